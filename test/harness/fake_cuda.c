@@ -18,7 +18,7 @@ static int devices = 1, depth;
 static handle current;
 static int loads, links, unloads, launches, arguments = 1, shared_of_function;
 static char kernel[128];
-static uint64_t launched[8], words[16];
+static uint64_t launched[9], words[16];
 
 void fake_fail(const char *name, status with) {
   strncpy(failing, name, sizeof failing - 1), failure = with, calls_before_failure = 0;
@@ -35,7 +35,7 @@ int fake_count(const char *what) {
   return -1;
 }
 const char *fake_kernel(void) { return kernel; }
-uint64_t fake_launched(int n) { return launched[n]; } /* grid x y z, block x y z, shared bytes, stream */
+uint64_t fake_launched(int n) { return launched[n]; } /* grid x y z, block x y z, shared bytes, stream, device */
 uint64_t fake_word(int n) { return words[n]; }
 
 #define MAY_FAIL if (failure && !strcmp(__func__, failing) && calls_before_failure-- <= 0) return failure
@@ -84,7 +84,14 @@ status cuLinkAddData_v2(handle state, int kind, void *data, size_t size, const c
 status cuLinkComplete(handle state, handle *cubin, size_t *size) { MAY_FAIL; *cubin = state, *size = linked_size; return 0; }
 status cuLinkDestroy(handle state) { MAY_FAIL; return state == linked ? 0 : 1; }
 
-status cuModuleLoadData(handle *module, const void *image) { MAY_FAIL; (void)image; *module = (handle)(intptr_t)++loads; return 0; }
+static int takes_text = 0; /* whether cuModuleLoadData takes PTX itself, where the linker refused it */
+void fake_takes_text(int takes) { takes_text = takes; }
+status cuModuleLoadData(handle *module, const void *image) {
+  MAY_FAIL;
+  if (failure && strstr(failing, "cuLink") && !takes_text) return 218;
+  (void)image, *module = (handle)(intptr_t)++loads;
+  return 0;
+}
 status cuModuleUnload(handle module) { MAY_FAIL; (void)module; ++unloads; return 0; }
 status cuModuleGetFunction(handle *function, handle module, const char *name) {
   MAY_FAIL;
@@ -102,7 +109,7 @@ status cuLaunchKernel(handle function, unsigned gx, unsigned gy, unsigned gz, un
                       unsigned shared, handle stream, handle *params, handle *extra) {
   MAY_FAIL;
   if (function != kernel || extra || !current) return 400;
-  const uint64_t how[] = {gx, gy, gz, bx, by, bz, shared, (uint64_t)(intptr_t)stream};
+  const uint64_t how[] = {gx, gy, gz, bx, by, bz, shared, (uint64_t)(intptr_t)stream, (uint64_t)(intptr_t)current - 0xc0};
   memcpy(launched, how, sizeof how);
   for (int n = 0; n < arguments; ++n) words[n] = *(uint64_t *)params[n];
   ++launches;

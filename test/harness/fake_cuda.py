@@ -29,6 +29,7 @@ class FakeCuda(Cuda):
         self.fake.fake_kernel.restype = ctypes.c_char_p
         self.fake.fake_devices(devices)
         self.fake.cuCtxSetCurrent(None)
+        self.fake.fake_takes_text(0)
         self.fails(*fails)
         super().__init__(str(library))
 
@@ -43,3 +44,12 @@ class FakeCuda(Cuda):
     def launched(self) -> tuple[bytes, list[int]]:
         """The kernel of the last launch, and its grid, block, shared bytes and stream."""
         return self.fake.fake_kernel(), [self.fake.fake_launched(n) for n in range(8)]
+
+    def make_current(self, device: int) -> None:
+        """Make a device that of the thread, as other packages do."""
+        self.fake.cuCtxSetCurrent(ctypes.c_void_p(0xC0 + device))
+
+    @property
+    def launch_device(self) -> int:
+        """The device whose context was current at the last launch."""
+        return self.fake.fake_launched(8)

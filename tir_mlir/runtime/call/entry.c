@@ -270,6 +270,7 @@ static int start(const function *f, kernels *k, word *args) {
     status = start_one(k, next, args, stream);
     next += LAUNCH_HEAD + 2 * next[8];
   }
+  if (context && context != k->context) k->set_context(context);
   f->py->acquire(thread);
   if (status && started > 1) k->status = status; /* what was started must not be started again */
   return !status;

@@ -215,7 +215,7 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %19 = load i64, ptr %18, align 8
   %20 = icmp sgt i64 %19, 0
-  br i1 %20, label %21, label %209
+  br i1 %20, label %21, label %220
 
 21:                                               ; preds = %2
   %22 = load i64, ptr %17, align 8
@@ -223,9 +223,9 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
   br label %25
 
-25:                                               ; preds = %21, %198
-  %26 = phi i64 [ %22, %21 ], [ %202, %198 ]
-  %27 = phi i64 [ 0, %21 ], [ %203, %198 ]
+25:                                               ; preds = %21, %209
+  %26 = phi i64 [ %22, %21 ], [ %213, %209 ]
+  %27 = phi i64 [ 0, %21 ], [ %214, %209 ]
   %28 = load ptr, ptr %23, align 8
   %29 = load i64, ptr %24, align 8
   %30 = mul nsw i64 %29, %26
@@ -233,14 +233,14 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %32 = getelementptr inbounds nuw i8, ptr %31, i64 32
   %33 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %32, ptr noundef %1, ptr noundef %12, ptr noundef %16) #3
   %34 = icmp eq i32 %33, 0
-  br i1 %34, label %198, label %35
+  br i1 %34, label %209, label %35
 
 35:                                               ; preds = %25
   store i64 %26, ptr %17, align 8
   %36 = getelementptr inbounds nuw i8, ptr %31, i64 24
   %37 = load ptr, ptr %36, align 8
   %38 = icmp eq ptr %37, null
-  br i1 %38, label %115, label %39
+  br i1 %38, label %126, label %39
 
 39:                                               ; preds = %35
   call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
@@ -254,12 +254,12 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %44 = getelementptr inbounds nuw i8, ptr %37, i64 8
   %45 = load i64, ptr %44, align 8
   %46 = icmp eq i64 %45, %43
-  br i1 %46, label %47, label %205
+  br i1 %46, label %47, label %216
 
 47:                                               ; preds = %39
   %48 = load i64, ptr %37, align 8
   %49 = icmp eq i64 %48, 0
-  br i1 %49, label %50, label %205
+  br i1 %49, label %50, label %216
 
 50:                                               ; preds = %47
   %51 = getelementptr inbounds nuw i8, ptr %37, i64 48
@@ -279,7 +279,7 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %63 = getelementptr inbounds nuw i8, ptr %61, i64 120
   %64 = load ptr, ptr %63, align 8
   call void %64() #4
-  br label %205
+  br label %216
 
 65:                                               ; preds = %50
   %66 = getelementptr inbounds nuw i8, ptr %61, i64 80
@@ -339,161 +339,178 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %106 = phi i32 [ %81, %78 ], [ %102, %101 ], [ %71, %65 ]
   %107 = phi i1 [ false, %78 ], [ %104, %101 ], [ false, %65 ]
   %108 = phi i1 [ true, %78 ], [ %90, %101 ], [ true, %65 ]
-  %109 = load ptr, ptr %0, align 8
-  %110 = getelementptr inbounds nuw i8, ptr %109, i64 88
-  %111 = load ptr, ptr %110, align 8
-  call void %111(ptr noundef %68) #4
-  %112 = select i1 %108, i1 %107, i1 false
-  br i1 %112, label %113, label %206
+  %109 = load ptr, ptr %7, align 8
+  %110 = icmp eq ptr %109, null
+  br i1 %110, label %119, label %111
 
-113:                                              ; preds = %105
-  %114 = sext i32 %106 to i64
-  store i64 %114, ptr %37, align 8
-  br label %206
+111:                                              ; preds = %105
+  %112 = getelementptr inbounds nuw i8, ptr %37, i64 40
+  %113 = load ptr, ptr %112, align 8
+  %114 = icmp eq ptr %109, %113
+  br i1 %114, label %119, label %115
 
-115:                                              ; preds = %35
-  %116 = load ptr, ptr %0, align 8
-  %117 = load i64, ptr %31, align 8
-  %118 = icmp eq i64 %117, 0
-  br i1 %118, label %153, label %119
+115:                                              ; preds = %111
+  %116 = getelementptr inbounds nuw i8, ptr %37, i64 32
+  %117 = load ptr, ptr %116, align 8
+  %118 = call i32 %117(ptr noundef nonnull %109) #4
+  br label %119
 
-119:                                              ; preds = %115
-  %120 = getelementptr inbounds nuw i8, ptr %31, i64 16
-  %121 = load i64, ptr %120, align 8
-  %122 = add nsw i64 %121, 1
-  store i64 %122, ptr %120, align 8
-  %123 = and i64 %122, 63
-  %124 = icmp eq i64 %123, 0
-  br i1 %124, label %128, label %125
+119:                                              ; preds = %115, %111, %105
+  %120 = load ptr, ptr %0, align 8
+  %121 = getelementptr inbounds nuw i8, ptr %120, i64 88
+  %122 = load ptr, ptr %121, align 8
+  call void %122(ptr noundef %68) #4
+  %123 = select i1 %108, i1 %107, i1 false
+  br i1 %123, label %124, label %217
 
-125:                                              ; preds = %119
-  %126 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %127 = load ptr, ptr %126, align 8
-  call void %127(ptr noundef nonnull %12) #4
-  br label %209
+124:                                              ; preds = %119
+  %125 = sext i32 %106 to i64
+  store i64 %125, ptr %37, align 8
+  br label %217
 
-128:                                              ; preds = %119
-  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
-  %129 = getelementptr inbounds nuw i8, ptr %116, i64 144
-  %130 = load ptr, ptr %129, align 8
-  %131 = getelementptr inbounds nuw i8, ptr %116, i64 152
+126:                                              ; preds = %35
+  %127 = load ptr, ptr %0, align 8
+  %128 = load i64, ptr %31, align 8
+  %129 = icmp eq i64 %128, 0
+  br i1 %129, label %164, label %130
+
+130:                                              ; preds = %126
+  %131 = getelementptr inbounds nuw i8, ptr %31, i64 16
   %132 = load i64, ptr %131, align 8
-  %133 = trunc i64 %132 to i32
-  %134 = call i32 %130(i32 noundef %133, ptr noundef nonnull %6) #4
-  %135 = load i64, ptr %6, align 8
-  %136 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %137 = load i64, ptr %136, align 8
+  %133 = add nsw i64 %132, 1
+  store i64 %133, ptr %131, align 8
+  %134 = and i64 %133, 63
+  %135 = icmp eq i64 %134, 0
+  br i1 %135, label %139, label %136
+
+136:                                              ; preds = %130
+  %137 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %138 = load ptr, ptr %137, align 8
+  call void %138(ptr noundef nonnull %12) #4
+  br label %220
+
+139:                                              ; preds = %130
+  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
+  %140 = getelementptr inbounds nuw i8, ptr %127, i64 144
+  %141 = load ptr, ptr %140, align 8
+  %142 = getelementptr inbounds nuw i8, ptr %127, i64 152
+  %143 = load i64, ptr %142, align 8
+  %144 = trunc i64 %143 to i32
+  %145 = call i32 %141(i32 noundef %144, ptr noundef nonnull %6) #4
+  %146 = load i64, ptr %6, align 8
+  %147 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %148 = load i64, ptr %147, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  %138 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %139 = load ptr, ptr %138, align 8
-  call void %139(ptr noundef nonnull %12) #4
+  %149 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %150 = load ptr, ptr %149, align 8
+  call void %150(ptr noundef nonnull %12) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %5) #5
-  %140 = load ptr, ptr %129, align 8
-  %141 = load i64, ptr %131, align 8
-  %142 = trunc i64 %141 to i32
-  %143 = call i32 %140(i32 noundef %142, ptr noundef nonnull %5) #4
-  %144 = load i64, ptr %5, align 8
-  %145 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %146 = load i64, ptr %145, align 8
+  %151 = load ptr, ptr %140, align 8
+  %152 = load i64, ptr %142, align 8
+  %153 = trunc i64 %152 to i32
+  %154 = call i32 %151(i32 noundef %153, ptr noundef nonnull %5) #4
+  %155 = load i64, ptr %5, align 8
+  %156 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %157 = load i64, ptr %156, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %5) #5
-  %147 = sub i64 %144, %135
-  %148 = mul i64 %147, 1000000000
-  %149 = sub i64 %146, %137
-  %150 = add i64 %149, %148
-  %151 = icmp sgt i64 %150, 20000
-  br i1 %151, label %152, label %209
+  %158 = sub i64 %155, %146
+  %159 = mul i64 %158, 1000000000
+  %160 = sub i64 %157, %148
+  %161 = add i64 %160, %159
+  %162 = icmp sgt i64 %161, 20000
+  br i1 %162, label %163, label %220
 
-152:                                              ; preds = %128
+163:                                              ; preds = %139
   store i64 0, ptr %31, align 8
-  br label %209
+  br label %220
 
-153:                                              ; preds = %115
-  %154 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %155 = load i64, ptr %154, align 8
-  %156 = icmp eq i64 %155, 0
-  %157 = getelementptr inbounds nuw i8, ptr %31, i64 8
-  %158 = load i64, ptr %157, align 8
-  %159 = icmp slt i64 %158, 8
-  %160 = select i1 %156, i1 %159, i1 false
-  %161 = zext i1 %160 to i64
-  %162 = add nsw i64 %158, %161
-  store i64 %162, ptr %157, align 8
-  %163 = getelementptr inbounds nuw i8, ptr %116, i64 80
-  %164 = load ptr, ptr %163, align 8
-  %165 = call ptr %164() #4
-  br i1 %160, label %166, label %192
+164:                                              ; preds = %126
+  %165 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %166 = load i64, ptr %165, align 8
+  %167 = icmp eq i64 %166, 0
+  %168 = getelementptr inbounds nuw i8, ptr %31, i64 8
+  %169 = load i64, ptr %168, align 8
+  %170 = icmp slt i64 %169, 8
+  %171 = select i1 %167, i1 %170, i1 false
+  %172 = zext i1 %171 to i64
+  %173 = add nsw i64 %169, %172
+  store i64 %173, ptr %168, align 8
+  %174 = getelementptr inbounds nuw i8, ptr %127, i64 80
+  %175 = load ptr, ptr %174, align 8
+  %176 = call ptr %175() #4
+  br i1 %171, label %177, label %203
 
-166:                                              ; preds = %153
+177:                                              ; preds = %164
   call void @llvm.lifetime.start.p0(ptr nonnull %4) #5
-  %167 = getelementptr inbounds nuw i8, ptr %116, i64 144
-  %168 = load ptr, ptr %167, align 8
-  %169 = getelementptr inbounds nuw i8, ptr %116, i64 152
-  %170 = load i64, ptr %169, align 8
-  %171 = trunc i64 %170 to i32
-  %172 = call i32 %168(i32 noundef %171, ptr noundef nonnull %4) #4
-  %173 = load i64, ptr %4, align 8
-  %174 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %175 = load i64, ptr %174, align 8
+  %178 = getelementptr inbounds nuw i8, ptr %127, i64 144
+  %179 = load ptr, ptr %178, align 8
+  %180 = getelementptr inbounds nuw i8, ptr %127, i64 152
+  %181 = load i64, ptr %180, align 8
+  %182 = trunc i64 %181 to i32
+  %183 = call i32 %179(i32 noundef %182, ptr noundef nonnull %4) #4
+  %184 = load i64, ptr %4, align 8
+  %185 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %186 = load i64, ptr %185, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %4) #5
-  %176 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %177 = load ptr, ptr %176, align 8
-  call void %177(ptr noundef nonnull %12) #4
+  %187 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %188 = load ptr, ptr %187, align 8
+  call void %188(ptr noundef nonnull %12) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %3) #5
-  %178 = load ptr, ptr %167, align 8
-  %179 = load i64, ptr %169, align 8
-  %180 = trunc i64 %179 to i32
-  %181 = call i32 %178(i32 noundef %180, ptr noundef nonnull %3) #4
-  %182 = load i64, ptr %3, align 8
-  %183 = getelementptr inbounds nuw i8, ptr %3, i64 8
-  %184 = load i64, ptr %183, align 8
+  %189 = load ptr, ptr %178, align 8
+  %190 = load i64, ptr %180, align 8
+  %191 = trunc i64 %190 to i32
+  %192 = call i32 %189(i32 noundef %191, ptr noundef nonnull %3) #4
+  %193 = load i64, ptr %3, align 8
+  %194 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %195 = load i64, ptr %194, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %3) #5
-  %185 = sub i64 %182, %173
-  %186 = mul i64 %185, 1000000000
-  %187 = sub i64 %184, %175
-  %188 = add i64 %187, %186
-  %189 = icmp slt i64 %188, 20000
-  %190 = getelementptr inbounds nuw i8, ptr %116, i64 88
-  %191 = load ptr, ptr %190, align 8
-  call void %191(ptr noundef %165) #4
-  br i1 %189, label %197, label %209
+  %196 = sub i64 %193, %184
+  %197 = mul i64 %196, 1000000000
+  %198 = sub i64 %195, %186
+  %199 = add i64 %198, %197
+  %200 = icmp slt i64 %199, 20000
+  %201 = getelementptr inbounds nuw i8, ptr %127, i64 88
+  %202 = load ptr, ptr %201, align 8
+  call void %202(ptr noundef %176) #4
+  br i1 %200, label %208, label %220
 
-192:                                              ; preds = %153
-  %193 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %194 = load ptr, ptr %193, align 8
-  call void %194(ptr noundef nonnull %12) #4
-  %195 = getelementptr inbounds nuw i8, ptr %116, i64 88
-  %196 = load ptr, ptr %195, align 8
-  call void %196(ptr noundef %165) #4
-  br label %209
+203:                                              ; preds = %164
+  %204 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %205 = load ptr, ptr %204, align 8
+  call void %205(ptr noundef nonnull %12) #4
+  %206 = getelementptr inbounds nuw i8, ptr %127, i64 88
+  %207 = load ptr, ptr %206, align 8
+  call void %207(ptr noundef %176) #4
+  br label %220
 
-197:                                              ; preds = %166
+208:                                              ; preds = %177
   store i64 1, ptr %31, align 8
-  br label %209
+  br label %220
 
-198:                                              ; preds = %25
-  %199 = add nsw i64 %26, 1
-  %200 = load i64, ptr %18, align 8
-  %201 = icmp slt i64 %199, %200
-  %202 = select i1 %201, i64 %199, i64 0
-  %203 = add nuw nsw i64 %27, 1
-  %204 = icmp slt i64 %203, %200
-  br i1 %204, label %25, label %209, !llvm.loop !11
+209:                                              ; preds = %25
+  %210 = add nsw i64 %26, 1
+  %211 = load i64, ptr %18, align 8
+  %212 = icmp slt i64 %210, %211
+  %213 = select i1 %212, i64 %210, i64 0
+  %214 = add nuw nsw i64 %27, 1
+  %215 = icmp slt i64 %214, %211
+  br i1 %215, label %25, label %220, !llvm.loop !11
 
-205:                                              ; preds = %62, %47, %39
+216:                                              ; preds = %62, %47, %39
   call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %209
+  br label %220
 
-206:                                              ; preds = %105, %113
-  %207 = xor i1 %108, true
-  %208 = zext i1 %207 to i32
+217:                                              ; preds = %119, %124
+  %218 = xor i1 %108, true
+  %219 = zext i1 %218 to i32
   call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %209
+  br label %220
 
-209:                                              ; preds = %198, %2, %206, %125, %128, %152, %166, %192, %197, %205
-  %210 = phi i32 [ %208, %206 ], [ 1, %125 ], [ 0, %205 ], [ 1, %197 ], [ 1, %192 ], [ 1, %166 ], [ 1, %152 ], [ 1, %128 ], [ 0, %2 ], [ 0, %198 ]
-  ret i32 %210
+220:                                              ; preds = %209, %2, %217, %136, %139, %163, %177, %203, %208, %216
+  %221 = phi i32 [ %219, %217 ], [ 1, %136 ], [ 0, %216 ], [ 1, %208 ], [ 1, %203 ], [ 1, %177 ], [ 1, %163 ], [ 1, %139 ], [ 0, %2 ], [ 0, %209 ]
+  ret i32 %221
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)

@@ -207,8 +207,7 @@ class Cuda:
             self._check(self._library.cuCtxSetCurrent(context), f"the context of GPU {device}")
 
     @contextmanager
-    def _inside(self, device: int) -> Iterator[None]:
-        """Context in which a device's primary context is current; afterwards that of before."""
+    def inside(self, device: int) -> Iterator[None]:
         before = c_void_p()
         self._library.cuCtxGetCurrent(byref(before))
         self._enter(device)
@@ -225,23 +224,33 @@ class Cuda:
                 f"the kernels are for {code.chip}, GPU {device} ({self._devices[device].name}) is {chip}; "
                 f'fix: build(..., target=target.CUDA("{chip}"))'
             )
-        with self._inside(device):
+        with self.inside(device):
             key = store.digest(FORMAT, installation(), chip, self.name, code.ptx)
             cubin = store.load("cubin", key)
             handle = None if cubin is None else self._loaded(cubin)
             if handle is None:
-                cubin = self._compiled(code.ptx, chip)
-                store.save("cubin", key, cubin)
-                handle = self._loaded(cubin)
-            if handle is None:
-                raise DeviceError(f"the driver does not load the code that it compiled for {chip}")
+                handle = self._compiled_and_loaded(code.ptx, chip, key)
         return _Module(self, device, handle)
+
+    def _compiled_and_loaded(self, ptx: str, chip: str, key: str) -> int:
+        """Load PTX by the linker, whose code is stored; where it refuses what the loader takes, by the loader."""
+        try:
+            cubin = self._compiled(ptx, chip)
+        except DeviceError:
+            handle = c_void_p()
+            if self._library.cuModuleLoadData(byref(handle), ptx.encode() + b"\0") or not handle.value:
+                raise  # what the linker says: it has a log
+            return handle.value
+        store.save("cubin", key, cubin)
+        if (loaded := self._loaded(cubin)) is None:
+            raise DeviceError(f"the driver does not load the code that it compiled for {chip}")
+        return loaded
 
     def unload(self, device: int, handle: int) -> None:
         """Unload a module; nothing where the process is forked, or ends."""
         if sys.is_finalizing() or self._process.is_child:
             return
-        with self._inside(device):
+        with self.inside(device):
             self._library.cuModuleUnload(handle)
 
     def _loaded(self, cubin: bytes) -> int | None:
@@ -273,7 +282,7 @@ class Cuda:
 
     def launcher(self, module: _Module, launch: Launch) -> Launcher:
         handle = c_void_p()
-        with self._inside(module.device):
+        with self.inside(module.device):
             status = self._library.cuModuleGetFunction(byref(handle), module.handle, launch.kernel.encode())
             self._check(status, f"kernel {launch.kernel}")
             if launch.shared_bytes > self._devices[module.device].shared_bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -100,6 +100,10 @@ class Driver(Protocol):
 
     def current_stream(self, device: int) -> int:
         """The stream of calls whose arrays have none."""
+        ...
+
+    def inside(self, device: int) -> AbstractContextManager[None]:
+        """A context in which calls for a device run; the thread's own device is the current one again after it."""
         ...
 
     def load(self, device: int, code: KernelCode) -> Any:

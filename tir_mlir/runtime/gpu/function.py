@@ -134,7 +134,7 @@ class DeviceFunction:
         device, stream, is_copied = self._packer.device(driver, args)
         arrays, owners = self._packer.in_place(args, stream)
         packed = self._packer.pack(arrays)
-        with _copies(driver, device, stream, packed, args) as starts:
+        with driver.inside(device), _copies(driver, device, stream, packed, args) as starts:
             for number, alignment in self._alignments.items():
                 self._packer.check_alignment(number, starts[number], alignment)
             ready = self._prepared(driver, device, packed)
@@ -255,7 +255,7 @@ def _copies(driver: Driver, device: int, stream: int, packed: Packed, args: Sequ
 
 def _bytes_at(start: int, size: int) -> np.ndarray:
     """The bytes of main memory from an address on."""
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(start), np.uint8) if size else np.empty(0, np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(start)) if size else np.empty(0, np.uint8)
 
 
 def functions(

@@ -42,8 +42,11 @@ def test_a_grid_of_no_blocks_starts_nothing(scale, driver):
 
 
 def test_the_arrays_decide_the_device(scale, driver):
-    scale(*pair(driver, device=1), 2.0)
-    assert driver.current_device() == 1
+    for device in (1, 0):
+        arrays = pair(driver, device=device)
+        driver.make_current(1 - device)
+        scale(*arrays, 2.0)
+        assert (driver.launch_device, driver.current_device()) == (device, 1 - device)
 
 
 def test_arrays_start_at_their_offset(scale, driver):

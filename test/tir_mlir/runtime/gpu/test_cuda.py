@@ -100,6 +100,13 @@ def test_ptx_that_the_compiler_refuses_is_shown_with_its_log(driver):
     assert "ptxas fatal: unresolved extern function 'f'" in text
 
 
+def test_ptx_that_only_the_loader_takes_is_loaded(driver):
+    driver.fails("cuLinkComplete", 218)
+    driver.fake.fake_takes_text(1)
+    driver.launcher(loaded(driver), LAUNCH)(0, [0, 0])
+    assert driver.launched()[0] == b"f_kernel"
+
+
 def test_ptx_that_is_newer_than_the_driver(driver):
     driver.fails("cuLinkComplete", 222)
     assert "the driver is too old for this PTX" in refusal(DeviceError, loaded, driver)

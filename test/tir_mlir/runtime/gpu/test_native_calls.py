@@ -50,11 +50,12 @@ def test_another_size_comes_to_python_once(scale, driver):
     assert driver.launched()[1][0] == 1
 
 
-def test_a_known_call_enters_the_context_of_its_device(scale, driver):
+def test_a_known_call_runs_in_the_context_of_its_device_and_leaves_the_thread_its_own(scale, driver):
     for device in (1, 0, 1, 0, 1):
         arrays = tensors(driver, device=device)
+        driver.make_current(1 - device)
         scale(*arrays, 2.0)
-        assert driver.current_device() == device
+        assert (driver.launch_device, driver.current_device()) == (device, 1 - device)
         assert driver.launched()[1][-1] == 0x70 + device
     assert came(arrays) == [0, 0]
 
