@@ -37,7 +37,6 @@ from tir_mlir.dialect.ir import (
     frozen,
     module_of,
     only_reads,
-    same_indices,
 )
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
@@ -268,7 +267,7 @@ def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]
     new_regions = computed(block)
     for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), old_regions, strict=True)):
         new = new_regions[number]
-        if len(old) == len(new) and same_indices(old, new):
+        if len(old) == len(new) and all(a.same(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)
         if {r.buffer for r in computed(block)[number]} != {r.buffer for r in old}:
