@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.drivers.opencl_code import OpenclCode
@@ -24,6 +26,8 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import CUDA, OpenCL
+
+_ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_depot\d+\[(\d+)\]")
 
 
 def limits_of(target: CUDA) -> Limits:
@@ -74,14 +78,30 @@ def gpu_library(
 ) -> Library:
     """Build a module, which is not changed, for a GPU. Raises LoweringError for what it cannot run."""
     follow = None if states is None else states.write
-    with timing.clock("lower"):
-        device = clone_module(original)
-        lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
-        kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
+    token = RECORDED_WARNINGS.set(warned := [])
+    try:
+        with timing.clock("lower"):
+            device = clone_module(original)
+            lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
+            kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
+    finally:
+        RECORDED_WARNINGS.reset(token)
     code = PtxCode(device, kernels, target, timing.clock, source_of)
+    if not any("stays in memory" in text for text in warned):
+        _warn_of_local_memory(code.ptx)
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = device_functions(signatures, programs, KernelCode(code.ptx, target.chip))
     return Library(str(original), lambda: kernels, code, functions, timing, code, origin, code.source)
+
+
+def _warn_of_local_memory(ptx: str) -> None:
+    """Warn of kernels whose local buffers LLVM leaves in memory, for a reason that the lowering does not know."""
+    kernel = ""
+    for line in ptx.splitlines():
+        if (entry := _ENTRY.search(line)) is not None:
+            kernel = entry[1]
+        elif (depot := _DEPOT.search(line)) is not None:
+            warn_user(f"kernel {kernel} keeps {depot[1]} bytes of local buffers a thread in memory, not in registers")
 
 
 def opencl_library(

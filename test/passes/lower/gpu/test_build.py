@@ -1,0 +1,63 @@
+"""What `build` for a GPU gives: PTX with the lines of the program, files, states of each stage, warnings."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+from programs import gpu_programs
+from programs.short import each, main
+
+from tir_mlir import Schedule, build, gpu_build
+from tir_mlir.dialect.diagnostics import BuildError, GraphError
+from tir_mlir.passes.lower import LoweringWarning, pipeline
+from tir_mlir.script import parse
+
+
+def test_the_assembly_is_ptx_for_the_chip():
+    text = build(gpu_programs.added(64), target="nvidia/tesla-p100").assembly
+    assert ".target sm_60" in text and ".visible .entry f_kernel(" in text and ".maxntid 16, 1, 1" in text
+
+
+def test_lines_of_the_program_and_of_the_schedule():
+    text = build(gpu_programs.transposed(64), target="sm_80").assembly
+    assert re.search(r'\.file\t\d "<script>"', text) and re.search(r'\.file\t\d ".*gpu_programs\.py"', text)
+    assert re.search(r"\.loc\t\d \d+ \d+\n\t(ld|st)\.global", text)
+
+
+def test_files(tmp_path):
+    lib = build(gpu_programs.added(64), target="sm_80")
+    (path,) = lib.export(tmp_path / "added.ptx")
+    assert path.read_text() == lib.assembly
+    with pytest.raises(
+        BuildError, match=r'added.so: a file .so is not for code of a GPU; fix: lib.export\("added.ptx"\)'
+    ):
+        lib.export(tmp_path / "added.so")
+
+
+def test_a_state_after_each_stage(tmp_path):
+    build(gpu_programs.added(64), target="sm_80", dump=tmp_path)
+    names = [path.stem.partition("-")[2] for path in sorted(tmp_path.iterdir())]
+    assert names[0] == "input" and names[1 : 1 + len(pipeline.GPU_PASSES)] == list(pipeline.GPU_PASSES)
+    assert names[-1] == "tir-lower-keep-rolled-marks" and "convert-gpu-to-nvvm" in names
+
+
+def test_a_local_buffer_in_memory_is_told():
+    text = main("A:64x4 B:64", each("B i:64", "B[vi] = A[vi, 0] + 1.0"), name="f")
+    sch = Schedule(parse(text))
+    sch.bind(sch.get_loops("B")[0], "threadIdx.x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build(sch, target="sm_80")
+    with pytest.warns(LoweringWarning, match="kernel k keeps 48 bytes of local buffers a thread in memory"):
+        gpu_build._warn_of_local_memory(".visible .entry k(\n\t.local .align 16 .b8 \t__local_depot0[48];")
+
+
+def test_graphs_are_for_cpus():
+    torch = pytest.importorskip("torch")
+    from tir_mlir import from_torch
+
+    graph = from_torch(torch.nn.Linear(4, 4), torch.zeros(2, 4))
+    with pytest.raises((BuildError, GraphError), match="a GPU is not for graphs"):
+        build(graph, target="sm_80")
