@@ -72,11 +72,11 @@ class Clocks:
         rows = np.zeros(self.count, np.int64)
         warps = self.width // 32
         rows[: self.width] = np.arange(self.width) // 32
-        at = warps
+        row = warps
         for first, last in ((self.groups, self.products), (self.products, self.mbarriers)):
-            one = 32 if first == self.groups else 1
-            rows[first:last] = at + np.arange(last - first) // one
-            at += (last - first) // one
+            width = 32 if first == self.groups else 1
+            rows[first:last] = row + np.arange(last - first) // width
+            row += (last - first) // width
         return rows
 
     def agent_stamp(self, lane: int, column: int, clock: int, pc: int) -> int:
@@ -119,18 +119,18 @@ class Clocks:
     def synchronize(self, came: np.ndarray, stay: np.ndarray) -> None:
         """In each block, the lanes that stay learn what those that came know."""
         for block in np.unique(self.block_of[came]):
-            told = came[self.block_of[came] == block]
+            came_here = came[self.block_of[came] == block]
             learn = stay[self.block_of[stay] == block]
             for matrix in self.matrices():
-                matrix[learn] = np.maximum(matrix[learn], matrix[told].max(0))
+                matrix[learn] = np.maximum(matrix[learn], matrix[came_here].max(0))
         self.tick(came)
 
-    def warps(self, rows: np.ndarray, wanted: np.ndarray) -> None:
+    def warps(self, rows: np.ndarray, members: np.ndarray) -> None:
         """In each warp, the wanted lanes learn what the others of them know."""
-        for lanes, some in zip(rows, wanted):
+        for lanes, some in zip(rows, members):
             for matrix in self.matrices():
                 matrix[lanes[some]] = matrix[lanes[some]].max(0)
-        self.tick(rows[wanted])
+        self.tick(rows[members])
 
     def tell(self, lanes: np.ndarray) -> np.ndarray:
         """What these lanes know, as a message [known, fenced]; later accesses of theirs are not part of it."""
@@ -159,10 +159,10 @@ class Clocks:
         """The column of the copies of an mbarrier; None: there are too many."""
         key = (block, "mbarrier", address)
         if key not in self.agents:
-            used = sum(1 for b, kind, _ in self.agents if b == block and kind == "mbarrier")
-            if used == MBARRIERS:
+            count = sum(1 for b, kind, _ in self.agents if b == block and kind == "mbarrier")
+            if count == MBARRIERS:
                 return None
-            self.agents[key] = self.mbarriers + used
+            self.agents[key] = self.mbarriers + count
         return self.agents[key]
 
     def describe(self, stamp: int, machine: Machine) -> tuple[str, int, tuple, tuple]:

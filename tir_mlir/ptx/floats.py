@@ -76,8 +76,8 @@ def fma_f64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c of f64 with one rounding, by error-free products and sums (Boldo and Melquiond)."""
     high, low = _product(a, b)
     sum_high, sum_low = _two_sum(c, low)
-    top, rest = _two_sum(high, sum_high)
-    result = top + odd_sum(rest, sum_low)
+    top, low_rest = _two_sum(high, sum_high)
+    result = top + odd_sum(low_rest, sum_low)
     plain = a * b + c
     return np.where(np.isfinite(result), result, plain)
 
@@ -124,8 +124,8 @@ def flushed(values: np.ndarray) -> np.ndarray:
 
 def saturated(values: np.ndarray) -> np.ndarray:
     """Clamped to 0 .. 1; a NaN becomes 0."""
-    one = values.dtype.type(1)
-    return np.where(np.isnan(values), values.dtype.type(0), np.clip(values, values.dtype.type(0), one))
+    unit = values.dtype.type(1)
+    return np.where(np.isnan(values), values.dtype.type(0), np.clip(values, values.dtype.type(0), unit))
 
 
 def round_integral(values: np.ndarray, mode: str) -> np.ndarray:

@@ -63,18 +63,18 @@ def _run(
     blocks = grid[0] * grid[1] * grid[2]
     width = -(-block[0] * block[1] * block[2] // 32) * 32
     batch = max(1, LANES // width)
-    report, before = None, None
+    report, previous = None, None
     for first in range(0, blocks, batch):
         part = range(first, min(first + batch, blocks))
-        machine = Machine(kernel, grid, block, part, memory, shared_bytes, STEPS, before)
+        machine = Machine(kernel, grid, block, part, memory, shared_bytes, STEPS, previous)
         done = machine.run()
-        before = machine.spaces["global"]
+        previous = machine.spaces["global"]
         if report is None:
             report = done
         else:
             report.merge(done)
-    assert report is not None and before is not None
-    return report, before.data
+    assert report is not None and previous is not None
+    return report, previous.data
 
 
 def _three(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
@@ -127,14 +127,14 @@ class _Arguments:
         for start, raw in self._contents:
             self.data[start : start + raw.nbytes] = raw
 
-    def _value(self, argument: Any, p: Parameter, at: int, is_written: bool) -> bytes:
+    def _value(self, argument: Any, p: Parameter, offset: int, is_written: bool) -> bytes:
         """The bytes of a parameter at an offset."""
         if isinstance(argument, np.ndarray) and p.bytes == 8 and argument.ndim:
             return np.array(self._array(p.name, argument, is_written) + WINDOWS["global"], np.uint64).tobytes()
         if isinstance(argument, TensorMap):
             start = self._array(f"array of {p.name}", argument.array, is_written)
             if p.bytes == MAP_BYTES:
-                self.maps[at + WINDOWS["param"]] = argument, start
+                self.maps[offset + WINDOWS["param"]] = argument, start
                 return bytes(MAP_BYTES)
             address = self._place(p.name, np.zeros(MAP_BYTES, np.uint8), True) + WINDOWS["global"]
             self.maps[address] = argument, start
@@ -147,8 +147,8 @@ class _Arguments:
 
     def _array(self, name: str, array: np.ndarray, is_written: bool) -> int:
         """Where an array starts; an array that is passed twice has one place."""
-        for start, known in self._arrays:
-            if known is array:
+        for start, placed in self._arrays:
+            if placed is array:
                 return start
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         start = self._place(name, raw, is_written)
@@ -167,9 +167,9 @@ class _Arguments:
     def give_back(self, data: np.ndarray) -> None:
         """The results into the arrays."""
         for start, array in self._arrays:
-            now = data[start : start + array.nbytes]
-            if not np.array_equal(now, self.data[start : start + array.nbytes]):
-                array[...] = now.view(array.dtype).reshape(array.shape)
+            contents = data[start : start + array.nbytes]
+            if not np.array_equal(contents, self.data[start : start + array.nbytes]):
+                array[...] = contents.view(array.dtype).reshape(array.shape)
 
 
 def _cited(error: PtxError, lines: Mapping[int, str] | None) -> PtxError:

@@ -44,7 +44,7 @@ class Step:
     control: bool
     guard: np.ndarray | None
     negated: bool
-    used: frozenset[str]
+    registers: frozenset[str]
 
 
 class Machine:
@@ -59,7 +59,7 @@ class Machine:
         arguments: Any,
         dynamic: int,
         limit: int,
-        before: Space | None = None,
+        previous: Space | None = None,
     ):
         self.kernel, self.grid, self.block, self.limit = kernel, grid, block, limit
         self.first_block = blocks.start
@@ -77,7 +77,7 @@ class Machine:
         self.parameters = arguments.parameters
         self.active: Lanes = slice(None)
         self.at = 0
-        self._memories(arguments, dynamic, before)
+        self._memories(arguments, dynamic, previous)
         self.registers = Registers(kernel, self.lanes, self._special(dynamic), self.symbols)
         self.ready: dict[int, Lanes] = {}
         self.parked: dict[int, np.ndarray] = {}
@@ -98,42 +98,42 @@ class Machine:
 
     # --- layout ---
 
-    def _memories(self, arguments: Any, dynamic: int, before: Space | None) -> None:
+    def _memories(self, arguments: Any, dynamic: int, previous: Space | None) -> None:
         """Global, shared and local memory with their shadows, and the addresses of symbols. `before`: global memory as
         other blocks of the launch have left it."""
         self.symbols: dict[str, int] = {}
         regions = arguments.regions
-        memory = Space(self, "global", regions, 1, None) if before is None else before
+        memory = Space(self, "global", regions, 1, None) if previous is None else previous
         memory.machine = self
         self.spaces = {"global": memory}
         for space, copies, base in (("shared", self.blocks, self.cta), ("local", self.lanes, self.own)):
             variables = [v for v in self.kernel.variables.values() if v.space == space]
             variables.sort(key=lambda v: v.bytes == 0)
             sizes = [(v.name, v.bytes or dynamic, v.alignment if v.bytes else 1024) for v in variables]
-            one = regions_of(sizes, 256 if space == "shared" else 16)
-            self.spaces[space] = Space(self, space, one, copies, base)
-            self.symbols |= {v.name: r.start for v, r in zip(variables, one)}
+            parts = regions_of(sizes, 256 if space == "shared" else 16)
+            self.spaces[space] = Space(self, space, parts, copies, base)
+            self.symbols |= {v.name: r.start for v, r in zip(variables, parts)}
         for region in regions:
             if region.name in self.kernel.variables:
                 self.symbols[region.name] = region.start + WINDOWS["global"]
-        at = 0
+        offset = 0
         self.parameter_at = {}
         for p in self.kernel.parameters:
-            at = -(-at // p.alignment) * p.alignment
-            self.parameter_at[p.name] = at
-            self.symbols[p.name] = WINDOWS["param"] + at
-            at += p.bytes
+            offset = -(-offset // p.alignment) * p.alignment
+            self.parameter_at[p.name] = offset
+            self.symbols[p.name] = WINDOWS["param"] + offset
+            offset += p.bytes
         smallest = self._granules()
         for name, space in self.spaces.items():
             if space.shadow is None:
                 space.attach(smallest[name], name == "global")
             else:
                 space.shadow.continue_with(self.order)
-        if before is None:
+        if previous is None:
             size = min(len(arguments.data), len(memory.data))
             memory.data[:size] = arguments.data[:size]
             for start, end in arguments.written:
-                memory.records.given(start, end)
+                memory.records.mark_written(start, end)
 
     def _granules(self) -> dict[str, int]:
         """The size of the smallest access to each memory, at most 4 bytes."""
@@ -153,16 +153,16 @@ class Machine:
         t, c = self.tid, self.cta + self.first_block
         full = np.full(self.lanes, 0, np.uint32)
         lane = (t % WARP).astype(np.uint32)
-        one = np.uint32(1)
+        unit = np.uint32(1)
         values: dict[str, Any] = {
             "%tid.x": t % bx, "%tid.y": t // bx % by, "%tid.z": t // (bx * by),
             "%ctaid.x": c % gx, "%ctaid.y": c // gx % gy, "%ctaid.z": c // (gx * gy),
             "%ntid.x": full + bx, "%ntid.y": full + by, "%ntid.z": full + bz,
             "%nctaid.x": full + gx, "%nctaid.y": full + gy, "%nctaid.z": full + gz,
             "%laneid": lane, "%warpid": t // WARP, "%nwarpid": full + self.width // WARP,
-            "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
-            "%lanemask_le": (one << lane) | ((one << lane) - one),
-            "%lanemask_gt": ~((one << lane) | ((one << lane) - one)), "%lanemask_ge": ~((one << lane) - one),
+            "%lanemask_eq": unit << lane, "%lanemask_lt": (unit << lane) - unit,
+            "%lanemask_le": (unit << lane) | ((unit << lane) - unit),
+            "%lanemask_gt": ~((unit << lane) | ((unit << lane) - unit)), "%lanemask_ge": ~((unit << lane) - unit),
             "%smid": c, "%nsmid": full + gx * gy * gz, "%gridid": full, "%clusterid.x": c % gx,
             "%cluster_ctarank": full, "%cluster_nctarank": full + 1, "%dynamic_smem_size": full + dynamic,
             "%total_smem_size": full + dynamic + self.kernel.shared_bytes, "%clock": full, "%clock_hi": full,
@@ -188,15 +188,15 @@ class Machine:
             )
         row.check(ins)
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
-        used = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
-        return Step(row.compile(self, ins), row.control, guard, ins.negated, used)
+        registers = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
+        return Step(row.compile(self, ins), row.control, guard, ins.negated, registers)
 
     @cached_property
     def mentions(self) -> Counter[str]:
         """How many instructions name each register."""
         return Counter(r for ins in self.kernel.instructions for r in registers_of(ins, self.kernel))
 
-    def place(self, ins: Instruction) -> int:
+    def position_of(self, ins: Instruction) -> int:
         """The position of an instruction."""
         return self.positions[id(ins)]
 
@@ -226,18 +226,18 @@ class Machine:
 
     def push(self, position: int, lanes: Lanes) -> None:
         """These lanes go on at a position."""
-        there = self.ready.get(position)
-        if there is None:
+        present = self.ready.get(position)
+        if present is None:
             self.ready[position] = lanes
         else:
-            both = np.union1d(self.own[there], self.own[lanes])
+            both = np.union1d(self.own[present], self.own[lanes])
             self.ready[position] = self.normal(both)
 
     def park(self, position: int, lanes: Lanes) -> None:
         """These lanes wait at the instruction at a position."""
         lanes = self.own[lanes]
-        there = self.parked.get(position)
-        self.parked[position] = lanes if there is None else np.union1d(there, lanes)
+        present = self.parked.get(position)
+        self.parked[position] = lanes if present is None else np.union1d(present, lanes)
 
     def unpark(self, lanes: np.ndarray) -> None:
         """Lanes that waited go on after their instruction."""
@@ -293,8 +293,8 @@ class Machine:
             step = steps[position]
             counts[position] += warps
             self.active, self.at = lanes, position
-            if self.warpgroups.all and step.used:
-                self.warpgroups.check(step.used, lanes)
+            if self.warpgroups.all and step.registers:
+                self.warpgroups.check(step.registers, lanes)
             if step.control:
                 step.run(lanes, position)
                 return
@@ -345,12 +345,12 @@ class Machine:
         k: int,
         threads: tuple = (),
         position: int | None = None,
-        other: int | None = None,
+        other_position: int | None = None,
     ) -> NoReturn:
         """Raise the error of the k-th active lane at the present instruction, or the one at `position`; `other`:
         where the other access is."""
         ins = self.kernel.instructions[self.at if position is None else position]
-        there = None if other is None else self.kernel.instructions[other]
+        partner = None if other_position is None else self.kernel.instructions[other_position]
         raise PtxError(
             text,
             kind,
@@ -360,5 +360,5 @@ class Machine:
             self.block_of(lanes, k),
             (self.thread(lanes, k), *threads),
             ins.text,
-            (there.line, there.source, there.text) if there else None,
+            (partner.line, partner.source, partner.text) if partner else None,
         )

@@ -44,35 +44,35 @@ class Space:
         self.starts = np.array([r.start for r in regions], np.int64)
         self.ends = np.array([r.end for r in regions], np.int64)
 
-    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str, used: int = 0) -> np.ndarray:
+    def flat(self, lanes: Lanes, address: np.ndarray, size: int, verb: str, needed: int = 0) -> np.ndarray:
         """Addresses -> positions in `data`, checked. `used`: how many of the bytes matter, if not all."""
-        at = address - self.window if self.window else address
-        if not at.size:
-            return at
-        if size > 1 and (at & (size - 1)).any():
-            k = int(np.argmax((at & (size - 1)) != 0))
+        position = address - self.window if self.window else address
+        if not position.size:
+            return position
+        if size > 1 and (position & (size - 1)).any():
+            k = int(np.argmax((position & (size - 1)) != 0))
             self.machine.fault(
-                f"thread {self.machine.thread(lanes, k)} {verb} {size} bytes of {self.where(int(at[k]))}, "
+                f"thread {self.machine.thread(lanes, k)} {verb} {size} bytes of {self.where(int(position[k]))}, "
                 f"which is not aligned to {size} bytes",
                 "alignment", lanes, k,
             )  # fmt: skip
-        size = used or size
-        low, high = int(at.min()), int(at.max()) + size
+        size = needed or size
+        low, high = int(position.min()), int(position.max()) + size
         region = next((r for r in self.regions if r.start <= low and high <= r.end), None)
         if region is None:
-            self._check_bounds(lanes, at, size, verb)
-        return at if self.base is None else at + self.base[lanes]
+            self._check_bounds(lanes, position, size, verb)
+        return position if self.base is None else position + self.base[lanes]
 
-    def _check_bounds(self, lanes: Lanes, at: np.ndarray, size: int, verb: str) -> None:
-        index = np.searchsorted(self.starts, at, side="right") - 1
+    def _check_bounds(self, lanes: Lanes, position: np.ndarray, size: int, verb: str) -> None:
+        index = np.searchsorted(self.starts, position, side="right") - 1
         bad = index < 0
         if self.regions:
-            bad |= at + size > self.ends[index]
+            bad |= position + size > self.ends[index]
         if bad.any():
             k = int(np.argmax(bad))
             self.machine.fault(
                 f"thread {self.machine.thread(lanes, k)} {verb} {size} bytes outside of its memory: "
-                f"{self.where(int(at[k]))}",
+                f"{self.where(int(position[k]))}",
                 "bounds", lanes, k,
             )  # fmt: skip
 
@@ -82,13 +82,13 @@ class Space:
         assert isinstance(self.shadow, Shadow)
         return self.shadow
 
-    def where(self, at: int) -> str:
+    def where(self, position: int) -> str:
         """A byte in words: byte 12 of shared `A_shared` (4096 bytes)."""
-        near = [r for r in self.regions if r.start - GAP // 2 <= at < r.end + GAP // 2]
+        near = [r for r in self.regions if r.start - GAP // 2 <= position < r.end + GAP // 2]
         if not near:
-            return f"{self.name} address {at + self.window:#x}"
-        region = min(near, key=lambda r: max(r.start - at, at - r.end + 1, 0))
-        return f"byte {at - region.start} of {self.name} `{region.name}` ({region.end - region.start} bytes)"
+            return f"{self.name} address {position + self.window:#x}"
+        region = min(near, key=lambda r: max(r.start - position, position - r.end + 1, 0))
+        return f"byte {position - region.start} of {self.name} `{region.name}` ({region.end - region.start} bytes)"
 
     def attach(self, granule: int, across: bool) -> None:
         """Give the memory a shadow."""
@@ -101,36 +101,36 @@ class Space:
         """The error of a race or of a read of what nobody wrote."""
         machine, lanes = self.machine, self.machine.active
         assert self.shadow is not None
-        at = granule << self.shadow.shift
+        byte = granule << self.shadow.shift
         if self.base is not None:
-            at -= int(self.base[machine.index(lanes)[k]])
+            byte -= int(self.base[machine.index(lanes)[k]])
         me = f"thread {machine.thread(lanes, k)}"
         if stamp == NEVER:
-            machine.fault(f"{me} reads {self.where(at)}, which nobody wrote", "unwritten", lanes, k)
-        who, position, threads, block = machine.order.describe(stamp, machine)
+            machine.fault(f"{me} reads {self.where(byte)}, which nobody wrote", "unwritten", lanes, k)
+        who, instruction, threads, block = machine.order.describe(stamp, machine)
         mine = what.split()[0]
-        here = machine.block_of(lanes, k)
+        own_block = machine.block_of(lanes, k)
         if what == "proxy":
             machine.fault(
-                f"{self.where(at)}, which {who} {verb}, is read asynchronously without a "
-                "`fence.proxy.async` after the write", "race", lanes, k, threads, other=position,
+                f"{self.where(byte)}, which {who} {verb}, is read asynchronously without a "
+                "`fence.proxy.async` after the write", "race", lanes, k, threads, other_position=instruction,
             )  # fmt: skip
-        if block != here:
-            me, who = f"{me} of block {here}", f"{who} of block {block}"
-        text = f"race: {me} {mine} {self.where(at)}, which {who} {verb}"
-        if block == here:
+        if block != own_block:
+            me, who = f"{me} of block {own_block}", f"{who} of block {block}"
+        text = f"race: {me} {mine} {self.where(byte)}, which {who} {verb}"
+        if block == own_block:
             text += "; no barrier orders the two"
-        machine.fault(text, "race", lanes, k, threads, other=position)
+        machine.fault(text, "race", lanes, k, threads, other_position=instruction)
 
 
 def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:
     """(name, bytes, alignment) -> regions with a gap after each."""
-    regions, at = [], 0
+    regions, position = [], 0
     for name, size, alignment in sizes:
         unit = max(alignment, 128)
-        at = -(-at // unit) * unit
-        regions.append(Region(at, at + size, name))
-        at += size + gap
+        position = -(-position // unit) * unit
+        regions.append(Region(position, position + size, name))
+        position += size + gap
     return regions
 
 
@@ -145,19 +145,19 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     puts = [machine.registers.write(o, type_, ins) for o in outs]
     data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
     shift = total.bit_length() - 1
-    pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
+    pc, count_access = machine.position_of(ins), machine.report.access(ins, space.name, total)
     shadow, counted = space.shadow, space.name != "local"
     # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
-    used = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
+    needed = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
     def run(on: Lanes) -> None:
         address = read(on)
-        at = space.flat(on, address, total, "reads", used)
+        position = space.flat(on, address, total, "reads", needed)
         if shadow is not None:
-            shadow.read(on, at, used, pc)
+            shadow.read(on, position, needed, pc)
             if counted:
                 count_access(on, address)
-        rows = data[at >> shift]
+        rows = data[position >> shift]
         for k in range(count):
             puts[k](on, rows[:, k])
 
@@ -172,17 +172,17 @@ def store(machine: Machine, ins: Instruction, space: Space, type_: str, address:
     gets = [machine.registers.read(v, type_, ins) for v in values]
     data = space.data[: len(space.data) // total * total].view(machine.dtype(type_)).reshape(-1, count)
     shift = total.bit_length() - 1
-    pc, count_access = machine.place(ins), machine.report.access(ins, space.name, total)
+    pc, count_access = machine.position_of(ins), machine.report.access(ins, space.name, total)
     shadow, counted = space.shadow, space.name != "local"
 
     def run(on: Lanes) -> None:
         address = read(on)
-        at = space.flat(on, address, total, "writes")
+        position = space.flat(on, address, total, "writes")
         if shadow is not None:
-            shadow.write(on, at, total, pc)
+            shadow.write(on, position, total, pc)
             if counted:
                 count_access(on, address)
-        row = at >> shift
+        row = position >> shift
         for k in range(count):
             data[row, k] = gets[k](on)
 

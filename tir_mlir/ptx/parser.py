@@ -124,9 +124,9 @@ def parse(text: str) -> Module:
         raise PtxError("the text has no kernel (`.entry`)", kind="syntax")
     module_level = _module_variables(outside)
     for kernel in kernels.values():
-        used = {n for i in kernel.instructions for o in i.operands for n in _NAME.findall(o)}
+        mentioned = {n for i in kernel.instructions for o in i.operands for n in _NAME.findall(o)}
         for name, variable in module_level.items():
-            if name in used:
+            if name in mentioned:
                 kernel.variables.setdefault(name, variable)
     return Module(kernels, target.group(1) if target else "", version.group(1) if version else "", text)
 
@@ -185,7 +185,7 @@ def _variable(text: str, line: int) -> Variable:
     match = _VARIABLE.match(text)
     if match is None or match.group(4) not in DTYPES:
         raise PtxError(f"declaration `{text}` is not understood", kind="syntax", line=line)
-    space, before, after, type_, name, shape, data = match.groups()
+    space, first_alignment, second_alignment, type_, name, shape, data = match.groups()
     count = 1
     for extent in re.findall(r"\[(\d*)\]", shape):
         count *= int(extent or 0)
@@ -197,7 +197,7 @@ def _variable(text: str, line: int) -> Variable:
 
         values = [_number(v) for v in re.findall(r"-?[\w.]+", data)]
         bytes_ = np.array(values).astype(DTYPES[type_]).tobytes().ljust(count * size_of(type_), b"\0")
-    alignment = int(before or after or size_of(type_))
+    alignment = int(first_alignment or second_alignment or size_of(type_))
     return Variable(name, space, count * size_of(type_), alignment, bytes_)
 
 
@@ -224,8 +224,8 @@ class _Body:
         self.branches: list[tuple[int, list[dict[str, str]]]] = []
 
     def read(self, start: int, end: int) -> None:
-        for statement, at in self._statements(start, end):
-            line = self.text.count("\n", 0, at) + 1
+        for statement, offset in self._statements(start, end):
+            line = self.text.count("\n", 0, offset) + 1
             if statement == "{":
                 self.count += 1
                 self.scopes.append({})
@@ -240,29 +240,29 @@ class _Body:
         for index, scopes in self.branches:
             self._resolve(index, scopes)
 
-    def _statements(self, at: int, end: int) -> Iterator[tuple[str, int]]:
+    def _statements(self, offset: int, end: int) -> Iterator[tuple[str, int]]:
         """The statements with their positions: `{`, `}`, `label:`, a directive of one line, or what ends with `;`."""
         text = self.text
         blank = re.compile(r"\s*")
         while True:
-            at = blank.match(text, at).end()  # type: ignore[union-attr]
-            if at >= end:
+            offset = blank.match(text, offset).end()  # type: ignore[union-attr]
+            if offset >= end:
                 return
-            label = _LABEL.match(text, at)
-            if text[at] in "{}":
-                yield text[at], at
-                at += 1
+            label = _LABEL.match(text, offset)
+            if text[offset] in "{}":
+                yield text[offset], offset
+                offset += 1
             elif label:
-                yield label.group(), at
-                at = label.end()
+                yield label.group(), offset
+                offset = label.end()
             else:
-                one_line = text.startswith((".loc\t", ".loc ", ".file", ".section"), at)
-                stop = text.find("\n" if one_line else ";", at, end)
+                one_line = text.startswith((".loc\t", ".loc ", ".file", ".section"), offset)
+                stop = text.find("\n" if one_line else ";", offset, end)
                 if stop < 0:
-                    line = text.count("\n", 0, at) + 1
-                    raise PtxError(f"`{text[at:end].strip()[:60]}` does not end with `;`", kind="syntax", line=line)
-                yield " ".join(text[at:stop].split()), at
-                at = stop + 1
+                    line = text.count("\n", 0, offset) + 1
+                    raise PtxError(f"`{text[offset:end].strip()[:60]}` does not end with `;`", kind="syntax", line=line)
+                yield " ".join(text[offset:stop].split()), offset
+                offset = stop + 1
 
     def _scoped(self, name: str) -> str:
         """A name of an inner scope gets the number of the scope, as two inline assemblies may use one name."""
@@ -294,9 +294,9 @@ class _Body:
 
     def _register(self, name: str, type_: str) -> None:
         match = re.match(r"([%\w$]+)<(\d+)>$", name)
-        for one in [f"{match.group(1)}{i}" for i in range(int(match.group(2)))] if match else [name]:
-            self.scopes[-1][one] = self._scoped(one)
-            self.kernel.registers[self._scoped(one)] = type_
+        for register in [f"{match.group(1)}{i}" for i in range(int(match.group(2)))] if match else [name]:
+            self.scopes[-1][register] = self._scoped(register)
+            self.kernel.registers[self._scoped(register)] = type_
 
     def _instruction(self, statement: str, line: int) -> None:
         text = statement
@@ -304,11 +304,11 @@ class _Body:
         match = _GUARD.match(text)
         if match:
             negated, guard, text = bool(match.group(1)), self._renamed(match.group(2)), match.group(3)
-        name, _, rest = text.partition(" ")
+        name, _, operand_text = text.partition(" ")
         parts = tuple(p for p in name.split(".") if p)
-        operands = tuple(self._renamed(o) for o in split(rest))
+        operands = tuple(self._renamed(o) for o in split(operand_text))
         if parts[0] == "bra":
-            operands = split(rest)
+            operands = split(operand_text)
             self.branches.append((len(self.kernel.instructions), list(self.scopes)))
         self.kernel.instructions.append(Instruction(parts, operands, guard, negated, line, self.source, statement))
 

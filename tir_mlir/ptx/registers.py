@@ -41,27 +41,27 @@ class Registers:
             else:
                 self.bits[name] = np.full(lanes, _UNSET & ((1 << 8 * width) - 1), UNSIGNED[width])
 
-    def unknown(self, text: str, at: Instruction) -> NoReturn:
+    def unknown(self, text: str, ins: Instruction) -> NoReturn:
         from tir_mlir.errors import PtxError
 
-        raise PtxError(f"operand `{text}` of `{at.text}` is not known", "instruction", at.line, at.source)
+        raise PtxError(f"operand `{text}` of `{ins.text}` is not known", "instruction", ins.line, ins.source)
 
-    def read(self, text: str, type_: str, at: Instruction) -> Read:
+    def read(self, text: str, type_: str, ins: Instruction) -> Read:
         """The values of an operand as a type: a register of the same width, or the low bits of a wider one."""
         dtype = np.dtype(DTYPES[type_])
         if text.startswith("!"):
-            inner = self.read(text[1:].strip(), type_, at)
+            inner = self.read(text[1:].strip(), type_, ins)
             return lambda on: ~inner(on)
         if text in self.bits:
-            return _reading(self.bits[text], dtype, lambda: self.unknown(text, at))
+            return _reading(self.bits[text], dtype, lambda: self.unknown(text, ins))
         if text in self.special:
             values = self.special[text]
             values = values.view(dtype) if values.itemsize == dtype.itemsize else values.astype(dtype)
         else:
-            values = np.broadcast_to(self.constant(text, dtype, at), (self.lanes,))
+            values = np.broadcast_to(self.constant(text, dtype, ins), (self.lanes,))
         return lambda on: values[on]
 
-    def constant(self, text: str, dtype: Any, at: Instruction) -> np.ndarray:
+    def constant(self, text: str, dtype: Any, ins: Instruction) -> np.ndarray:
         """A literal or a symbol as an array of no dimensions."""
         width = np.dtype(dtype).itemsize
         symbol, _, offset = text.partition("+")
@@ -86,18 +86,18 @@ class Registers:
         elif text == "WARP_SZ":
             return np.array(32, dtype)
         else:
-            self.unknown(text, at)
+            self.unknown(text, ins)
         if np.dtype(dtype).kind == "f" and have != width:
             number = struct.unpack(">f" if have == 4 else ">d", bits.to_bytes(have, "big"))[0]
             return np.array(number, dtype)
         return np.array(bits, UNSIGNED[have]).astype(UNSIGNED[width]).view(dtype)
 
-    def write(self, text: str, type_: str, at: Instruction) -> Write:
+    def write(self, text: str, type_: str, ins: Instruction) -> Write:
         """Stores values of a type in a register; a wider register gets them extended by sign or zero."""
         if text == "_":
             return lambda on, v: None
         if text not in self.bits:
-            self.unknown(text, at)
+            self.unknown(text, ins)
         bits, dtype = self.bits[text], np.dtype(DTYPES[type_])
         if bits.itemsize == dtype.itemsize and (bits.dtype == np.bool_) == (dtype == np.bool_):
             target = bits.view(dtype)
@@ -114,7 +114,7 @@ class Registers:
 
             have = self.types[text]
             raise PtxError(
-                f"`{at.text}` writes .{type_} to {text}, which is .{have}", "instruction", at.line, at.source
+                f"`{ins.text}` writes .{type_} to {text}, which is .{have}", "instruction", ins.line, ins.source
             )
 
         def put(on: Lanes, v: Any) -> None:
@@ -122,17 +122,17 @@ class Registers:
 
         return put
 
-    def rows(self, text: str, type_: str, at: Instruction) -> np.ndarray:
+    def rows(self, text: str, type_: str, ins: Instruction) -> np.ndarray:
         """A register of all lanes as a view of a type."""
         if text not in self.bits:
-            self.unknown(text, at)
+            self.unknown(text, ins)
         return self.bits[text].view(DTYPES[type_])
 
-    def address(self, text: str, at: Instruction) -> Read:
+    def address(self, text: str, ins: Instruction) -> Read:
         """The address `[base+offset]` as 64-bit integers."""
         match = _ADDRESS.match(text)
         if match is None:
-            self.unknown(text, at)
+            self.unknown(text, ins)
         base, offset = match.group(1), int(match.group(2) or "0", 0)
         if base in self.bits:
             bits = self.bits[base]
@@ -141,8 +141,8 @@ class Registers:
                 return (lambda on: wide[on] + offset) if offset else (lambda on: wide[on])
             return lambda on: bits[on].astype(np.int64) + offset
         if base in self.special:
-            self.unknown(text, at)
-        values = np.broadcast_to(self.constant(base, np.int64, at) + offset, (self.lanes,))
+            self.unknown(text, ins)
+        values = np.broadcast_to(self.constant(base, np.int64, ins) + offset, (self.lanes,))
         return lambda on: values[on]
 
 

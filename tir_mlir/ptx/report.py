@@ -88,10 +88,10 @@ class Report:
         if not self.accesses:
             self.accesses = report.accesses
         else:
-            for mine, more in zip(self.accesses, report.accesses, strict=True):
-                mine.requests += more.requests
-                mine.units += more.units
-                mine.least += more.least
+            for mine, addition in zip(self.accesses, report.accesses, strict=True):
+                mine.requests += addition.requests
+                mine.units += addition.units
+                mine.least += addition.least
         self.branches += report.branches
         self.divergent += report.divergent
         self.barriers += report.barriers
@@ -109,12 +109,12 @@ class Report:
              f"{_ratio(self.sectors, self.global_requests)} sectors each, {self.sectors_least} are needed"),
         ]  # fmt: skip
         lines += [f"{a:<24}{b:>10}  {c}".rstrip() for a, b, c in rows]
-        used = [a for a in self.accesses if a.requests]
-        if used:
+        executed = [a for a in self.accesses if a.requests]
+        if executed:
             lines += ["", f"{'line':>6} {'requests':>9} {'each':>6} {'least':>6}  instruction"]
-            for a in sorted(used, key=lambda a: a.line):
-                each, least = _ratio(a.units, a.requests), _ratio(a.least, a.requests)
-                lines.append(f"{a.line:>6} {a.requests:>9} {each:>6} {least:>6}  {a.text}")
+            for a in sorted(executed, key=lambda a: a.line):
+                per_request, least = _ratio(a.units, a.requests), _ratio(a.least, a.requests)
+                lines.append(f"{a.line:>6} {a.requests:>9} {per_request:>6} {least:>6}  {a.text}")
         lines += ["", "instructions by kind"]
         for name, n in sorted(self.instructions.items(), key=lambda item: (-item[1], item[0])):
             lines.append(f"{n:>10}  {name}")

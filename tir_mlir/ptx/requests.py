@@ -59,8 +59,8 @@ def _passes(lanes: np.ndarray, address: np.ndarray, size: int) -> tuple[int, int
     words = max(1, size // 4)
     group, item = _pairs(lanes * words // 32, address // max(4, size))
     banks = (item * words % 32)[:, None] + np.arange(words)
-    used = np.bincount((group[:, None] * 32 + banks).ravel(), minlength=32 * (int(group[-1]) + 1)).reshape(-1, 32)
-    return _count(lanes // 32), int(used.max(1).sum()), int(-(-used.sum(1) // 32).sum())
+    banks_used = np.bincount((group[:, None] * 32 + banks).ravel(), minlength=32 * (int(group[-1]) + 1)).reshape(-1, 32)
+    return _count(lanes // 32), int(banks_used.max(1).sum()), int(-(-banks_used.sum(1) // 32).sum())
 
 
 def _sectors(lanes: np.ndarray, address: np.ndarray, size: int) -> tuple[int, int, int]:

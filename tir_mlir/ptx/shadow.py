@@ -30,39 +30,39 @@ class AccessSet:
         self.abroad = np.zeros(granules, np.int64) if across_blocks else None
         self.used = False
 
-    def add(self, lanes: Lanes, at: np.ndarray, stamps: np.ndarray) -> None:
+    def add(self, lanes: Lanes, index: np.ndarray, stamps: np.ndarray) -> None:
         """Record accesses; several lanes may access one granule."""
         self.used = True
-        before = self.last[at]
-        shared = self.order.unordered(before, lanes)
+        previous = self.last[index]
+        shared = self.order.unordered(previous, lanes)
         if shared.any():
-            self.second[at[shared]] = before[shared]
-        self.last[at] = stamps
-        lost = self.last[at] != stamps
+            self.second[index[shared]] = previous[shared]
+        self.last[index] = stamps
+        lost = self.last[index] != stamps
         if lost.any():
-            self.second[at[lost]] = stamps[lost]
+            self.second[index[lost]] = stamps[lost]
         if self.first is not None and self.abroad is not None:
-            first = self.first[at]
+            first = self.first[index]
             new = first == 0
             if new.any():
-                self.first[at[new]] = stamps[new]
-                first = self.first[at]
-            other = self.order.foreign(first, lanes)
-            if other.any():
-                self.abroad[at[other]] = stamps[other]
+                self.first[index[new]] = stamps[new]
+                first = self.first[index]
+            abroad = self.order.foreign(first, lanes)
+            if abroad.any():
+                self.abroad[index[abroad]] = stamps[abroad]
 
-    def conflicts(self, lanes: Lanes, at: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    def conflicts(self, lanes: Lanes, index: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Which lanes conflict with a recorded access, and its stamps."""
         if not self.used:
             return None
         for records in (self.last, self.second):
-            stamps = records[at]
+            stamps = records[index]
             bad = self.order.unordered(stamps, lanes)
             if bad.any():
                 return bad, stamps
         for records in (self.first, self.abroad):
             if records is not None:
-                stamps = records[at]
+                stamps = records[index]
                 bad = self.order.foreign(stamps, lanes)
                 if bad.any():
                     return bad, stamps
@@ -82,23 +82,23 @@ class WarpAccessSet(AccessSet):
         self.second = np.zeros((granules, slots), np.int64)
         self.used = False
 
-    def add(self, lanes: Lanes, at: np.ndarray, stamps: np.ndarray) -> None:
+    def add(self, lanes: Lanes, index: np.ndarray, stamps: np.ndarray) -> None:
         self.used = True
         slot = self.slots[stamps & self.mask]
-        before = self.last[at, slot]
-        kept = (before != 0) & (((before ^ stamps) & LANE) != 0)
-        if kept.any():
-            self.second[at[kept], slot[kept]] = before[kept]
-        self.last[at, slot] = stamps
-        lost = self.last[at, slot] != stamps
+        previous = self.last[index, slot]
+        older = (previous != 0) & (((previous ^ stamps) & LANE) != 0)
+        if older.any():
+            self.second[index[older], slot[older]] = previous[older]
+        self.last[index, slot] = stamps
+        lost = self.last[index, slot] != stamps
         if lost.any():
-            self.second[at[lost], slot[lost]] = stamps[lost]
+            self.second[index[lost], slot[lost]] = stamps[lost]
 
-    def conflicts(self, lanes: Lanes, at: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    def conflicts(self, lanes: Lanes, index: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         if not self.used:
             return None
         for records in (self.last, self.second):
-            stamps = records[at]
+            stamps = records[index]
             bad = self.order.unordered(stamps, lanes)
             if bad.any():
                 return np.any(bad, 1), np.take_along_axis(stamps, bad.argmax(1)[:, None], 1)[:, 0]
@@ -113,27 +113,27 @@ class Private:
         self.written = np.zeros((size >> self.shift) + 1, np.bool_)
         self.report = report
 
-    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
-        for granule in _granules(at, size, self.shift):
+    def read(self, lanes: Lanes, index: np.ndarray, size: int, pc: int) -> None:
+        for granule in _granules(index, size, self.shift):
             bad = ~self.written[granule]
             if bad.any():
                 k = int(np.argmax(bad))
                 self.report("unwritten", k, int(granule[k]), NEVER, "reads")
 
-    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
-        for granule in _granules(at, size, self.shift):
+    def write(self, lanes: Lanes, index: np.ndarray, size: int, pc: int) -> None:
+        for granule in _granules(index, size, self.shift):
             self.written[granule] = True
 
-    def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
-        self.read(lanes, at, size, pc)
+    def change(self, lanes: Lanes, index: np.ndarray, size: int, pc: int) -> None:
+        self.read(lanes, index, size, pc)
 
     def continue_with(self, order: Epochs | Clocks) -> None:
         """Local memory is of one launch of blocks."""
 
 
-def _granules(at: np.ndarray, size: int, shift: int) -> list[np.ndarray]:
+def _granules(index: np.ndarray, size: int, shift: int) -> list[np.ndarray]:
     """The granules of accesses of `size` bytes."""
-    first = at >> shift
+    first = index >> shift
     return [first + j if j else first for j in range(max(1, size >> shift))]
 
 
@@ -156,40 +156,40 @@ class Shadow:
         """Other blocks of the same launch run now."""
         self.order = self.reads.order = self.atomics.order = order
 
-    def given(self, start: int, end: int) -> None:
+    def mark_written(self, start: int, end: int) -> None:
         """These bytes were written before the launch."""
         self.writes[start >> self.shift : -(-end >> self.shift)] = HOST
 
-    def _writers(self, lanes: Lanes, at: np.ndarray, what: str, unwritten: bool) -> None:
+    def _writers(self, lanes: Lanes, index: np.ndarray, what: str, unwritten: bool) -> None:
         """Conflicts with plain writes."""
-        stamps = self.writes[at]
+        stamps = self.writes[index]
         if unwritten and stamps.min() < 0:
-            self.report("unwritten", int(np.argmin(stamps)), int(at[np.argmin(stamps)]), NEVER, what)
+            self.report("unwritten", int(np.argmin(stamps)), int(index[np.argmin(stamps)]), NEVER, what)
         bad = self.order.unordered(stamps, lanes)
         if not bad.any() and self.across and (stamps > HOST).any():
             bad = self.order.foreign(stamps, lanes)
         if bad.any():
             k = int(np.argmax(bad))
-            self.report(f"{what} after write", k, int(at[k]), int(stamps[k]), "wrote")
+            self.report(f"{what} after write", k, int(index[k]), int(stamps[k]), "wrote")
 
-    def _set(self, accesses: AccessSet, lanes: Lanes, at: np.ndarray, what: str, verb: str) -> None:
-        conflict = accesses.conflicts(lanes, at)
+    def _set(self, accesses: AccessSet, lanes: Lanes, index: np.ndarray, what: str, verb: str) -> None:
+        conflict = accesses.conflicts(lanes, index)
         if conflict is not None:
             k = int(np.argmax(conflict[0]))
-            self.report(what, k, int(at[k]), int(conflict[1][k]), verb)
+            self.report(what, k, int(index[k]), int(conflict[1][k]), verb)
 
-    def read(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | None = None) -> None:
+    def read(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, stamp: int | None = None) -> None:
         """Plain reads of `size` bytes at these addresses; with a stamp, of an asynchronous agent."""
-        stamps = self.order.stamp(lanes, pc) if stamp is None else np.full(len(at), stamp)
-        for granule in _granules(at, size, self.shift):
+        stamps = self.order.stamp(lanes, pc) if stamp is None else np.full(len(index), stamp)
+        for granule in _granules(index, size, self.shift):
             self._writers(lanes, granule, "reads", True)
             self._set(self.atomics, lanes, granule, "reads", "changed atomically")
             self.reads.add(lanes, granule, stamps)
 
-    def write(self, lanes: Lanes, at: np.ndarray, size: int, pc: int, stamp: int | np.ndarray | None = None) -> None:
+    def write(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, stamp: int | np.ndarray | None = None) -> None:
         """Plain writes of `size` bytes at these addresses; with stamps, of an asynchronous agent."""
-        stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, at.shape)
-        for granule in _granules(at, size, self.shift):
+        stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, index.shape)
+        for granule in _granules(index, size, self.shift):
             self._writers(lanes, granule, "writes", False)
             self._set(self.reads, lanes, granule, "writes", "read")
             self._set(self.atomics, lanes, granule, "writes", "changed atomically")
@@ -199,20 +199,20 @@ class Shadow:
                 k = int(np.argmax(lost))
                 self.report("writes", k, int(granule[k]), int(self.writes[granule[k]]), "writes at the same time")
 
-    def visible(self, lanes: Lanes, at: np.ndarray, size: int) -> None:
+    def visible(self, lanes: Lanes, index: np.ndarray, size: int) -> None:
         """Refuse asynchronous reads of what plain writes wrote without a proxy fence since."""
         assert isinstance(self.order, Clocks)
-        for granule in _granules(at, size, self.shift):
+        for granule in _granules(index, size, self.shift):
             stamps = self.writes[granule]
             bad = self.order.unfenced(stamps, lanes)
             if bad.any():
                 k = int(np.argmax(bad))
                 self.report("proxy", k, int(granule[k]), int(stamps[k]), "wrote")
 
-    def change(self, lanes: Lanes, at: np.ndarray, size: int, pc: int) -> None:
+    def change(self, lanes: Lanes, index: np.ndarray, size: int, pc: int) -> None:
         """Atomic changes of `size` bytes at these addresses."""
         stamps = self.order.stamp(lanes, pc)
-        for granule in _granules(at, size, self.shift):
+        for granule in _granules(index, size, self.shift):
             self._writers(lanes, granule, "changes", True)
             self._set(self.reads, lanes, granule, "changes", "read")
             self.atomics.add(lanes, granule, stamps)

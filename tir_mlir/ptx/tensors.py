@@ -41,17 +41,17 @@ class TensorMap:
         and which of them are inside of it."""
         start = list(coordinates)[::-1]
         offset = np.zeros(self.box, np.int64)
-        inside = np.ones(self.box, np.bool_)
+        in_bounds = np.ones(self.box, np.bool_)
         for d, extent in enumerate(self.box):
             index = (start[d] + np.arange(extent)).reshape([-1 if i == d else 1 for i in range(len(self.box))])
-            inside &= (index >= 0) & (index < self.array.shape[d])
+            in_bounds &= (index >= 0) & (index < self.array.shape[d])
             offset = offset + index * self.array.strides[d]
-        return offset.ravel(), inside.ravel()
+        return offset.ravel(), in_bounds.ravel()
 
     def places(self, address: int) -> np.ndarray:
         """The address in shared memory of each element of a tile that starts at `address`."""
-        at = address + np.arange(int(np.prod(self.box)), dtype=np.int64) * self.array.itemsize
-        return swizzled(at, self.swizzle)
+        addresses = address + np.arange(int(np.prod(self.box)), dtype=np.int64) * self.array.itemsize
+        return swizzled(addresses, self.swizzle)
 
 
 def swizzled(address: np.ndarray, swizzle: int) -> np.ndarray:

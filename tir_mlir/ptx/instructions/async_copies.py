@@ -24,15 +24,15 @@ def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
     size = int(ins.operands[2])
     if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
         bad(ins, f"the size {size}")
-    rest = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
-    return size, machine.registers.read(rest[0], "u32", ins) if rest else None
+    optional = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
+    return size, machine.registers.read(optional[0], "u32", ins) if optional else None
 
 
 def _copy(machine: Machine, ins: Instruction) -> Any:
     """`cp.async.ca/cg.shared.global [to], [from], size{, bytes read}`."""
     target, source = shared_address(machine, ins, ins.operands[0]), machine.registers.address(ins.operands[1], ins)
     size, length = _sizes(machine, ins)
-    pc = machine.place(ins)
+    pc = machine.position_of(ins)
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     count_shared, count_global = (machine.report.access(ins, s, size) for s in ("shared", "global"))
     order = machine.copies.order
@@ -40,9 +40,9 @@ def _copy(machine: Machine, ins: Instruction) -> Any:
     def run(on: Lanes) -> None:
         lanes = machine.own[on]
         to, start = target(on), source(on)
-        at = shared.flat(on, to, size, "copies to")
-        taken = np.full(len(lanes), size) if length is None else length(on).astype(np.int64)
-        reads = taken > 0
+        positions = shared.flat(on, to, size, "copies to")
+        lengths = np.full(len(lanes), size) if length is None else length(on).astype(np.int64)
+        reads = lengths > 0
         read_from = np.zeros(len(lanes), np.int64)
         if reads.any():
             machine.active = lanes[reads]
@@ -53,9 +53,9 @@ def _copy(machine: Machine, ins: Instruction) -> Any:
         group = machine.copies.open[lanes]
         block = order.block_of[lanes].astype(np.int64)
         column = block * order.count + order.copies + order.thread_of[lanes]
-        shared.records.write(on, at, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
+        shared.records.write(on, positions, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
         count_shared(on, to)
-        state = {"at": at, "from": read_from, "taken": taken}
+        state = {"at": positions, "from": read_from, "taken": lengths}
 
         def land(ready: np.ndarray) -> None:
             byte = np.arange(size)
@@ -97,8 +97,8 @@ def _arrive(machine: Machine, ins: Instruction) -> Any:
     def run(on: Lanes) -> None:
         machine.copies.open[on] += 1
         where = address(on)
-        for lanes, at in groups(machine, on, where):
-            barrier = machine.mbarriers.get(lanes, int(where[at[0]]))
+        for lanes, positions in groups(machine, on, where):
+            barrier = machine.mbarriers.get(lanes, int(where[positions[0]]))
             if not counted:
                 barrier.pending += len(lanes)
             machine.copies.arrivals.append(ArriveOn(lanes, machine.copies.open[lanes], barrier, True))
@@ -138,30 +138,30 @@ def _into_shared(
     ins: Instruction,
     lane: np.ndarray,
     mbarrier: int,
-    at: np.ndarray,
+    positions: np.ndarray,
     source: np.ndarray,
-    inside: np.ndarray,
+    in_bounds: np.ndarray,
     unit: int,
 ) -> None:
     """A copy of elements of `unit` bytes from flat global positions (zeros unless inside) to flat shared ones."""
-    copies, order, pc = machine.copies, machine.copies.order, machine.place(ins)
+    copies, order, pc = machine.copies, machine.copies.order, machine.position_of(ins)
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     barrier = machine.mbarriers.get(lane, mbarrier)
     barrier.issued += 1
     stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.issued, pc)
-    machine.active = np.repeat(lane, inside.sum())
-    if inside.any():
-        memory.records.read(machine.active, source[inside], unit, pc)
-    first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
+    machine.active = np.repeat(lane, in_bounds.sum())
+    if in_bounds.any():
+        memory.records.read(machine.active, source[in_bounds], unit, pc)
+    first = positions[np.arange(0, len(positions), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
     shared.records.write(machine.active, first, 16, pc, stamp)
     byte = np.arange(unit)
 
     def land() -> None:
-        rows = memory.data[np.where(inside, source, 0)[:, None] + byte]
-        shared.data[at[:, None] + byte] = np.where(inside[:, None], rows, 0)
+        rows = memory.data[np.where(in_bounds, source, 0)[:, None] + byte]
+        shared.data[positions[:, None] + byte] = np.where(in_bounds[:, None], rows, 0)
 
-    copies.bulk.append(BulkCopy(barrier, len(at) * unit, land, ins.text, ins.line))
+    copies.bulk.append(BulkCopy(barrier, len(positions) * unit, land, ins.text, ins.line))
 
 
 def _aligned(machine: Machine, lane: np.ndarray, address: int, unit: int, what: str) -> None:
@@ -180,15 +180,15 @@ def _tensor_operand(operand: str) -> tuple[str, list[str]]:
 
 
 def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> Any:
-    found = machine.tensor_maps.get(address)
-    if found is None:
+    entry = machine.tensor_maps.get(address)
+    if entry is None:
         machine.fault(
             f"thread {machine.thread(lane, 0)} copies by the tensor map at {address:#x}; the arguments have none there",
             "bounds", lane, 0,
         )  # fmt: skip
-    if len(found[0].box) != rank:
-        machine.fault(f"the tensor map has {len(found[0].box)} dimensions, the copy {rank}", "instruction", lane, 0)
-    return found
+    if len(entry[0].box) != rank:
+        machine.fault(f"the tensor map has {len(entry[0].box)} dimensions, the copy {rank}", "instruction", lane, 0)
+    return entry
 
 
 def _tensor_in(machine: Machine, ins: Instruction) -> Any:
@@ -207,10 +207,12 @@ def _tensor_in(machine: Machine, ins: Instruction) -> Any:
             lane = lanes[k : k + 1]
             tensor, start = _map(machine, lane, int(maps[k]), len(names))
             _aligned(machine, lane, int(to[k]), 128, "a tile to")
-            offset, inside = tensor.tile([int(c[k]) for c in places])
+            offset, in_bounds = tensor.tile([int(c[k]) for c in places])
             every = tensor.places(int(to[k]))
-            at = machine.spaces["shared"].flat(np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to")
-            _into_shared(machine, ins, lane, int(bars[k]), at, start + offset, inside, tensor.array.itemsize)
+            positions = machine.spaces["shared"].flat(
+                np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to"
+            )
+            _into_shared(machine, ins, lane, int(bars[k]), positions, start + offset, in_bounds, tensor.array.itemsize)
 
     return run
 
@@ -228,9 +230,9 @@ def _bulk_in(machine: Machine, ins: Instruction) -> Any:
             _check_size(machine, lane, n)
             every = np.repeat(lane, n // 16)
             step = np.arange(0, n, 16)
-            at = machine.spaces["shared"].flat(every, int(to[k]) + step, 16, "copies to")
+            positions = machine.spaces["shared"].flat(every, int(to[k]) + step, 16, "copies to")
             read = machine.spaces["global"].flat(every, int(start[k]) + step, 16, "copies")
-            _into_shared(machine, ins, lane, int(bars[k]), at, read, np.ones(len(at), np.bool_), 16)
+            _into_shared(machine, ins, lane, int(bars[k]), positions, read, np.ones(len(positions), np.bool_), 16)
 
     return run
 
@@ -253,34 +255,34 @@ def _out_of_shared(
     machine: Machine,
     ins: Instruction,
     lane: np.ndarray,
-    at: np.ndarray,
+    positions: np.ndarray,
     target: np.ndarray,
-    inside: np.ndarray,
+    in_bounds: np.ndarray,
     dtype: np.dtype,
 ) -> None:
     """A copy from flat shared positions to flat global ones, which joins the bulk group of the thread."""
-    copies, order, pc, unit = machine.copies, machine.copies.order, machine.place(ins), dtype.itemsize
+    copies, order, pc, unit = machine.copies, machine.copies.order, machine.position_of(ins), dtype.itemsize
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     byte = np.arange(unit)
     combine = _combine(ins, dtype)
 
     def land() -> None:
-        rows = shared.data[at[inside][:, None] + byte]
-        where = target[inside][:, None] + byte
+        rows = shared.data[positions[in_bounds][:, None] + byte]
+        where = target[in_bounds][:, None] + byte
         memory.data[where] = rows if combine is None else combine(memory.data[where], rows)
 
     group = copies.issue_bulk(int(lane[0]), land)
     column = order.groups + int(order.thread_of[lane[0]])
     stamp = order.agent_stamp(int(lane[0]), column, group, pc)
-    first = at[np.arange(0, len(at), max(1, 16 // unit))] & -16
+    first = positions[np.arange(0, len(positions), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
     shared.records.visible(machine.active, first, 16)
     shared.records.read(machine.active, first, 16, pc, stamp)
-    machine.active = np.repeat(lane, int(inside.sum()))
+    machine.active = np.repeat(lane, int(in_bounds.sum()))
     if combine:
-        memory.records.change(machine.active, target[inside], unit, pc)
+        memory.records.change(machine.active, target[in_bounds], unit, pc)
     else:
-        memory.records.write(machine.active, target[inside], unit, pc, stamp)
+        memory.records.write(machine.active, target[in_bounds], unit, pc, stamp)
 
 
 def _tensor_out(machine: Machine, ins: Instruction) -> Any:
@@ -296,10 +298,12 @@ def _tensor_out(machine: Machine, ins: Instruction) -> Any:
             lane = lanes[k : k + 1]
             tensor, begin = _map(machine, lane, int(maps[k]), len(names))
             _aligned(machine, lane, int(start[k]), 128, "a tile from")
-            offset, inside = tensor.tile([int(c[k]) for c in places])
+            offset, in_bounds = tensor.tile([int(c[k]) for c in places])
             every = tensor.places(int(start[k]))
-            at = machine.spaces["shared"].flat(np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies")
-            _out_of_shared(machine, ins, lane, at, begin + offset, inside, tensor.array.dtype)
+            positions = machine.spaces["shared"].flat(
+                np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies"
+            )
+            _out_of_shared(machine, ins, lane, positions, begin + offset, in_bounds, tensor.array.dtype)
 
     return run
 
@@ -318,9 +322,9 @@ def _bulk_out(machine: Machine, ins: Instruction) -> Any:
             _check_size(machine, lane, n)
             step = np.arange(0, n, unit)
             every = np.repeat(lane, len(step))
-            at = machine.spaces["shared"].flat(every, int(start[k]) + step, unit, "copies")
+            positions = machine.spaces["shared"].flat(every, int(start[k]) + step, unit, "copies")
             write = machine.spaces["global"].flat(every, int(to[k]) + step, unit, "copies to")
-            _out_of_shared(machine, ins, lane, at, write, np.ones(len(at), np.bool_), dtype)
+            _out_of_shared(machine, ins, lane, positions, write, np.ones(len(positions), np.bool_), dtype)
 
     return run
 

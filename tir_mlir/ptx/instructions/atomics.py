@@ -74,17 +74,17 @@ def _change(
         machine.registers.read(o, type_, ins) for o in ins.operands[2 if returns else 1 :] if not o.startswith("%cc")
     ]
     data = space.data[: len(space.data) // dtype.itemsize * dtype.itemsize].view(dtype)
-    pc, shadow = machine.place(ins), space.shadow
+    pc, shadow = machine.position_of(ins), space.shadow
     count_access = machine.report.access(ins, space.name, dtype.itemsize)
 
     def run(on: Lanes) -> None:
         where = read(on)
-        at = space.flat(on, where, dtype.itemsize, "changes")
+        positions = space.flat(on, where, dtype.itemsize, "changes")
         if shadow is not None:
-            shadow.change(on, at, dtype.itemsize, pc)
+            shadow.change(on, positions, dtype.itemsize, pc)
             count_access(on, where)
         values = [np.asarray(g(on)) for g in gets]
-        index = at // dtype.itemsize
+        index = positions // dtype.itemsize
         old = np.empty(len(index), dtype)
         for turn in _turns(index):
             old[turn] = data[index[turn]]

@@ -28,7 +28,7 @@ class Vote:
     write: Write
 
     @staticmethod
-    def of(machine: Machine, ins: Instruction) -> Vote:
+    def compiled(machine: Machine, ins: Instruction) -> Vote:
         mode = next(p for p in ins.parts if p in ("popc", "and", "or"))
         write = machine.registers.write(ins.operands[0], "u32" if mode == "popc" else "pred", ins)
         return Vote(mode, machine.registers.read(ins.operands[-1], "pred", ins), write)
@@ -60,18 +60,18 @@ class BlockBarriers:
             self.came[number] = np.zeros(machine.lanes, np.bool_)
             self.stay[number] = np.zeros(machine.lanes, np.bool_)
             self.at[number] = np.zeros(machine.lanes, np.int64)
-        came, at = self.came[number], self.at[number]
-        wanted = self.wanted[number]
+        came, position_of = self.came[number], self.at[number]
+        expected = self.wanted[number]
         blocks = machine.cta[lanes]
-        conflict = (wanted[blocks] != 0) & (wanted[blocks] != count)
+        conflict = (expected[blocks] != 0) & (expected[blocks] != count)
         if conflict.any():
             k = int(np.argmax(conflict))
             machine.fault(
                 f"thread {machine.thread(lanes, k)} comes to barrier {number} for {count} threads, others wait there "
-                f"for {wanted[blocks[k]]}", "barrier", lanes, k,
+                f"for {expected[blocks[k]]}", "barrier", lanes, k,
             )  # fmt: skip
-        wanted[blocks] = count
-        came[lanes], at[lanes] = True, position
+        expected[blocks] = count
+        came[lanes], position_of[lanes] = True, position
         if waits:
             self.stay[number][lanes] = True
             machine.park(position, lanes)
@@ -79,18 +79,18 @@ class BlockBarriers:
             self._check_warps(number, lanes)
         arrived = came.reshape(machine.blocks, -1).sum(1)
         self._check_count(number, arrived, lanes)
-        complete = (arrived == wanted) & (wanted > 0)
+        complete = (arrived == expected) & (expected > 0)
         if complete.any():
             self._complete(number, complete, vote)
 
     def _check_warps(self, number: int, lanes: np.ndarray) -> None:
         """The lanes of one warp have to be at one instruction."""
-        came, at = self.came[number].reshape(-1, 32), self.at[number].reshape(-1, 32)
+        came, position_of = self.came[number].reshape(-1, 32), self.at[number].reshape(-1, 32)
         for warp in np.unique(lanes // 32):
-            positions = np.unique(at[warp][came[warp]])
+            positions = np.unique(position_of[warp][came[warp]])
             if len(positions) > 1:
-                mine = np.nonzero(came[warp] & (at[warp] == positions[0]))[0][:1] + warp * 32
-                others = np.nonzero(came[warp] & (at[warp] == positions[1]))[0][:1] + warp * 32
+                mine = np.nonzero(came[warp] & (position_of[warp] == positions[0]))[0][:1] + warp * 32
+                others = np.nonzero(came[warp] & (position_of[warp] == positions[1]))[0][:1] + warp * 32
                 thread = self.machine.thread(others, 0)
                 self.machine.fault(
                     f"divergent barrier: threads of one warp wait at different instructions, "
@@ -133,10 +133,10 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
         order = machine.order
         assert isinstance(order, Clocks)
         return collective(machine, ins, order.warps, ins.operands[0])
-    vote = Vote.of(machine, ins) if "red" in ins.parts else None
-    rest = ins.operands if vote is None else ins.operands[1:-1]
-    number = machine.registers.read(rest[0], "u32", ins)
-    count = machine.registers.read(rest[1], "u32", ins) if len(rest) > 1 else None
+    vote = Vote.compiled(machine, ins) if "red" in ins.parts else None
+    arguments = ins.operands if vote is None else ins.operands[1:-1]
+    number = machine.registers.read(arguments[0], "u32", ins)
+    count = machine.registers.read(arguments[1], "u32", ins) if len(arguments) > 1 else None
     waits = "arrive" not in ins.parts
     aligned = ins.parts[0] == "bar" or "aligned" in ins.parts
 
@@ -147,12 +147,12 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
         keys = numbers.astype(np.int64) * 4096 + counts
         for key in np.unique(keys):
             mine = lanes[keys == key]
-            one, threads = int(key) // 4096, int(key) % 4096
-            if one >= BARRIERS_OF_A_BLOCK:
-                machine.fault(f"barrier {one}: a block has {BARRIERS_OF_A_BLOCK}", "barrier", mine, 0)
+            barrier, threads = int(key) // 4096, int(key) % 4096
+            if barrier >= BARRIERS_OF_A_BLOCK:
+                machine.fault(f"barrier {barrier}: a block has {BARRIERS_OF_A_BLOCK}", "barrier", mine, 0)
             if count is not None and (threads % 32 or not threads):
                 machine.fault(f"a barrier for {threads} threads: it has to be a multiple of 32", "barrier", mine, 0)
-            machine.barriers.arrive(one, mine, threads, position, waits, aligned, vote)
+            machine.barriers.arrive(barrier, mine, threads, position, waits, aligned, vote)
         if not waits:
             machine.push(position + 1, on)
 

@@ -26,15 +26,15 @@ def _branch(machine: Machine, ins: Instruction) -> Any:
     guard, negated = machine.registers.rows(ins.guard, "pred", ins), ins.negated
 
     def branch(on: Lanes, position: int) -> None:
-        taken = ~guard[on] if negated else guard[on]
+        takes = ~guard[on] if negated else guard[on]
         machine.report.branches += machine.warps_of(on)
-        if taken.all():
+        if takes.all():
             machine.push(target, on)
-        elif not taken.any():
+        elif not takes.any():
             machine.push(position + 1, on)
         else:
             lanes = machine.own[on]
-            go, stay = lanes[taken], lanes[~taken]
+            go, stay = lanes[takes], lanes[~takes]
             machine.report.divergent += len(np.intersect1d(go // 32, stay // 32))
             machine.push(target, machine.normal(go))
             machine.push(position + 1, machine.normal(stay))
@@ -73,10 +73,10 @@ def guarded(machine: Machine, ins: Instruction, run: Any) -> Any:
 
     def control(on: Lanes, position: int) -> None:
         mask = ~guard[on] if negated else guard[on]
-        rest = machine.chosen(on, ~mask)
+        others = machine.chosen(on, ~mask)
         active = machine.chosen(on, mask)
-        if rest is not None:
-            machine.push(position + 1, rest if isinstance(rest, slice) else machine.normal(rest))
+        if others is not None:
+            machine.push(position + 1, others if isinstance(others, slice) else machine.normal(others))
         if active is not None:
             active = active if isinstance(active, slice) else machine.normal(active)
             machine.active = active

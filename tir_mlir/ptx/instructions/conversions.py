@@ -61,14 +61,16 @@ def integer_to_float(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarr
 
 def float_to_integer(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     """Floats -> integers, clamped to the range; a NaN becomes 0 (64-bit: the sign bit)."""
-    whole = floats.round_integral(values.astype(np.float64), mode)
+    integral_values = floats.round_integral(values.astype(np.float64), mode)
     info = np.iinfo(dtype)
-    inside = (whole >= float(info.min)) & (whole < float(info.max) + (1 if dtype.itemsize < 8 else 0))
-    result = np.where(inside, whole, 0).astype(dtype)
-    result = np.where(whole >= float(info.max), dtype.type(info.max), result)
-    result = np.where(whole < float(info.min), dtype.type(info.min), result)
+    in_range = (integral_values >= float(info.min)) & (
+        integral_values < float(info.max) + (1 if dtype.itemsize < 8 else 0)
+    )
+    result = np.where(in_range, integral_values, 0).astype(dtype)
+    result = np.where(integral_values >= float(info.max), dtype.type(info.max), result)
+    result = np.where(integral_values < float(info.min), dtype.type(info.min), result)
     nan = dtype.type(0) if dtype.itemsize < 8 else np.array(1 << 63, np.uint64).astype(dtype)
-    return np.where(np.isnan(whole), nan, result)
+    return np.where(np.isnan(integral_values), nan, result)
 
 
 def _values(type_: str, bits: np.ndarray) -> np.ndarray:
@@ -86,13 +88,13 @@ def to_float(values: np.ndarray, type_: str, mode: str) -> np.ndarray:
     drop = np.uint32(16 if type_ == "bf16" else 13)
     mask = np.uint32((1 << int(drop)) - 1)
     if mode == "rz":
-        kept = bits & ~mask
+        rounded_bits = bits & ~mask
     elif mode == "rna":
-        kept = (bits + np.uint32(1 << (int(drop) - 1))) & ~mask
+        rounded_bits = (bits + np.uint32(1 << (int(drop) - 1))) & ~mask
     else:
-        kept = (bits + np.uint32((1 << (int(drop) - 1)) - 1) + ((bits >> drop) & np.uint32(1))) & ~mask
-    kept = np.where(np.isnan(values), np.uint32(0x7FFF0000), np.where(np.isinf(values), bits, kept))
-    return (kept >> np.uint32(16)).astype(np.uint16) if type_ == "bf16" else kept
+        rounded_bits = (bits + np.uint32((1 << (int(drop) - 1)) - 1) + ((bits >> drop) & np.uint32(1))) & ~mask
+    rounded_bits = np.where(np.isnan(values), np.uint32(0x7FFF0000), np.where(np.isinf(values), bits, rounded_bits))
+    return (rounded_bits >> np.uint32(16)).astype(np.uint16) if type_ == "bf16" else rounded_bits
 
 
 def _cvt(machine: Machine, ins: Instruction) -> Any:

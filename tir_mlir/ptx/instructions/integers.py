@@ -85,9 +85,9 @@ def high_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     x, y, half = unsigned(a), unsigned(b), np.uint64(32)
     mask = np.uint64(0xFFFFFFFF)
     low = (x & mask) * (y & mask)
-    one = (x >> half) * (y & mask) + (low >> half)
-    two = (x & mask) * (y >> half) + (one & mask)
-    top = (x >> half) * (y >> half) + (one >> half) + (two >> half)
+    middle = (x >> half) * (y & mask) + (low >> half)
+    two = (x & mask) * (y >> half) + (middle & mask)
+    top = (x >> half) * (y >> half) + (middle >> half) + (two >> half)
     if a.dtype.kind == "i":
         top = top - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
     return top.view(a.dtype)
@@ -155,8 +155,8 @@ def _carry(add: bool, use: bool) -> Any:
 
         def run(on: Lanes) -> None:
             x, y, c = a(on), b(on), carry[on] if use else False
-            one = np.asarray(c).astype(x.dtype)
-            total = x + y + one if add else x - y - one
+            carry_in = np.asarray(c).astype(x.dtype)
+            total = x + y + carry_in if add else x - y - carry_in
             if sets:
                 carry[on] = (total < x) | ((total == x) & (y != 0)) if add else (x < y) | ((x == y) & c)
             put(on, total)
@@ -187,14 +187,14 @@ def _extract(ins: Instruction, type_: str) -> Function:
     def operation(a: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
         start, length = start.astype(np.int64) & 255, length.astype(np.int64) & 255
         value = shift_right(unsigned(a), start.astype(np.uint32))
-        kept = np.minimum(length, np.maximum(bits - start, 0))
+        in_range = np.minimum(length, np.maximum(bits - start, 0))
         if a.dtype.kind == "u":
             return np.where(
-                length >= bits, value, value & (shift_left(np.ones_like(value), kept) - value.dtype.type(1))
+                length >= bits, value, value & (shift_left(np.ones_like(value), in_range) - value.dtype.type(1))
             )
         top = np.minimum(start + length - 1, bits - 1)
         sign = shift_right(unsigned(a), top.astype(np.uint32)) & value.dtype.type(1)
-        mask = shift_left(np.ones_like(value), kept) - value.dtype.type(1)
+        mask = shift_left(np.ones_like(value), in_range) - value.dtype.type(1)
         filled = np.where(sign == 1, value | ~mask, value & mask)
         return np.where(length == 0, value.dtype.type(0), filled).view(a.dtype)
 
@@ -210,12 +210,12 @@ def _insert(a: np.ndarray, b: np.ndarray, start: np.ndarray, length: np.ndarray)
 
 def _funnel(ins: Instruction, type_: str) -> Function:
     """`shf.l/r.wrap/clamp`: a shift of the pair b:a."""
-    wrap, left = "wrap" in ins.parts, "l" in ins.parts
+    wrap, is_left = "wrap" in ins.parts, "l" in ins.parts
 
     def operation(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         pair = b.astype(np.uint64) << np.uint64(32) | a
         n = (c & np.uint32(31) if wrap else np.minimum(c, np.uint32(32))).astype(np.uint64)
-        shifted = pair << n >> np.uint64(32) if left else pair >> n
+        shifted = pair << n >> np.uint64(32) if is_left else pair >> n
         return shifted.astype(np.uint32)
 
     return operation
@@ -246,8 +246,8 @@ def _highest(ins: Instruction, type_: str) -> Function:
         bits = unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
         zeros = leading_zeros(bits)
         width = np.uint32(8 * a.itemsize)
-        found = zeros if "shiftamt" in ins.parts else width - np.uint32(1) - zeros
-        return np.where(bits == 0, np.uint32(0xFFFFFFFF), found)
+        position = zeros if "shiftamt" in ins.parts else width - np.uint32(1) - zeros
+        return np.where(bits == 0, np.uint32(0xFFFFFFFF), position)
 
     return operation
 

@@ -58,15 +58,15 @@ def _parameter(machine: Machine, ins: Instruction, type_: str, outs: list[str]) 
     memory = np.frombuffer(machine.parameters, np.uint8)
 
     def run(on: Lanes) -> None:
-        at = read(on) - WINDOWS["param"]
-        if (at < 0).any() or (at + size * len(outs) > len(memory)).any():
+        addresses = read(on) - WINDOWS["param"]
+        if (addresses < 0).any() or (addresses + size * len(outs) > len(memory)).any():
             machine.fault(f"thread {machine.thread(on, 0)} reads outside of the parameters", "bounds", on, 0)
         for k, put in enumerate(puts):
-            first = int(at[0]) + k * size
-            if (at == at[0]).all():
+            first = int(addresses[0]) + k * size
+            if (addresses == addresses[0]).all():
                 put(on, memory[first : first + size].view(dtype)[0])
             else:
-                rows = memory[at[:, None] + np.arange(k * size, k * size + size)]
+                rows = memory[addresses[:, None] + np.arange(k * size, k * size + size)]
                 put(on, rows.view(dtype)[:, 0])
 
     return run
@@ -80,9 +80,9 @@ def by_window(machine: Machine, ins: Instruction, compile_: Any, address: str) -
     runs = {name: compile_(_Generic(machine.spaces[name], name)) for name in ("global", "shared", "local")}
 
     def run(on: Lanes) -> None:
-        at = read(on)
-        shared = (at >= WINDOWS["shared"]) & (at < WINDOWS["local"])
-        local = (at >= WINDOWS["local"]) & (at < WINDOWS["param"])
+        addresses = read(on)
+        shared = (addresses >= WINDOWS["shared"]) & (addresses < WINDOWS["local"])
+        local = (addresses >= WINDOWS["local"]) & (addresses < WINDOWS["param"])
         for name, mask in (("global", ~shared & ~local), ("shared", shared), ("local", local)):
             lanes = machine.chosen(on, mask)
             if lanes is not None:

@@ -74,7 +74,7 @@ def _mma(machine: Machine, ins: Instruction) -> Any:
     write = scatter(machine, ins, d, fragments.accumulator(m, n, fragments.element_bytes(td)), td)
     clamp = "satfinite" in ins.parts
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         total = np.matmul(read_a(rows), read_b(rows)) + read_c(rows)
         if clamp:
             total = np.clip(total, -(2**31), 2**31 - 1)
@@ -90,17 +90,17 @@ def _count(ins: Instruction) -> int:
 def _rows_of(machine: Machine, ins: Instruction, address: Any, verb: str) -> Any:
     """The 16 bytes of each row of the matrices: flat positions [warp, matrix, row]; checked and counted."""
     count = _count(ins)
-    shared, pc = machine.spaces["shared"], machine.place(ins)
+    shared, pc = machine.spaces["shared"], machine.position_of(ins)
     count_access = machine.report.access(ins, "shared", 16)
 
     def positions(rows: np.ndarray) -> np.ndarray:
         lanes = rows[:, : 8 * count].ravel()
         where = address(lanes)
         machine.active = lanes
-        at = shared.flat(lanes, where, 16, verb)
-        (shared.records.read if verb == "reads" else shared.records.write)(lanes, at, 16, pc)
+        starts = shared.flat(lanes, where, 16, verb)
+        (shared.records.read if verb == "reads" else shared.records.write)(lanes, starts, 16, pc)
         count_access(lanes, where)
-        return at.reshape(len(rows), count, 8)
+        return starts.reshape(len(rows), count, 8)
 
     return positions
 
@@ -115,9 +115,9 @@ def _ldmatrix(machine: Machine, ins: Instruction) -> Any:
     puts = [machine.registers.write(n, "b32", ins) for n in names]
     lane = np.arange(32)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
-        at = positions(rows)
-        data = machine.spaces["shared"].data[at[..., None] + np.arange(16)]
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
+        starts = positions(rows)
+        data = machine.spaces["shared"].data[starts[..., None] + np.arange(16)]
         matrices = np.ascontiguousarray(data).view(np.uint16)
         if "trans" in ins.parts:
             matrices = matrices.swapaxes(2, 3)
@@ -134,8 +134,8 @@ def _stmatrix(machine: Machine, ins: Instruction) -> Any:
     gets = [machine.registers.read(n, "b32", ins) for n in vector(ins.operands[1])]
     lane = np.arange(32)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
-        at = positions(rows)
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
+        starts = positions(rows)
         matrices = np.zeros((len(rows), len(gets), 8, 8), np.uint16)
         for k, get in enumerate(gets):
             pair = np.ascontiguousarray(get(rows.ravel())).view(np.uint16).reshape(len(rows), 32, 2)
@@ -144,7 +144,7 @@ def _stmatrix(machine: Machine, ins: Instruction) -> Any:
         if "trans" in ins.parts:
             matrices = matrices.swapaxes(2, 3)
         raw = np.ascontiguousarray(matrices).view(np.uint8)
-        machine.spaces["shared"].data[at[..., None] + np.arange(16)] = raw
+        machine.spaces["shared"].data[starts[..., None] + np.arange(16)] = raw
 
     return collective(machine, ins, run, None)
 
@@ -155,7 +155,7 @@ def _movmatrix(machine: Machine, ins: Instruction) -> Any:
     get = machine.registers.read(ins.operands[1], "b32", ins)
     lane = np.arange(32)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         pair = np.ascontiguousarray(get(rows.ravel())).view(np.uint16).reshape(len(rows), 32, 2)
         matrix = np.zeros((len(rows), 8, 8), np.uint16)
         for e in (0, 1):

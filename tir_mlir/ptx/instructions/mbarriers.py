@@ -33,7 +33,7 @@ class Waiting:
 class Mbarrier:
     """An mbarrier: `completed` phases, `pending` of `count` arrivals of this phase, `bytes` expected and not come
     yet; `issued` copies, of which `landed` have, in order.
-    `told`: what those that have arrived know; `known`: of the phases that are complete."""
+    `message`: what those that have arrived know; `phase_message`: of the phases that are complete."""
 
     block: int
     address: int
@@ -44,8 +44,8 @@ class Mbarrier:
     bytes: int = 0
     issued: int = 0
     landed: int = 0
-    told: np.ndarray | None = None
-    known: np.ndarray | None = None
+    message: np.ndarray | None = None
+    phase_message: np.ndarray | None = None
     waiting: list[Waiting] = field(default_factory=list)
 
     def is_over(self, phase: int, parity: bool) -> bool:
@@ -71,29 +71,29 @@ class Mbarriers:
         machine = self.machine
         block = int(machine.cta[lanes[0]])
         shared = machine.spaces["shared"]
-        at = shared.flat(lanes[:1], np.array([address]), 8, "uses an mbarrier in")
+        indices = shared.flat(lanes[:1], np.array([address]), 8, "uses an mbarrier in")
         barrier = self.all.get((block, address))
         if barrier is None:
             machine.fault(
                 f"thread {machine.thread(lanes, 0)} uses {shared.where(address)} as an mbarrier, which it is not",
                 "unwritten", lanes, 0,
             )  # fmt: skip
-        stamps = np.repeat(shared.records.writes[at >> shared.records.shift], len(lanes))
+        stamps = np.repeat(shared.records.writes[indices >> shared.records.shift], len(lanes))
         late = self.order.unordered(stamps, lanes)
         if late.any():
             k = int(np.argmax(late))
             who, position, threads, _ = self.order.describe(int(stamps[k]), machine)
             machine.fault(
                 f"race: thread {machine.thread(lanes, k)} uses the mbarrier at {shared.where(address)}, which {who} "
-                "initializes; no barrier orders the two", "race", lanes, k, threads, other=position,
+                "initializes; no barrier orders the two", "race", lanes, k, threads, other_position=position,
             )  # fmt: skip
         return barrier
 
     def initialize(self, lanes: np.ndarray, addresses: np.ndarray, counts: np.ndarray, pc: int) -> None:
         machine = self.machine
         shared = machine.spaces["shared"]
-        at = shared.flat(lanes, addresses, 8, "initializes an mbarrier in")
-        shared.records.write(lanes, at, 8, pc)
+        indices = shared.flat(lanes, addresses, 8, "initializes an mbarrier in")
+        shared.records.write(lanes, indices, 8, pc)
         for k, (lane, address, count) in enumerate(zip(lanes.tolist(), addresses.tolist(), counts.tolist())):
             block = int(machine.cta[lane])
             if not 1 <= count <= MOST_BYTES:
@@ -108,8 +108,8 @@ class Mbarriers:
     def arrive(self, lanes: np.ndarray, barrier: Mbarrier, count: int, bytes_: int, drop: bool) -> None:
         """`count` arrivals of each lane, which first expect `bytes_` more bytes."""
         machine = self.machine
-        told = self.order.tell(lanes)
-        barrier.told = told if barrier.told is None else np.maximum(barrier.told, told)
+        message = self.order.tell(lanes)
+        barrier.message = message if barrier.message is None else np.maximum(barrier.message, message)
         barrier.bytes += bytes_ * len(lanes)
         barrier.pending -= count * len(lanes)
         if drop:
@@ -131,14 +131,14 @@ class Mbarriers:
             return
         barrier.completed += 1
         barrier.pending = barrier.count
-        if barrier.told is not None:
-            barrier.told[:, barrier.column] = barrier.landed
-            barrier.known = barrier.told.copy()
+        if barrier.message is not None:
+            barrier.message[:, barrier.column] = barrier.landed
+            barrier.phase_message = barrier.message.copy()
         still = []
         for waiting in barrier.waiting:
             if barrier.is_over(waiting.phase, waiting.parity):
                 waiting.put(waiting.lanes, True)
-                self.order.learn(waiting.lanes, barrier.known)
+                self.order.learn(waiting.lanes, barrier.phase_message)
                 self.machine.unpark(waiting.lanes)
             else:
                 still.append(waiting)
@@ -171,8 +171,8 @@ def shared_address(machine: Machine, ins: Instruction, operand: str) -> Any:
     read = machine.registers.address(operand, ins)
 
     def address(on: Lanes) -> np.ndarray:
-        at = read(on)
-        return np.where(at >= WINDOWS["shared"], at - WINDOWS["shared"], at)
+        addresses = read(on)
+        return np.where(addresses >= WINDOWS["shared"], addresses - WINDOWS["shared"], addresses)
 
     return address
 
@@ -180,7 +180,7 @@ def shared_address(machine: Machine, ins: Instruction, operand: str) -> Any:
 def _init(machine: Machine, ins: Instruction) -> Any:
     address = shared_address(machine, ins, ins.operands[0])
     count = machine.registers.read(ins.operands[1], "u32", ins)
-    pc = machine.place(ins)
+    pc = machine.position_of(ins)
     return lambda on: machine.mbarriers.initialize(machine.own[on], address(on), count(on), pc)
 
 
@@ -188,8 +188,8 @@ def _inval(machine: Machine, ins: Instruction) -> Any:
     address = shared_address(machine, ins, ins.operands[0])
 
     def run(on: Lanes) -> None:
-        for lanes, at in groups(machine, on, address(on)):
-            barrier = machine.mbarriers.get(lanes, int(address(on)[at[0]]))
+        for lanes, indices in groups(machine, on, address(on)):
+            barrier = machine.mbarriers.get(lanes, int(address(on)[indices[0]]))
             del machine.mbarriers.all[barrier.block, barrier.address]
 
     return run
@@ -199,19 +199,19 @@ def _arrive(machine: Machine, ins: Instruction) -> Any:
     """`mbarrier.arrive{.expect_tx} state, [address]{, count or bytes}`."""
     bare = ins.operands[0].startswith("[")
     state = None if bare or ins.operands[0] == "_" else machine.registers.write(ins.operands[0], "b64", ins)
-    rest = ins.operands[0 if bare else 1 :]
-    address = shared_address(machine, ins, rest[0])
-    number = machine.registers.read(rest[1], "u32", ins) if len(rest) > 1 else None
+    arguments = ins.operands[0 if bare else 1 :]
+    address = shared_address(machine, ins, arguments[0])
+    number = machine.registers.read(arguments[1], "u32", ins) if len(arguments) > 1 else None
     expects, drop = "expect_tx" in ins.parts, "arrive_drop" in ins.parts
 
     def run(on: Lanes) -> None:
         where, numbers = address(on), number(on) if number else None
-        for lanes, at in groups(machine, on, where):
-            barrier = machine.mbarriers.get(lanes, int(where[at[0]]))
+        for lanes, indices in groups(machine, on, where):
+            barrier = machine.mbarriers.get(lanes, int(where[indices[0]]))
             phase = barrier.completed
-            values = np.unique(numbers[at]) if numbers is not None else np.array([0 if expects else 1])
+            values = np.unique(numbers[indices]) if numbers is not None else np.array([0 if expects else 1])
             for value in values.tolist():
-                mine = lanes if numbers is None else lanes[numbers[at] == value]
+                mine = lanes if numbers is None else lanes[numbers[indices] == value]
                 if expects:
                     machine.mbarriers.expect(mine, barrier, value)
                 machine.mbarriers.arrive(mine, barrier, 1 if expects else value, value if expects else 0, drop)
@@ -228,9 +228,9 @@ def _expect(machine: Machine, ins: Instruction) -> Any:
 
     def run(on: Lanes) -> None:
         where, numbers = address(on), number(on)
-        for lanes, at in groups(machine, on, where):
-            barrier = machine.mbarriers.get(lanes, int(where[at[0]]))
-            total = int(numbers[at].sum())
+        for lanes, indices in groups(machine, on, where):
+            barrier = machine.mbarriers.get(lanes, int(where[indices[0]]))
+            total = int(numbers[indices].sum())
             machine.mbarriers.expect(lanes, barrier, total)
             barrier.bytes += sign * total
             machine.mbarriers.flip(barrier)
@@ -247,13 +247,13 @@ def _wait(machine: Machine, ins: Instruction) -> Any:
 
     def run(on: Lanes, position: int) -> None:
         where, phases = address(on), phase(on)
-        for lanes, at in groups(machine, on, where):
-            barrier = machine.mbarriers.get(lanes, int(where[at[0]]))
-            for value in np.unique(phases[at]).tolist():
-                mine = lanes[phases[at] == value]
+        for lanes, indices in groups(machine, on, where):
+            barrier = machine.mbarriers.get(lanes, int(where[indices[0]]))
+            for value in np.unique(phases[indices]).tolist():
+                mine = lanes[phases[indices] == value]
                 if barrier.is_over(int(value), parity):
                     put(mine, True)
-                    machine.mbarriers.order.learn(mine, barrier.known)
+                    machine.mbarriers.order.learn(mine, barrier.phase_message)
                     machine.push(position + 1, machine.normal(mine))
                 else:
                     barrier.waiting.append(Waiting(mine, int(value), parity, put))

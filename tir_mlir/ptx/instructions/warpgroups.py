@@ -43,17 +43,17 @@ class Warpgroups:
         self.machine = machine
         self.all: dict[int, Products] = {}
 
-    def of(self, group: int) -> Products:
+    def products_of(self, group: int) -> Products:
         return self.all.setdefault(group, Products())
 
     def commit(self, group: int) -> None:
-        products = self.of(group)
+        products = self.products_of(group)
         products.groups.append([])
         products.busy.append(set())
 
     def wait(self, group: int, pending: int) -> None:
         """All but the last `pending` committed groups complete; the warpgroup knows it."""
-        products = self.of(group)
+        products = self.products_of(group)
         order = self.machine.order
         assert isinstance(order, Clocks)
         while len(products.groups) - 1 > pending:
@@ -96,7 +96,7 @@ class Descriptor:
     swizzle: int
 
     @staticmethod
-    def of(bits: int) -> Descriptor:
+    def decoded(bits: int) -> Descriptor:
         start, leading, stride = ((bits >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
         return Descriptor(start, leading, stride, _SWIZZLES[bits >> 62 & 3])
 
@@ -125,7 +125,7 @@ def _shared_operand(
     later."""
     get = machine.registers.read(operand, "b64", ins)
     size = fragments.element_bytes(type_)
-    shared, pc = machine.spaces["shared"], machine.place(ins)
+    shared, pc = machine.spaces["shared"], machine.position_of(ins)
 
     def prepare(lanes: np.ndarray, stamp: int) -> Callable[[], np.ndarray]:
         bits = get(lanes)
@@ -135,15 +135,15 @@ def _shared_operand(
                 f"thread {machine.thread(lanes, k)} has another descriptor than thread {machine.thread(lanes, 0)} of "
                 "its warpgroup", "barrier", lanes, k,
             )  # fmt: skip
-        places = Descriptor.of(int(bits[0])).places(rows, depth, size, transposed)
+        places = Descriptor.decoded(int(bits[0])).places(rows, depth, size, transposed)
         chunks = np.unique(places.ravel() & -16)
         first = np.repeat(lanes[:1], len(chunks))
         machine.active = first
-        at = shared.flat(first, chunks, 16, "reads")
+        positions = shared.flat(first, chunks, 16, "reads")
         for lane in (lanes[0], lanes[-1]):
             machine.active = np.repeat(lane, len(chunks))
-            shared.records.visible(machine.active, at, 16)
-            shared.records.read(machine.active, at, 16, pc, stamp)
+            shared.records.visible(machine.active, positions, 16)
+            shared.records.read(machine.active, positions, 16, pc, stamp)
         base = 0 if shared.base is None else int(shared.base[lanes[0]])
         index = (places + base) // size
 
@@ -170,9 +170,9 @@ def _register_operand(machine: Machine, ins: Instruction, operand: str, depth: i
 
 def _immediates(ins: Instruction, accumulator: str) -> tuple[int, bool, bool]:
     """The sign of the product, and which operands are transposed."""
-    rest = list(ins.operands[4:])
-    sign = int(rest.pop(0)) * int(rest.pop(0)) if accumulator != "s32" else 1
-    flags = [x == "1" for x in rest]
+    immediates = list(ins.operands[4:])
+    sign = int(immediates.pop(0)) * int(immediates.pop(0)) if accumulator != "s32" else 1
+    flags = [x == "1" for x in immediates]
     if len(flags) == 1:
         return sign, False, flags[0]
     return (sign, flags[0], flags[1]) if flags else (sign, False, False)
@@ -188,24 +188,24 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     d, a, b, scale, *_ = ins.operands
     sign, trans_a, trans_b = _immediates(ins, td)
     if a.startswith("{"):
-        left = _register_operand(machine, ins, a, k, ta)
+        read_first = _register_operand(machine, ins, a, k, ta)
     else:
-        left = _shared_operand(machine, ins, a, 64, k, ta, trans_a)
-    right = _shared_operand(machine, ins, b, n, k, tb, trans_b)
+        read_first = _shared_operand(machine, ins, a, 64, k, ta, trans_a)
+    read_second = _shared_operand(machine, ins, b, n, k, tb, trans_b)
     add = machine.registers.read(scale, "pred", ins)
     fragment = _accumulator(n, fragments.element_bytes(td))
     read_d = gather(machine, ins, d, fragment, td, (16, n))
     write_d = scatter(machine, ins, d, fragment, td)
-    used = {*vector(d), *(vector(a) if a.startswith("{") else [])}
-    pc, order = machine.place(ins), machine.order
+    names = {*vector(d), *(vector(a) if a.startswith("{") else [])}
+    pc, order = machine.position_of(ins), machine.order
     assert isinstance(order, Clocks)
 
-    def one(lanes: np.ndarray) -> None:
+    def start(lanes: np.ndarray) -> None:
         group = int(lanes[0]) // GROUP
-        products = machine.warpgroups.of(group)
+        products = machine.warpgroups.products_of(group)
         column = order.products + int(lanes[0]) % machine.width // GROUP
         stamp = order.agent_stamp(int(lanes[0]), column, products.done + len(products.groups), pc)
-        read_a, read_b = left(lanes, stamp), right(lanes, stamp)
+        read_a, read_b = read_first(lanes, stamp), read_second(lanes, stamp)
         rows, keeps = lanes.reshape(4, 32), bool(add(lanes)[0])
 
         def complete() -> None:
@@ -215,9 +215,9 @@ def _product(machine: Machine, ins: Instruction) -> Any:
             write_d(rows, fragments.rounded_sum(total, td))
 
         products.groups[-1].append(complete)
-        products.busy[-1] |= used
+        products.busy[-1] |= names
 
-    return collective(machine, ins, lambda rows, wanted: [one(lanes) for lanes in rows], None, GROUP)
+    return collective(machine, ins, lambda rows, members: [start(lanes) for lanes in rows], None, GROUP)
 
 
 def _accumulator(n: int, size: int) -> fragments.Fragment:
@@ -236,10 +236,10 @@ def _wgmma(machine: Machine, ins: Instruction) -> Any:
             bad(ins, "sparse operands")
         return _product(machine, ins)
     if form == "fence":
-        return collective(machine, ins, lambda rows, wanted: None, None, GROUP)
+        return collective(machine, ins, lambda rows, members: None, None, GROUP)
     pending = int(ins.operands[0]) if form == "wait_group" else None
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         for lanes in rows:
             group = int(lanes[0]) // GROUP
             if pending is None:

@@ -35,20 +35,20 @@ def collective(machine: Machine, ins: Instruction, run: Whole, mask: str | None,
             groups = np.unique(np.concatenate([groups, waiting // size]))
         rows = groups[:, None] * size + np.arange(size)
         present = come[rows]
-        wanted = machine.tid[rows] < machine.threads
+        members = machine.tid[rows] < machine.threads
         if member is not None:
-            wanted &= _masks(machine, ins, member, rows, present)
-        ready = (present | ~wanted).all(1)
+            members &= _masks(machine, ins, member, rows, present)
+        ready = (present | ~members).all(1)
         if ready.any():
             chosen = rows[ready]
-            machine.active = chosen[wanted[ready]]
-            run(chosen, wanted[ready])
+            machine.active = chosen[members[ready]]
+            run(chosen, members[ready])
             machine.parked.pop(position, None)
-            machine.push(position + 1, machine.normal(chosen[wanted[ready]]))
-        left = rows[~ready][present[~ready]]
+            machine.push(position + 1, machine.normal(chosen[members[ready]]))
+        still_waiting = rows[~ready][present[~ready]]
         machine.parked.pop(position, None)
-        if len(left):
-            machine.park(position, left)
+        if len(still_waiting):
+            machine.park(position, still_waiting)
 
     return guarded(machine, ins, control)
 
@@ -75,7 +75,7 @@ def _shfl(machine: Machine, ins: Instruction) -> Any:
     a, b, c = (registers.read(o, "b32", ins) for o in ins.operands[1:4])
     mode = next(p for p in ins.parts if p in ("up", "down", "bfly", "idx"))
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         flat = rows.ravel()
         lane = np.arange(WARP)[None]
         value, delta, clamp = (g(flat).reshape(rows.shape) for g in (a, b, c))
@@ -85,7 +85,7 @@ def _shfl(machine: Machine, ins: Instruction) -> Any:
         top = low | (clamp & ~segment)
         source, valid = _source(mode, lane, delta, segment, top)
         source = np.where(valid, source, lane)
-        active = wanted & valid & ~np.take_along_axis(wanted, source, 1)
+        active = members & valid & ~np.take_along_axis(members, source, 1)
         if active.any():
             k = rows[active][:1]
             partner = machine.thread(rows[np.nonzero(active)[0][:1], source[active][:1]], 0)
@@ -93,9 +93,9 @@ def _shfl(machine: Machine, ins: Instruction) -> Any:
                 f"thread {machine.thread(k, 0)} reads of {partner}, which does not take part", "barrier", k, 0
             )
         result = np.take_along_axis(value, source, 1)
-        put(rows[wanted], result[wanted])
+        put(rows[members], result[members])
         if put_valid:
-            put_valid(rows[wanted], valid[wanted])
+            put_valid(rows[members], valid[members])
 
     return collective(machine, ins, run, ins.operands[4])
 
@@ -122,14 +122,14 @@ def _vote(machine: Machine, ins: Instruction) -> Any:
     put = registers.write(ins.operands[0], "b32" if mode == "ballot" else "pred", ins)
     get = registers.read(ins.operands[1], "pred", ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         value = get(rows.ravel()).reshape(rows.shape)
-        every, some = np.all(value | ~wanted, 1), np.any(value & wanted, 1)
+        every, some = np.all(value | ~members, 1), np.any(value & members, 1)
         if mode == "ballot":
-            bits = ((value & wanted).astype(np.uint64) << np.arange(WARP, dtype=np.uint64)).sum(1).astype(np.uint32)
+            bits = ((value & members).astype(np.uint64) << np.arange(WARP, dtype=np.uint64)).sum(1).astype(np.uint32)
         else:
             bits = {"all": every, "any": some, "uni": every | ~some}[mode]
-        put(rows[wanted], np.repeat(bits, WARP).reshape(rows.shape)[wanted])
+        put(rows[members], np.repeat(bits, WARP).reshape(rows.shape)[members])
 
     return collective(machine, ins, run, ins.operands[2])
 
@@ -142,16 +142,16 @@ def _match(machine: Machine, ins: Instruction) -> Any:
     put_all = registers.write(second, "pred", ins) if second else None
     get = registers.read(ins.operands[1], types_of(ins)[-1], ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         value = get(rows.ravel()).reshape(rows.shape)
-        equal = (value[:, :, None] == value[:, None, :]) & wanted[:, None, :]
+        equal = (value[:, :, None] == value[:, None, :]) & members[:, None, :]
         bits = (equal.astype(np.uint64) << np.arange(WARP, dtype=np.uint64)).sum(2).astype(np.uint32)
         if "all" in ins.parts:
-            alike = equal.sum(2) == wanted.sum(1)[:, None]
+            alike = equal.sum(2) == members.sum(1)[:, None]
             bits = np.where(alike, bits, np.uint32(0))
             if put_all:
-                put_all(rows[wanted], alike[wanted])
-        put(rows[wanted], bits[wanted])
+                put_all(rows[members], alike[members])
+        put(rows[members], bits[members])
 
     return collective(machine, ins, run, ins.operands[2])
 
@@ -168,9 +168,9 @@ def _redux(machine: Machine, ins: Instruction) -> Any:
     operation, type_ = _REDUCE[name], types_of(ins)[-1]
     put, get = machine.registers.write(ins.operands[0], type_, ins), machine.registers.read(ins.operands[1], type_, ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         value = get(rows.ravel()).reshape(rows.shape)
-        for row, some, lanes in zip(value, wanted, rows):
+        for row, some, lanes in zip(value, members, rows):
             total = operation.reduce(row[some], dtype=row.dtype)
             put(lanes[some], total)
 
@@ -182,10 +182,10 @@ def _elect(machine: Machine, ins: Instruction) -> Any:
     first, _, second = ins.operands[0].partition("|")
     put, leader = machine.registers.write(first, "b32", ins), machine.registers.write(second, "pred", ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
-        chosen = wanted.argmax(1)
-        put(rows[wanted], np.repeat(chosen[:, None].astype(np.uint32), WARP, 1)[wanted])
-        leader(rows[wanted], (np.arange(WARP)[None] == chosen[:, None])[wanted])
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
+        chosen = members.argmax(1)
+        put(rows[members], np.repeat(chosen[:, None].astype(np.uint32), WARP, 1)[members])
+        leader(rows[members], (np.arange(WARP)[None] == chosen[:, None])[members])
 
     return collective(machine, ins, run, ins.operands[1])
 

@@ -39,8 +39,8 @@ class Tile:
 
         def elements(rows: np.ndarray) -> np.ndarray:
             bits = np.stack([g(rows.ravel()) for g in gets], 1).view(UNSIGNED[self.size])
-            each = bits.reshape(len(rows), 32, -1)[:, :, : self.rows * self.columns // 32]
-            return each.swapaxes(1, 2).reshape(len(rows), self.rows, self.columns)
+            per_lane = bits.reshape(len(rows), 32, -1)[:, :, : self.rows * self.columns // 32]
+            return per_lane.swapaxes(1, 2).reshape(len(rows), self.rows, self.columns)
 
         return elements
 
@@ -50,9 +50,9 @@ class Tile:
         puts = [machine.registers.write(n, f"b{8 * self._width()}", ins) for n in names]
 
         def store(rows: np.ndarray, elements: np.ndarray) -> None:
-            each = elements.view(UNSIGNED[self.size]).reshape(len(rows), -1, 32).swapaxes(1, 2)
-            each = np.concatenate([each] * self._copies(names), 2)
-            bits = np.ascontiguousarray(each).view(UNSIGNED[self._width()]).reshape(rows.size, -1)
+            per_lane = elements.view(UNSIGNED[self.size]).reshape(len(rows), -1, 32).swapaxes(1, 2)
+            per_lane = np.concatenate([per_lane] * self._copies(names), 2)
+            bits = np.ascontiguousarray(per_lane).view(UNSIGNED[self._width()]).reshape(rows.size, -1)
             for k, put in enumerate(puts):
                 put(rows.ravel(), bits[:, k])
 
@@ -89,18 +89,18 @@ def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile:
     verb = "reads" if "load" in ins.parts else "writes"
 
     def places(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
-        found = []
+        accesses = []
         for lanes in rows:
             start = int(address(lanes[:1])[0])
             is_shared = named == "shared" or named is None and start >= WINDOWS["shared"]
             space = machine.spaces["shared" if is_shared else "global"]
             start -= WINDOWS["shared"] if is_shared and named is None else 0
             pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
-            at = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
-            every = np.tile(lanes, at.size // 32)
+            positions = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
+            every = np.tile(lanes, positions.size // 32)
             machine.active = every
-            found.append((space, every, space.flat(every, at.ravel(), tile.size, verb)))
-        return found
+            accesses.append((space, every, space.flat(every, positions.ravel(), tile.size, verb)))
+        return accesses
 
     return places
 
@@ -109,14 +109,14 @@ def _load(machine: Machine, ins: Instruction) -> Any:
     """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
     tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
     places, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
-    pc = machine.place(ins)
+    pc = machine.position_of(ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         elements = []
-        for space, lanes, at in places(rows):
-            space.records.read(lanes, at, tile.size, pc)
+        for space, lanes, positions in places(rows):
+            space.records.read(lanes, positions, tile.size, pc)
             data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
-            elements.append(data[at // tile.size].reshape(tile.rows, tile.columns))
+            elements.append(data[positions // tile.size].reshape(tile.rows, tile.columns))
         write(rows, np.stack(elements))
 
     return collective(machine, ins, run, None)
@@ -127,13 +127,13 @@ def _store(machine: Machine, ins: Instruction) -> Any:
     tile = _tile(ins, "d", types_of(ins)[-1])
     address, value, *stride = ins.operands
     places, read = _memory(machine, ins, (address, *stride), tile), tile.read(machine, ins, value)
-    pc = machine.place(ins)
+    pc = machine.position_of(ins)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
-        for (space, lanes, at), elements in zip(places(rows), read(rows)):
-            space.records.write(lanes, at, tile.size, pc)
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
+        for (space, lanes, positions), elements in zip(places(rows), read(rows)):
+            space.records.write(lanes, positions, tile.size, pc)
             data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
-            data[at // tile.size] = elements.ravel()
+            data[positions // tile.size] = elements.ravel()
 
     return collective(machine, ins, run, None)
 
@@ -151,7 +151,7 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     reads = [(_tile(ins, p, t).read(machine, ins, o), t) for p, t, o in (("a", ta, a), ("b", tb, b), ("c", tc, c))]
     write = _tile(ins, "d", td).write(machine, ins, d)
 
-    def run(rows: np.ndarray, wanted: np.ndarray) -> None:
+    def run(rows: np.ndarray, members: np.ndarray) -> None:
         x, y, z = (fragments.numbers(np.ascontiguousarray(read(rows)), t) for read, t in reads)
         write(rows, fragments.rounded_sum(np.matmul(x, y) + z, td))
 
