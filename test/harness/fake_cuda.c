@@ -16,6 +16,7 @@ static status failure;
 static int calls_before_failure;
 static int devices = 1, depth;
 static handle current;
+static int held; /* allocations */
 static int loads, links, unloads, launches, arguments = 1, shared_of_function;
 static char kernel[128];
 static uint64_t launched[9], words[16];
@@ -31,6 +32,7 @@ int fake_count(const char *what) {
   if (!strcmp(what, "links")) return links;
   if (!strcmp(what, "unloads")) return unloads;
   if (!strcmp(what, "launches")) return launches;
+  if (!strcmp(what, "held")) return held;
   if (!strcmp(what, "shared")) return shared_of_function;
   return -1;
 }
@@ -116,8 +118,8 @@ status cuLaunchKernel(handle function, unsigned gx, unsigned gy, unsigned gz, un
   return 0;
 }
 
-status cuMemAlloc_v2(uint64_t *address, size_t size) { MAY_FAIL; *address = (uint64_t)(intptr_t)malloc(size); return 0; }
-status cuMemFree_v2(uint64_t address) { MAY_FAIL; free((void *)(intptr_t)address); return 0; }
+status cuMemAlloc_v2(uint64_t *address, size_t size) { MAY_FAIL; *address = (uint64_t)(intptr_t)malloc(size), ++held; return 0; }
+status cuMemFree_v2(uint64_t address) { MAY_FAIL; free((void *)(intptr_t)address), --held; return 0; }
 status cuMemAllocAsync(uint64_t *address, size_t size, handle stream) { MAY_FAIL; (void)stream; return cuMemAlloc_v2(address, size); }
 status cuMemFreeAsync(uint64_t address, handle stream) { MAY_FAIL; (void)stream; return cuMemFree_v2(address); }
 status cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, handle stream) {

@@ -66,7 +66,8 @@ enum { BUFFER, SIZE, INTEGER, SINGLE, DOUBLE, BOOLEAN, UNSIGNED };
 typedef struct { word kind, number; object *name; } param;
 
 /* What a call starts on a GPU, as a plan prepared it. status: of the first start that failed after another one had not.
-   process: the one that may use the GPU. current_stream: DLPack's function of the package of the tensors. Then, for each
+   process: the one that may use the GPU. current_stream: DLPack's function of the package of the tensors. allocate,
+   release: of memory in the order of a stream, for the buffers of the function. Then, the bytes of each of these; for each
    launch, its kernel, grid x y z, block x y z, bytes of shared memory, and a source and a value for each argument. */
 typedef struct {
   word status, process;
@@ -77,11 +78,14 @@ typedef struct {
   int (*current_stream)(int, int, void **);
   word device, device_id;
   int (*start)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
-  word launches;
+  int (*allocate)(address *, address, void *);
+  int (*release)(address, void *);
+  word buffers, launches;
 } kernels;
 
 enum { LAUNCH_HEAD = 9 }; /* words: the kernel, its sizes, the number of arguments */
-enum { OF_BUFFER, OF_NUMBER, CONSTANT }; /* sources of an argument; the value is a parameter's index, or the argument */
+/* sources of an argument; the value is the index of a parameter, of a buffer of the function, or the argument */
+enum { OF_BUFFER, OF_NUMBER, CONSTANT, OF_FUNCTION };
 
 /* A plan: this head, then words for each parameter. A size has its value, other numbers have nothing.
    kernels: what to start on a GPU, instead of the function's `run`, or 0. */
@@ -242,16 +246,32 @@ static void run(const function *f, plan *known, word *args) {
 }
 
 /* Start one kernel, whose words are `next`. */
-static int start_one(const kernels *k, word *next, word *args, void *stream) {
+static int start_one(const kernels *k, word *next, word *args, address *memory, void *stream) {
   const word count = next[8];
   void *arguments[count + 1];
   word *source = next + LAUNCH_HEAD;
   for (word n = 0; n < count; ++n, source += 2)
-    arguments[n] = source[0] == CONSTANT ? &source[1]
-                 : source[0] == OF_BUFFER ? (word *)args[source[1]] + 1
-                                          : &args[source[1]];
+    arguments[n] = source[0] == CONSTANT      ? (void *)&source[1]
+                   : source[0] == OF_BUFFER   ? (void *)((word *)args[source[1]] + 1)
+                   : source[0] == OF_FUNCTION ? (void *)&memory[source[1]]
+                                              : (void *)&args[source[1]];
   return k->start((void *)next[0], (unsigned)next[1], (unsigned)next[2], (unsigned)next[3], (unsigned)next[4],
                   (unsigned)next[5], (unsigned)next[6], (unsigned)next[7], stream, arguments, 0);
+}
+
+/* Start the kernels of a plan, with memory for the buffers of the function; the number of those started. */
+static word start_all(kernels *k, word *args, void *stream, int *status) {
+  const word *sizes = (const word *)(k + 1);
+  address memory[k->buffers + 1];
+  word held = 0, started = 0, *next = (word *)sizes + k->buffers;
+  for (; held < k->buffers; ++held)
+    if ((*status = k->allocate(&memory[held], (address)sizes[held], stream))) break;
+  for (; !*status && started < k->launches; started += !*status) {
+    *status = start_one(k, next, args, memory, stream);
+    next += LAUNCH_HEAD + 2 * next[8];
+  }
+  while (held) k->release(memory[--held], stream);
+  return started;
 }
 
 /* Start the kernels of a plan on the stream of the tensors' package; 0 if `slow` has to do it, or to say why not. */
@@ -265,14 +285,10 @@ static int start(const function *f, kernels *k, word *args) {
   void *thread = f->py->release();
   int status = k->get_context(&context);
   if (!status && context != k->context) status = k->set_context(k->context);
-  word *next = (word *)(k + 1), started = 0;
-  for (; !status && started < k->launches; ++started) {
-    status = start_one(k, next, args, stream);
-    next += LAUNCH_HEAD + 2 * next[8];
-  }
+  const word started = status ? 0 : start_all(k, args, stream, &status);
   if (context && context != k->context) k->set_context(context);
   f->py->acquire(thread);
-  if (status && started > 1) k->status = status; /* what was started must not be started again */
+  if (status && started) k->status = status; /* what was started must not be started again */
   return !status;
 }
 

@@ -203,314 +203,294 @@ define internal fastcc range(i32 0, 2) i32 @run_known(ptr noundef captures(none)
   %6 = alloca %struct.moment, align 8
   %7 = alloca ptr, align 8
   %8 = alloca ptr, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %10 = load i64, ptr %9, align 8
-  %11 = add nsw i64 %10, 1
-  %12 = alloca i64, i64 %11, align 16
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %14 = load i64, ptr %13, align 8
-  %15 = add nsw i64 %14, 1
-  %16 = alloca i64, i64 %15, align 16
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %19 = load i64, ptr %18, align 8
-  %20 = icmp sgt i64 %19, 0
-  br i1 %20, label %21, label %220
+  %9 = alloca i32, align 4
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %11 = load i64, ptr %10, align 8
+  %12 = add nsw i64 %11, 1
+  %13 = alloca i64, i64 %12, align 16
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %15 = load i64, ptr %14, align 8
+  %16 = add nsw i64 %15, 1
+  %17 = alloca i64, i64 %16, align 16
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %20 = load i64, ptr %19, align 8
+  %21 = icmp sgt i64 %20, 0
+  br i1 %21, label %22, label %204
 
-21:                                               ; preds = %2
-  %22 = load i64, ptr %17, align 8
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %24 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  br label %25
+22:                                               ; preds = %2
+  %23 = load i64, ptr %18, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  br label %26
 
-25:                                               ; preds = %21, %209
-  %26 = phi i64 [ %22, %21 ], [ %213, %209 ]
-  %27 = phi i64 [ 0, %21 ], [ %214, %209 ]
-  %28 = load ptr, ptr %23, align 8
-  %29 = load i64, ptr %24, align 8
-  %30 = mul nsw i64 %29, %26
-  %31 = getelementptr inbounds i64, ptr %28, i64 %30
-  %32 = getelementptr inbounds nuw i8, ptr %31, i64 32
-  %33 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %32, ptr noundef %1, ptr noundef %12, ptr noundef %16) #3
-  %34 = icmp eq i32 %33, 0
-  br i1 %34, label %209, label %35
+26:                                               ; preds = %22, %197
+  %27 = phi i64 [ %23, %22 ], [ %201, %197 ]
+  %28 = phi i64 [ 0, %22 ], [ %202, %197 ]
+  %29 = load ptr, ptr %24, align 8
+  %30 = load i64, ptr %25, align 8
+  %31 = mul nsw i64 %30, %27
+  %32 = getelementptr inbounds i64, ptr %29, i64 %31
+  %33 = getelementptr inbounds nuw i8, ptr %32, i64 32
+  %34 = call fastcc i32 @fits(ptr noundef nonnull %0, ptr noundef nonnull %33, ptr noundef %1, ptr noundef %13, ptr noundef %17) #3
+  %35 = icmp eq i32 %34, 0
+  br i1 %35, label %197, label %36
 
-35:                                               ; preds = %25
-  store i64 %26, ptr %17, align 8
-  %36 = getelementptr inbounds nuw i8, ptr %31, i64 24
-  %37 = load ptr, ptr %36, align 8
-  %38 = icmp eq ptr %37, null
-  br i1 %38, label %126, label %39
+36:                                               ; preds = %26
+  store i64 %27, ptr %18, align 8
+  %37 = getelementptr inbounds nuw i8, ptr %32, i64 24
+  %38 = load ptr, ptr %37, align 8
+  %39 = icmp eq ptr %38, null
+  br i1 %39, label %114, label %40
 
-39:                                               ; preds = %35
+40:                                               ; preds = %36
   call void @llvm.lifetime.start.p0(ptr nonnull %7) #5
   store ptr null, ptr %7, align 8
   call void @llvm.lifetime.start.p0(ptr nonnull %8) #5
   store ptr null, ptr %8, align 8
-  %40 = getelementptr inbounds nuw i8, ptr %37, i64 16
-  %41 = load ptr, ptr %40, align 8
-  %42 = call i32 %41() #4
-  %43 = sext i32 %42 to i64
-  %44 = getelementptr inbounds nuw i8, ptr %37, i64 8
-  %45 = load i64, ptr %44, align 8
-  %46 = icmp eq i64 %45, %43
-  br i1 %46, label %47, label %216
+  %41 = getelementptr inbounds nuw i8, ptr %38, i64 16
+  %42 = load ptr, ptr %41, align 8
+  %43 = call i32 %42() #4
+  %44 = sext i32 %43 to i64
+  %45 = getelementptr inbounds nuw i8, ptr %38, i64 8
+  %46 = load i64, ptr %45, align 8
+  %47 = icmp eq i64 %46, %44
+  br i1 %47, label %48, label %112
 
-47:                                               ; preds = %39
-  %48 = load i64, ptr %37, align 8
-  %49 = icmp eq i64 %48, 0
-  br i1 %49, label %50, label %216
+48:                                               ; preds = %40
+  %49 = load i64, ptr %38, align 8
+  %50 = icmp eq i64 %49, 0
+  br i1 %50, label %51, label %112
 
-50:                                               ; preds = %47
-  %51 = getelementptr inbounds nuw i8, ptr %37, i64 48
-  %52 = load ptr, ptr %51, align 8
-  %53 = getelementptr inbounds nuw i8, ptr %37, i64 56
-  %54 = load i64, ptr %53, align 8
-  %55 = trunc i64 %54 to i32
-  %56 = getelementptr inbounds nuw i8, ptr %37, i64 64
-  %57 = load i64, ptr %56, align 8
-  %58 = trunc i64 %57 to i32
-  %59 = call i32 %52(i32 noundef %55, i32 noundef %58, ptr noundef nonnull %8) #4
-  %60 = icmp eq i32 %59, 0
-  %61 = load ptr, ptr %0, align 8
-  br i1 %60, label %65, label %62
+51:                                               ; preds = %48
+  %52 = getelementptr inbounds nuw i8, ptr %38, i64 48
+  %53 = load ptr, ptr %52, align 8
+  %54 = getelementptr inbounds nuw i8, ptr %38, i64 56
+  %55 = load i64, ptr %54, align 8
+  %56 = trunc i64 %55 to i32
+  %57 = getelementptr inbounds nuw i8, ptr %38, i64 64
+  %58 = load i64, ptr %57, align 8
+  %59 = trunc i64 %58 to i32
+  %60 = call i32 %53(i32 noundef %56, i32 noundef %59, ptr noundef nonnull %8) #4
+  %61 = icmp eq i32 %60, 0
+  %62 = load ptr, ptr %0, align 8
+  br i1 %61, label %66, label %63
 
-62:                                               ; preds = %50
-  %63 = getelementptr inbounds nuw i8, ptr %61, i64 120
-  %64 = load ptr, ptr %63, align 8
-  call void %64() #4
-  br label %216
+63:                                               ; preds = %51
+  %64 = getelementptr inbounds nuw i8, ptr %62, i64 120
+  %65 = load ptr, ptr %64, align 8
+  call void %65() #4
+  br label %112
 
-65:                                               ; preds = %50
-  %66 = getelementptr inbounds nuw i8, ptr %61, i64 80
-  %67 = load ptr, ptr %66, align 8
-  %68 = call ptr %67() #4
-  %69 = getelementptr inbounds nuw i8, ptr %37, i64 24
-  %70 = load ptr, ptr %69, align 8
-  %71 = call i32 %70(ptr noundef nonnull %7) #4
-  %72 = icmp eq i32 %71, 0
-  br i1 %72, label %73, label %105
+66:                                               ; preds = %51
+  %67 = getelementptr inbounds nuw i8, ptr %62, i64 80
+  %68 = load ptr, ptr %67, align 8
+  %69 = call ptr %68() #4
+  call void @llvm.lifetime.start.p0(ptr nonnull %9) #5
+  %70 = getelementptr inbounds nuw i8, ptr %38, i64 24
+  %71 = load ptr, ptr %70, align 8
+  %72 = call i32 %71(ptr noundef nonnull %7) #4
+  store i32 %72, ptr %9, align 4
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %74, label %88
 
-73:                                               ; preds = %65
-  %74 = load ptr, ptr %7, align 8
-  %75 = getelementptr inbounds nuw i8, ptr %37, i64 40
-  %76 = load ptr, ptr %75, align 8
-  %77 = icmp eq ptr %74, %76
-  br i1 %77, label %83, label %78
+74:                                               ; preds = %66
+  %75 = load ptr, ptr %7, align 8
+  %76 = getelementptr inbounds nuw i8, ptr %38, i64 40
+  %77 = load ptr, ptr %76, align 8
+  %78 = icmp eq ptr %75, %77
+  br i1 %78, label %84, label %79
 
-78:                                               ; preds = %73
-  %79 = getelementptr inbounds nuw i8, ptr %37, i64 32
-  %80 = load ptr, ptr %79, align 8
-  %81 = call i32 %80(ptr noundef %76) #4
-  %82 = icmp eq i32 %81, 0
-  br i1 %82, label %83, label %105
+79:                                               ; preds = %74
+  %80 = getelementptr inbounds nuw i8, ptr %38, i64 32
+  %81 = load ptr, ptr %80, align 8
+  %82 = call i32 %81(ptr noundef %77) #4
+  store i32 %82, ptr %9, align 4
+  %83 = icmp eq i32 %82, 0
+  br i1 %83, label %84, label %88
 
-83:                                               ; preds = %73, %78
-  %84 = getelementptr inbounds nuw i8, ptr %37, i64 80
-  %85 = getelementptr inbounds nuw i8, ptr %37, i64 88
-  br label %86
+84:                                               ; preds = %79, %74
+  %85 = load ptr, ptr %8, align 8
+  %86 = call fastcc i64 @start_all(ptr noundef nonnull %38, ptr noundef nonnull %13, ptr noundef %85, ptr noundef %9) #3
+  %87 = icmp ne i64 %86, 0
+  br label %88
 
-86:                                               ; preds = %91, %83
-  %87 = phi i64 [ %99, %91 ], [ 0, %83 ]
-  %88 = phi ptr [ %98, %91 ], [ %85, %83 ]
-  %89 = load i64, ptr %84, align 8
-  %90 = icmp slt i64 %87, %89
-  br i1 %90, label %91, label %101
+88:                                               ; preds = %84, %79, %66
+  %89 = phi i1 [ %87, %84 ], [ false, %79 ], [ false, %66 ]
+  %90 = load ptr, ptr %7, align 8
+  %91 = icmp eq ptr %90, null
+  br i1 %91, label %100, label %92
 
-91:                                               ; preds = %86
-  %92 = load ptr, ptr %8, align 8
-  %93 = call fastcc i32 @start_one(ptr noundef nonnull %37, ptr noundef %88, ptr noundef nonnull %12, ptr noundef %92) #3
-  %94 = getelementptr inbounds nuw i8, ptr %88, i64 64
-  %95 = load i64, ptr %94, align 8
-  %96 = shl i64 %95, 4
-  %97 = getelementptr i8, ptr %88, i64 %96
-  %98 = getelementptr i8, ptr %97, i64 72
-  %99 = add nuw nsw i64 %87, 1
-  %100 = icmp eq i32 %93, 0
-  br i1 %100, label %86, label %101, !llvm.loop !10
+92:                                               ; preds = %88
+  %93 = getelementptr inbounds nuw i8, ptr %38, i64 40
+  %94 = load ptr, ptr %93, align 8
+  %95 = icmp eq ptr %90, %94
+  br i1 %95, label %100, label %96
 
-101:                                              ; preds = %91, %86
-  %102 = phi i32 [ %93, %91 ], [ 0, %86 ]
-  %103 = phi i64 [ %99, %91 ], [ %87, %86 ]
-  %104 = icmp samesign ugt i64 %103, 1
-  br label %105
+96:                                               ; preds = %92
+  %97 = getelementptr inbounds nuw i8, ptr %38, i64 32
+  %98 = load ptr, ptr %97, align 8
+  %99 = call i32 %98(ptr noundef nonnull %90) #4
+  br label %100
 
-105:                                              ; preds = %101, %78, %65
-  %106 = phi i32 [ %81, %78 ], [ %102, %101 ], [ %71, %65 ]
-  %107 = phi i1 [ false, %78 ], [ %104, %101 ], [ false, %65 ]
-  %108 = phi i1 [ true, %78 ], [ %90, %101 ], [ true, %65 ]
-  %109 = load ptr, ptr %7, align 8
-  %110 = icmp eq ptr %109, null
-  br i1 %110, label %119, label %111
+100:                                              ; preds = %96, %92, %88
+  %101 = load ptr, ptr %0, align 8
+  %102 = getelementptr inbounds nuw i8, ptr %101, i64 88
+  %103 = load ptr, ptr %102, align 8
+  call void %103(ptr noundef %69) #4
+  %104 = load i32, ptr %9, align 4
+  %105 = icmp ne i32 %104, 0
+  %106 = select i1 %105, i1 %89, i1 false
+  br i1 %106, label %107, label %109
 
-111:                                              ; preds = %105
-  %112 = getelementptr inbounds nuw i8, ptr %37, i64 40
-  %113 = load ptr, ptr %112, align 8
-  %114 = icmp eq ptr %109, %113
-  br i1 %114, label %119, label %115
+107:                                              ; preds = %100
+  %108 = sext i32 %104 to i64
+  store i64 %108, ptr %38, align 8
+  br label %109
 
-115:                                              ; preds = %111
-  %116 = getelementptr inbounds nuw i8, ptr %37, i64 32
-  %117 = load ptr, ptr %116, align 8
-  %118 = call i32 %117(ptr noundef nonnull %109) #4
-  br label %119
+109:                                              ; preds = %107, %100
+  %110 = icmp eq i32 %104, 0
+  %111 = zext i1 %110 to i32
+  call void @llvm.lifetime.end.p0(ptr nonnull %9) #5
+  br label %112
 
-119:                                              ; preds = %115, %111, %105
-  %120 = load ptr, ptr %0, align 8
-  %121 = getelementptr inbounds nuw i8, ptr %120, i64 88
-  %122 = load ptr, ptr %121, align 8
-  call void %122(ptr noundef %68) #4
-  %123 = select i1 %108, i1 %107, i1 false
-  br i1 %123, label %124, label %217
+112:                                              ; preds = %40, %48, %63, %109
+  %113 = phi i32 [ %111, %109 ], [ 0, %63 ], [ 0, %48 ], [ 0, %40 ]
+  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
+  br label %204
 
-124:                                              ; preds = %119
-  %125 = sext i32 %106 to i64
-  store i64 %125, ptr %37, align 8
-  br label %217
+114:                                              ; preds = %36
+  %115 = load ptr, ptr %0, align 8
+  %116 = load i64, ptr %32, align 8
+  %117 = icmp eq i64 %116, 0
+  br i1 %117, label %152, label %118
 
-126:                                              ; preds = %35
-  %127 = load ptr, ptr %0, align 8
-  %128 = load i64, ptr %31, align 8
-  %129 = icmp eq i64 %128, 0
-  br i1 %129, label %164, label %130
+118:                                              ; preds = %114
+  %119 = getelementptr inbounds nuw i8, ptr %32, i64 16
+  %120 = load i64, ptr %119, align 8
+  %121 = add nsw i64 %120, 1
+  store i64 %121, ptr %119, align 8
+  %122 = and i64 %121, 63
+  %123 = icmp eq i64 %122, 0
+  br i1 %123, label %127, label %124
 
-130:                                              ; preds = %126
-  %131 = getelementptr inbounds nuw i8, ptr %31, i64 16
-  %132 = load i64, ptr %131, align 8
-  %133 = add nsw i64 %132, 1
-  store i64 %133, ptr %131, align 8
-  %134 = and i64 %133, 63
-  %135 = icmp eq i64 %134, 0
-  br i1 %135, label %139, label %136
+124:                                              ; preds = %118
+  %125 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %126 = load ptr, ptr %125, align 8
+  call void %126(ptr noundef nonnull %13) #4
+  br label %204
 
-136:                                              ; preds = %130
+127:                                              ; preds = %118
+  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
+  %128 = getelementptr inbounds nuw i8, ptr %115, i64 144
+  %129 = load ptr, ptr %128, align 8
+  %130 = getelementptr inbounds nuw i8, ptr %115, i64 152
+  %131 = load i64, ptr %130, align 8
+  %132 = trunc i64 %131 to i32
+  %133 = call i32 %129(i32 noundef %132, ptr noundef nonnull %6) #4
+  %134 = load i64, ptr %6, align 8
+  %135 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %136 = load i64, ptr %135, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
   %137 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %138 = load ptr, ptr %137, align 8
-  call void %138(ptr noundef nonnull %12) #4
-  br label %220
-
-139:                                              ; preds = %130
-  call void @llvm.lifetime.start.p0(ptr nonnull %6) #5
-  %140 = getelementptr inbounds nuw i8, ptr %127, i64 144
-  %141 = load ptr, ptr %140, align 8
-  %142 = getelementptr inbounds nuw i8, ptr %127, i64 152
-  %143 = load i64, ptr %142, align 8
-  %144 = trunc i64 %143 to i32
-  %145 = call i32 %141(i32 noundef %144, ptr noundef nonnull %6) #4
-  %146 = load i64, ptr %6, align 8
-  %147 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %148 = load i64, ptr %147, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #5
-  %149 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %150 = load ptr, ptr %149, align 8
-  call void %150(ptr noundef nonnull %12) #4
+  call void %138(ptr noundef nonnull %13) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %5) #5
-  %151 = load ptr, ptr %140, align 8
-  %152 = load i64, ptr %142, align 8
-  %153 = trunc i64 %152 to i32
-  %154 = call i32 %151(i32 noundef %153, ptr noundef nonnull %5) #4
-  %155 = load i64, ptr %5, align 8
-  %156 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %157 = load i64, ptr %156, align 8
+  %139 = load ptr, ptr %128, align 8
+  %140 = load i64, ptr %130, align 8
+  %141 = trunc i64 %140 to i32
+  %142 = call i32 %139(i32 noundef %141, ptr noundef nonnull %5) #4
+  %143 = load i64, ptr %5, align 8
+  %144 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %145 = load i64, ptr %144, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %5) #5
-  %158 = sub i64 %155, %146
-  %159 = mul i64 %158, 1000000000
-  %160 = sub i64 %157, %148
-  %161 = add i64 %160, %159
-  %162 = icmp sgt i64 %161, 20000
-  br i1 %162, label %163, label %220
+  %146 = sub i64 %143, %134
+  %147 = mul i64 %146, 1000000000
+  %148 = sub i64 %145, %136
+  %149 = add i64 %148, %147
+  %150 = icmp sgt i64 %149, 20000
+  br i1 %150, label %151, label %204
 
-163:                                              ; preds = %139
-  store i64 0, ptr %31, align 8
-  br label %220
+151:                                              ; preds = %127
+  store i64 0, ptr %32, align 8
+  br label %204
 
-164:                                              ; preds = %126
-  %165 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %166 = load i64, ptr %165, align 8
-  %167 = icmp eq i64 %166, 0
-  %168 = getelementptr inbounds nuw i8, ptr %31, i64 8
-  %169 = load i64, ptr %168, align 8
-  %170 = icmp slt i64 %169, 8
-  %171 = select i1 %167, i1 %170, i1 false
-  %172 = zext i1 %171 to i64
-  %173 = add nsw i64 %169, %172
-  store i64 %173, ptr %168, align 8
-  %174 = getelementptr inbounds nuw i8, ptr %127, i64 80
-  %175 = load ptr, ptr %174, align 8
-  %176 = call ptr %175() #4
-  br i1 %171, label %177, label %203
+152:                                              ; preds = %114
+  %153 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %154 = load i64, ptr %153, align 8
+  %155 = icmp eq i64 %154, 0
+  %156 = getelementptr inbounds nuw i8, ptr %32, i64 8
+  %157 = load i64, ptr %156, align 8
+  %158 = icmp slt i64 %157, 8
+  %159 = select i1 %155, i1 %158, i1 false
+  %160 = zext i1 %159 to i64
+  %161 = add nsw i64 %157, %160
+  store i64 %161, ptr %156, align 8
+  %162 = getelementptr inbounds nuw i8, ptr %115, i64 80
+  %163 = load ptr, ptr %162, align 8
+  %164 = call ptr %163() #4
+  br i1 %159, label %165, label %191
 
-177:                                              ; preds = %164
+165:                                              ; preds = %152
   call void @llvm.lifetime.start.p0(ptr nonnull %4) #5
-  %178 = getelementptr inbounds nuw i8, ptr %127, i64 144
-  %179 = load ptr, ptr %178, align 8
-  %180 = getelementptr inbounds nuw i8, ptr %127, i64 152
-  %181 = load i64, ptr %180, align 8
-  %182 = trunc i64 %181 to i32
-  %183 = call i32 %179(i32 noundef %182, ptr noundef nonnull %4) #4
-  %184 = load i64, ptr %4, align 8
-  %185 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %186 = load i64, ptr %185, align 8
+  %166 = getelementptr inbounds nuw i8, ptr %115, i64 144
+  %167 = load ptr, ptr %166, align 8
+  %168 = getelementptr inbounds nuw i8, ptr %115, i64 152
+  %169 = load i64, ptr %168, align 8
+  %170 = trunc i64 %169 to i32
+  %171 = call i32 %167(i32 noundef %170, ptr noundef nonnull %4) #4
+  %172 = load i64, ptr %4, align 8
+  %173 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %174 = load i64, ptr %173, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %4) #5
-  %187 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %188 = load ptr, ptr %187, align 8
-  call void %188(ptr noundef nonnull %12) #4
+  %175 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %176 = load ptr, ptr %175, align 8
+  call void %176(ptr noundef nonnull %13) #4
   call void @llvm.lifetime.start.p0(ptr nonnull %3) #5
-  %189 = load ptr, ptr %178, align 8
-  %190 = load i64, ptr %180, align 8
-  %191 = trunc i64 %190 to i32
-  %192 = call i32 %189(i32 noundef %191, ptr noundef nonnull %3) #4
-  %193 = load i64, ptr %3, align 8
-  %194 = getelementptr inbounds nuw i8, ptr %3, i64 8
-  %195 = load i64, ptr %194, align 8
+  %177 = load ptr, ptr %166, align 8
+  %178 = load i64, ptr %168, align 8
+  %179 = trunc i64 %178 to i32
+  %180 = call i32 %177(i32 noundef %179, ptr noundef nonnull %3) #4
+  %181 = load i64, ptr %3, align 8
+  %182 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %183 = load i64, ptr %182, align 8
   call void @llvm.lifetime.end.p0(ptr nonnull %3) #5
-  %196 = sub i64 %193, %184
-  %197 = mul i64 %196, 1000000000
-  %198 = sub i64 %195, %186
-  %199 = add i64 %198, %197
-  %200 = icmp slt i64 %199, 20000
-  %201 = getelementptr inbounds nuw i8, ptr %127, i64 88
-  %202 = load ptr, ptr %201, align 8
-  call void %202(ptr noundef %176) #4
-  br i1 %200, label %208, label %220
+  %184 = sub i64 %181, %172
+  %185 = mul i64 %184, 1000000000
+  %186 = sub i64 %183, %174
+  %187 = add i64 %186, %185
+  %188 = icmp slt i64 %187, 20000
+  %189 = getelementptr inbounds nuw i8, ptr %115, i64 88
+  %190 = load ptr, ptr %189, align 8
+  call void %190(ptr noundef %164) #4
+  br i1 %188, label %196, label %204
 
-203:                                              ; preds = %164
-  %204 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %205 = load ptr, ptr %204, align 8
-  call void %205(ptr noundef nonnull %12) #4
-  %206 = getelementptr inbounds nuw i8, ptr %127, i64 88
-  %207 = load ptr, ptr %206, align 8
-  call void %207(ptr noundef %176) #4
-  br label %220
+191:                                              ; preds = %152
+  %192 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %193 = load ptr, ptr %192, align 8
+  call void %193(ptr noundef nonnull %13) #4
+  %194 = getelementptr inbounds nuw i8, ptr %115, i64 88
+  %195 = load ptr, ptr %194, align 8
+  call void %195(ptr noundef %164) #4
+  br label %204
 
-208:                                              ; preds = %177
-  store i64 1, ptr %31, align 8
-  br label %220
+196:                                              ; preds = %165
+  store i64 1, ptr %32, align 8
+  br label %204
 
-209:                                              ; preds = %25
-  %210 = add nsw i64 %26, 1
-  %211 = load i64, ptr %18, align 8
-  %212 = icmp slt i64 %210, %211
-  %213 = select i1 %212, i64 %210, i64 0
-  %214 = add nuw nsw i64 %27, 1
-  %215 = icmp slt i64 %214, %211
-  br i1 %215, label %25, label %220, !llvm.loop !11
+197:                                              ; preds = %26
+  %198 = add nsw i64 %27, 1
+  %199 = load i64, ptr %19, align 8
+  %200 = icmp slt i64 %198, %199
+  %201 = select i1 %200, i64 %198, i64 0
+  %202 = add nuw nsw i64 %28, 1
+  %203 = icmp slt i64 %202, %199
+  br i1 %203, label %26, label %204, !llvm.loop !10
 
-216:                                              ; preds = %62, %47, %39
-  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %220
-
-217:                                              ; preds = %119, %124
-  %218 = xor i1 %108, true
-  %219 = zext i1 %218 to i32
-  call void @llvm.lifetime.end.p0(ptr nonnull %8) #5
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
-  br label %220
-
-220:                                              ; preds = %209, %2, %217, %136, %139, %163, %177, %203, %208, %216
-  %221 = phi i32 [ %219, %217 ], [ 1, %136 ], [ 0, %216 ], [ 1, %208 ], [ 1, %203 ], [ 1, %177 ], [ 1, %163 ], [ 1, %139 ], [ 0, %2 ], [ 0, %209 ]
-  ret i32 %221
+204:                                              ; preds = %197, %2, %112, %124, %127, %151, %165, %191, %196
+  %205 = phi i32 [ %113, %112 ], [ 1, %196 ], [ 1, %191 ], [ 1, %165 ], [ 1, %151 ], [ 1, %127 ], [ 1, %124 ], [ 0, %2 ], [ 0, %197 ]
+  ret i32 %205
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
@@ -875,7 +855,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %233 = getelementptr inbounds nuw i64, ptr %118, i64 %221
   %234 = load i64, ptr %233, align 8
   %235 = icmp eq i64 %232, %234
-  br i1 %235, label %220, label %315, !llvm.loop !12
+  br i1 %235, label %220, label %315, !llvm.loop !11
 
 236:                                              ; preds = %220
   %237 = getelementptr inbounds nuw i8, ptr %34, i64 48
@@ -915,7 +895,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 261:                                              ; preds = %258, %252
   %262 = add nuw nsw i64 %253, 1
   %263 = icmp eq i64 %262, %37
-  br i1 %263, label %264, label %252, !llvm.loop !13
+  br i1 %263, label %264, label %252, !llvm.loop !12
 
 264:                                              ; preds = %261, %244
   %265 = getelementptr inbounds nuw i8, ptr %34, i64 56
@@ -943,7 +923,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 279:                                              ; preds = %276, %270
   %280 = add nuw nsw i64 %271, 1
   %281 = icmp eq i64 %280, %38
-  br i1 %281, label %282, label %270, !llvm.loop !13
+  br i1 %281, label %282, label %270, !llvm.loop !12
 
 282:                                              ; preds = %279, %268
   %283 = add nsw i64 %37, 1
@@ -994,7 +974,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   store i64 %311, ptr %309, align 8
   %313 = add nuw nsw i64 %308, 1
   %314 = icmp eq i64 %308, %306
-  br i1 %314, label %316, label %307, !llvm.loop !14
+  br i1 %314, label %316, label %307, !llvm.loop !13
 
 315:                                              ; preds = %206, %236, %115, %197, %185, %142, %153, %164, %170, %180, %223, %230, %258, %276, %151
   call void @llvm.lifetime.end.p0(ptr nonnull %7) #5
@@ -1016,7 +996,7 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
   %326 = add nuw nsw i64 %39, 1
   %327 = load i64, ptr %9, align 8
   %328 = icmp slt i64 %326, %327
-  br i1 %328, label %33, label %329, !llvm.loop !15
+  br i1 %328, label %33, label %329, !llvm.loop !14
 
 329:                                              ; preds = %320, %104, %110, %95, %91, %5, %102, %315
   %330 = phi i32 [ 0, %315 ], [ 0, %102 ], [ 1, %5 ], [ 0, %91 ], [ 0, %95 ], [ 1, %320 ], [ 0, %104 ], [ 0, %110 ]
@@ -1024,78 +1004,168 @@ define internal fastcc range(i32 0, 2) i32 @fits(ptr noundef readonly captures(n
 }
 
 ; Function Attrs: nounwind
-define internal fastcc i32 @start_one(ptr noundef nonnull readonly captures(none) %0, ptr noundef nonnull %1, ptr noundef nonnull %2, ptr noundef %3) unnamed_addr #0 {
-  %5 = getelementptr inbounds nuw i8, ptr %1, i64 64
-  %6 = load i64, ptr %5, align 8
-  %7 = add nsw i64 %6, 1
-  %8 = alloca ptr, i64 %7, align 16
-  %9 = icmp sgt i64 %6, 0
-  br i1 %9, label %10, label %12
+define internal fastcc i64 @start_all(ptr noundef nonnull %0, ptr noundef nonnull %1, ptr noundef %2, ptr noundef nonnull captures(none) %3) unnamed_addr #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %7 = load i64, ptr %6, align 8
+  %8 = add nsw i64 %7, 1
+  %9 = alloca i64, i64 %8, align 16
+  %10 = getelementptr inbounds i64, ptr %5, i64 %7
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %12 = icmp sgt i64 %7, 0
+  br i1 %12, label %13, label %25
 
-10:                                               ; preds = %4
-  %11 = getelementptr inbounds nuw i8, ptr %1, i64 72
-  br label %39
-
-12:                                               ; preds = %53, %4
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %14 = load ptr, ptr %13, align 8
-  %15 = load i64, ptr %1, align 8
-  %16 = inttoptr i64 %15 to ptr
-  %17 = getelementptr inbounds nuw i8, ptr %1, i64 8
+13:                                               ; preds = %4, %21
+  %14 = phi i64 [ %22, %21 ], [ 0, %4 ]
+  %15 = load ptr, ptr %11, align 8
+  %16 = getelementptr inbounds nuw i64, ptr %9, i64 %14
+  %17 = getelementptr inbounds nuw i64, ptr %5, i64 %14
   %18 = load i64, ptr %17, align 8
-  %19 = trunc i64 %18 to i32
-  %20 = getelementptr inbounds nuw i8, ptr %1, i64 16
-  %21 = load i64, ptr %20, align 8
-  %22 = trunc i64 %21 to i32
-  %23 = getelementptr inbounds nuw i8, ptr %1, i64 24
-  %24 = load i64, ptr %23, align 8
-  %25 = trunc i64 %24 to i32
-  %26 = getelementptr inbounds nuw i8, ptr %1, i64 32
-  %27 = load i64, ptr %26, align 8
-  %28 = trunc i64 %27 to i32
-  %29 = getelementptr inbounds nuw i8, ptr %1, i64 40
-  %30 = load i64, ptr %29, align 8
-  %31 = trunc i64 %30 to i32
-  %32 = getelementptr inbounds nuw i8, ptr %1, i64 48
-  %33 = load i64, ptr %32, align 8
-  %34 = trunc i64 %33 to i32
-  %35 = getelementptr inbounds nuw i8, ptr %1, i64 56
-  %36 = load i64, ptr %35, align 8
-  %37 = trunc i64 %36 to i32
-  %38 = call i32 %14(ptr noundef %16, i32 noundef %19, i32 noundef %22, i32 noundef %25, i32 noundef %28, i32 noundef %31, i32 noundef %34, i32 noundef %37, ptr noundef %3, ptr noundef nonnull %8, ptr noundef null) #4
-  ret i32 %38
+  %19 = call i32 %15(ptr noundef nonnull %16, i64 noundef %18, ptr noundef %2) #4
+  store i32 %19, ptr %3, align 4
+  %20 = icmp eq i32 %19, 0
+  br i1 %20, label %21, label %46
 
-39:                                               ; preds = %10, %53
-  %40 = phi i64 [ %56, %53 ], [ 0, %10 ]
-  %41 = phi ptr [ %57, %53 ], [ %11, %10 ]
-  %42 = load i64, ptr %41, align 8
-  %43 = getelementptr inbounds nuw i8, ptr %41, i64 8
-  switch i64 %42, label %50 [
-    i64 2, label %53
-    i64 0, label %44
+21:                                               ; preds = %13
+  %22 = add nuw nsw i64 %14, 1
+  %23 = load i64, ptr %6, align 8
+  %24 = icmp slt i64 %22, %23
+  br i1 %24, label %13, label %28, !llvm.loop !15
+
+25:                                               ; preds = %4
+  %26 = load i32, ptr %3, align 4
+  %27 = icmp eq i32 %26, 0
+  br i1 %27, label %28, label %60
+
+28:                                               ; preds = %21, %25
+  %29 = phi i64 [ 0, %25 ], [ %22, %21 ]
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  br label %31
+
+31:                                               ; preds = %28, %36
+  %32 = phi ptr [ %42, %36 ], [ %10, %28 ]
+  %33 = phi i64 [ %45, %36 ], [ 0, %28 ]
+  %34 = load i64, ptr %30, align 8
+  %35 = icmp slt i64 %33, %34
+  br i1 %35, label %36, label %46
+
+36:                                               ; preds = %31
+  %37 = call fastcc i32 @start_one(ptr noundef %0, ptr noundef %32, ptr noundef %1, ptr noundef %9, ptr noundef %2) #3
+  store i32 %37, ptr %3, align 4
+  %38 = getelementptr inbounds nuw i8, ptr %32, i64 64
+  %39 = load i64, ptr %38, align 8
+  %40 = shl i64 %39, 4
+  %41 = getelementptr i8, ptr %32, i64 %40
+  %42 = getelementptr i8, ptr %41, i64 72
+  %43 = icmp eq i32 %37, 0
+  %44 = zext i1 %43 to i64
+  %45 = add nuw nsw i64 %33, %44
+  br i1 %43, label %31, label %46, !llvm.loop !16
+
+46:                                               ; preds = %13, %31, %36
+  %47 = phi i64 [ %29, %31 ], [ %29, %36 ], [ %14, %13 ]
+  %48 = phi i64 [ %33, %31 ], [ %45, %36 ], [ 0, %13 ]
+  %49 = icmp eq i64 %47, 0
+  br i1 %49, label %60, label %50
+
+50:                                               ; preds = %46
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  br label %52
+
+52:                                               ; preds = %50, %52
+  %53 = phi i64 [ %47, %50 ], [ %55, %52 ]
+  %54 = load ptr, ptr %51, align 8
+  %55 = add nsw i64 %53, -1
+  %56 = getelementptr inbounds i64, ptr %9, i64 %55
+  %57 = load i64, ptr %56, align 8
+  %58 = call i32 %54(i64 noundef %57, ptr noundef %2) #4
+  %59 = icmp eq i64 %55, 0
+  br i1 %59, label %60, label %52, !llvm.loop !17
+
+60:                                               ; preds = %52, %25, %46
+  %61 = phi i64 [ 0, %25 ], [ %48, %46 ], [ %48, %52 ]
+  ret i64 %61
+}
+
+; Function Attrs: nounwind
+define internal fastcc i32 @start_one(ptr noundef nonnull readonly captures(none) %0, ptr noundef nonnull %1, ptr noundef nonnull %2, ptr noundef nonnull %3, ptr noundef %4) unnamed_addr #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %1, i64 64
+  %7 = load i64, ptr %6, align 8
+  %8 = add nsw i64 %7, 1
+  %9 = alloca ptr, i64 %8, align 16
+  %10 = icmp sgt i64 %7, 0
+  br i1 %10, label %11, label %13
+
+11:                                               ; preds = %5
+  %12 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  br label %40
+
+13:                                               ; preds = %57, %5
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %15 = load ptr, ptr %14, align 8
+  %16 = load i64, ptr %1, align 8
+  %17 = inttoptr i64 %16 to ptr
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %19 = load i64, ptr %18, align 8
+  %20 = trunc i64 %19 to i32
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 16
+  %22 = load i64, ptr %21, align 8
+  %23 = trunc i64 %22 to i32
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %25 = load i64, ptr %24, align 8
+  %26 = trunc i64 %25 to i32
+  %27 = getelementptr inbounds nuw i8, ptr %1, i64 32
+  %28 = load i64, ptr %27, align 8
+  %29 = trunc i64 %28 to i32
+  %30 = getelementptr inbounds nuw i8, ptr %1, i64 40
+  %31 = load i64, ptr %30, align 8
+  %32 = trunc i64 %31 to i32
+  %33 = getelementptr inbounds nuw i8, ptr %1, i64 48
+  %34 = load i64, ptr %33, align 8
+  %35 = trunc i64 %34 to i32
+  %36 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %37 = load i64, ptr %36, align 8
+  %38 = trunc i64 %37 to i32
+  %39 = call i32 %15(ptr noundef %17, i32 noundef %20, i32 noundef %23, i32 noundef %26, i32 noundef %29, i32 noundef %32, i32 noundef %35, i32 noundef %38, ptr noundef %4, ptr noundef nonnull %9, ptr noundef null) #4
+  ret i32 %39
+
+40:                                               ; preds = %11, %57
+  %41 = phi i64 [ %60, %57 ], [ 0, %11 ]
+  %42 = phi ptr [ %61, %57 ], [ %12, %11 ]
+  %43 = load i64, ptr %42, align 8
+  %44 = getelementptr inbounds nuw i8, ptr %42, i64 8
+  switch i64 %43, label %54 [
+    i64 2, label %57
+    i64 0, label %45
+    i64 3, label %51
   ]
 
-44:                                               ; preds = %39
-  %45 = load i64, ptr %43, align 8
-  %46 = getelementptr inbounds i64, ptr %2, i64 %45
-  %47 = load i64, ptr %46, align 8
-  %48 = inttoptr i64 %47 to ptr
-  %49 = getelementptr inbounds nuw i8, ptr %48, i64 8
-  br label %53
+45:                                               ; preds = %40
+  %46 = load i64, ptr %44, align 8
+  %47 = getelementptr inbounds i64, ptr %2, i64 %46
+  %48 = load i64, ptr %47, align 8
+  %49 = inttoptr i64 %48 to ptr
+  %50 = getelementptr inbounds nuw i8, ptr %49, i64 8
+  br label %57
 
-50:                                               ; preds = %39
-  %51 = load i64, ptr %43, align 8
-  %52 = getelementptr inbounds i64, ptr %2, i64 %51
-  br label %53
+51:                                               ; preds = %40
+  %52 = load i64, ptr %44, align 8
+  %53 = getelementptr inbounds i64, ptr %3, i64 %52
+  br label %57
 
-53:                                               ; preds = %39, %44, %50
-  %54 = phi ptr [ %52, %50 ], [ %49, %44 ], [ %43, %39 ]
-  %55 = getelementptr inbounds nuw ptr, ptr %8, i64 %40
-  store ptr %54, ptr %55, align 8
-  %56 = add nuw nsw i64 %40, 1
-  %57 = getelementptr inbounds nuw i8, ptr %41, i64 16
-  %58 = icmp eq i64 %56, %6
-  br i1 %58, label %12, label %39, !llvm.loop !16
+54:                                               ; preds = %40
+  %55 = load i64, ptr %44, align 8
+  %56 = getelementptr inbounds i64, ptr %2, i64 %55
+  br label %57
+
+57:                                               ; preds = %40, %45, %54, %51
+  %58 = phi ptr [ %56, %54 ], [ %50, %45 ], [ %53, %51 ], [ %44, %40 ]
+  %59 = getelementptr inbounds nuw ptr, ptr %9, i64 %41
+  store ptr %58, ptr %59, align 8
+  %60 = add nuw nsw i64 %41, 1
+  %61 = getelementptr inbounds nuw i8, ptr %42, i64 16
+  %62 = icmp eq i64 %60, %7
+  br i1 %62, label %13, label %40, !llvm.loop !18
 }
 
 ; Function Attrs: nocallback nocreateundeforpoison nofree nosync nounwind speculatable willreturn memory(none)
@@ -1127,3 +1197,5 @@ attributes #5 = { nounwind }
 !14 = distinct !{!14, !6, !7}
 !15 = distinct !{!15, !6, !7}
 !16 = distinct !{!16, !6, !7}
+!17 = distinct !{!17, !6, !7}
+!18 = distinct !{!18, !6, !7}

@@ -297,7 +297,9 @@ class Cuda:
 
     def native(self, device: int) -> NativeDriver:
         self._enter(device)
-        calls = (self._library.cuCtxGetCurrent, self._library.cuCtxSetCurrent, self._library.cuLaunchKernel)
+        calls = [self._library.cuCtxGetCurrent, self._library.cuCtxSetCurrent, self._library.cuLaunchKernel]
+        if device not in self._without_pools:
+            calls += [self._library.cuMemAllocAsync, self._library.cuMemFreeAsync]
         return NativeDriver(self._contexts[device], *[ctypes.cast(call, c_void_p).value or 0 for call in calls])
 
     def raise_status(self, status: int, what: str) -> None:

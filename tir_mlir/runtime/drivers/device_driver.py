@@ -61,12 +61,15 @@ class Launcher(Protocol):
 
 @dataclass(frozen=True)
 class NativeDriver:
-    """What native code needs of a driver for a device: its context, and the addresses of functions as CUDA has them."""
+    """What native code needs of a driver for a device: its context, and the addresses of functions as CUDA has them.
+    allocate, release: 0 if the device has no memory in the order of a stream."""
 
     context: int
     get_context: int
     set_context: int
     start: int
+    allocate: int = 0
+    release: int = 0
 
 
 class Driver(Protocol):

@@ -9,6 +9,7 @@ import functools
 import struct
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,9 @@ class OpenclDriver:
             self._contexts[device] = self._cl.Context([self._devices[device]])
             self._queues[device] = self._cl.CommandQueue(self._contexts[device])
         return self._queues[device]
+
+    def inside(self, device: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def load(self, device: int, code: KernelCode) -> tuple[int, Any]:
         self._queue(device)

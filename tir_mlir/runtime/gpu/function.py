@@ -143,9 +143,9 @@ class DeviceFunction:
 
     def _learn(self, plans: fast_entry.Plans, ready: _Ready, packed: Packed, args: Sequence[Any], device: int) -> None:
         """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
-        in native code, and the call needs no memory."""
-        native = ready.driver.native(device)
-        if ready.call.temporaries or not ready.launches or native is None:
+        in native code."""
+        native, buffers = ready.driver.native(device), ready.call.temporaries
+        if native is None or not ready.launches or (buffers and not native.allocate):
             return
         values = zip([args[slot.index] for slot in packed.plan], packed.arrays, strict=True)
         sources = [lent_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
@@ -155,7 +155,7 @@ class DeviceFunction:
         if current_stream not in ready.native:
             parts = zip(ready.launches, [c for c in ready.call.launches if c.blocks], strict=True)
             launches = [(launcher.handle, part.launch, part.arguments) for (launcher, _, _), part in parts]
-            ready.native[current_stream] = Kernels(native, (tensors.CUDA, device), current_stream, launches)
+            ready.native[current_stream] = Kernels(native, (tensors.CUDA, device), current_stream, buffers, launches)
         plans.add(packed, sources, ready.native[current_stream].address, self._alignments)
 
     def seconds(self, args: Sequence[Any], number: int = 1, repeat: int = 1) -> list[float]:

@@ -10,24 +10,26 @@ from typing import Any
 from tir_mlir.runtime.drivers.device_driver import Launch, NativeDriver
 from tir_mlir.runtime.gpu.host_program import Memory, Scalar
 
-_HEAD = 11  # words of struct kernels
-_STATUS = 0
-_OF_BUFFER, _OF_NUMBER, _CONSTANT = range(3)
+_STATUS = 0  # the first word of struct kernels
+_OF_BUFFER, _OF_NUMBER, _CONSTANT, _OF_FUNCTION = range(4)
 
 
 class Kernels:
     """struct kernels of entry.c: what a call starts on a device. `device`: DLPack's kind and number; current_stream:
-    the address of DLPack's function that says the stream; launches: kernel, launch, arguments."""
+    the address of DLPack's function that says the stream; buffers: the bytes of those of the function; launches:
+    kernel, launch, arguments."""
 
     def __init__(
         self,
         driver: NativeDriver,
         device: tuple[int, int],
         current_stream: int,
+        buffers: Sequence[int],
         launches: Sequence[tuple[int, Launch, Sequence[Memory | Scalar | int]]],
     ):
         calls = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value, driver.get_context, driver.set_context
-        words = [0, os.getpid(), *calls, driver.context, current_stream, *device, driver.start, len(launches)]
+        words = [0, os.getpid(), *calls, driver.context, current_stream, *device, driver.start]
+        words += [driver.allocate, driver.release, len(buffers), len(launches), *buffers]
         for kernel, launch, arguments in launches:
             words += [kernel, *launch.grid, *launch.block, launch.shared_bytes, len(arguments)]
             words += [word for argument in arguments for word in _source(argument)]
@@ -42,5 +44,5 @@ class Kernels:
 
 def _source(argument: Any) -> tuple[int, int]:
     if isinstance(argument, Memory):
-        return _OF_BUFFER, argument.number
+        return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
     return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)

@@ -15,7 +15,7 @@ Lent = lending(DeviceArray)
 
 @pytest.fixture
 def scale(driver):
-    """B = x * A for any length, without memory of the function: only such calls are native."""
+    """B = x * A for any length, without memory of the function."""
     driver.fake.fake_arguments(5)
     with using(driver):
         yield function("?", memory=False)
@@ -119,10 +119,38 @@ def test_a_forked_child_is_refused(scale, driver):
     assert os.read(reader, 100) == b"refused"
 
 
-def test_calls_with_memory_of_the_function_and_without_the_c_api_stay_in_python(driver):
+def test_memory_of_the_function_is_allocated_and_released_in_each_call(driver):
+    f = function("?")
+    arrays = tensors(driver)
+    driver.fake.fake_arguments(5)
     with using(driver):
-        for arrays, memory in ((tensors(driver), True), (pair(driver), False)):
-            f = function("?", memory=memory)
-            for _ in range(3):
-                f(*arrays, 2.0)
-            assert came(arrays) == [3, 3]
+        f(*arrays, 2.0)
+        held = driver.count("held")
+        f(*arrays, 2.0)
+        assert came(arrays) == [1, 1]
+        assert driver.count("held") == held
+        assert driver.fake.fake_word(2) not in (0, arrays[0].address, arrays[1].address)
+        driver.fails("cuMemAllocAsync", 2)
+        with pytest.raises(DeviceError, match="16 bytes of memory of GPU 0"):
+            f(*arrays, 2.0)
+        driver.fails("cuLaunchKernel", 700)
+        with pytest.raises(DeviceError, match="kernel scale_kernel"):
+            f(*arrays, 2.0)
+    assert driver.count("held") == held
+
+
+def test_devices_without_memory_in_the_order_of_a_stream_stay_in_python(driver):
+    f, arrays = function("?"), tensors(driver)
+    driver.fails("cuMemAllocAsync", 801)
+    with using(driver):
+        for _ in range(3):
+            f(*arrays, 2.0)
+    assert came(arrays) == [3, 3]
+
+
+def test_arrays_without_the_c_api_stay_in_python(driver):
+    f, arrays = function("?"), pair(driver)
+    with using(driver):
+        for _ in range(3):
+            f(*arrays, 2.0)
+    assert came(arrays) == [3, 3]
