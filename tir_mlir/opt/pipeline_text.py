@@ -21,9 +21,11 @@ from tir_mlir.passes.schedule import PRIMITIVES
 
 WHOLE_WAY = "tir-lower-to-llvm"
 OURS_AT_ONCE = "tir-lower"
+TO_GPU = "tir-lower-gpu"
 VERIFY = "tir-verify"
 DRIVER_PASSES = {
     OURS_AT_ONCE: "Lower TensorIR to affine, scf, memref, arith and vector (all tir-lower-* module passes in order)",
+    TO_GPU: "Lower TensorIR to kernels of the gpu dialect, and functions that launch them (all its passes in order)",
     WHOLE_WAY: "Lower TensorIR to the LLVM dialect (tir-lower, then upstream passes)",
     VERIFY: "Verify the rules of the TensorIR encoding",
 }
@@ -78,9 +80,10 @@ def parse(text: str) -> list[PassInstance]:
 
 
 def _expanded(step: PassInstance) -> list[PassInstance]:
-    if step.name != OURS_AT_ONCE:
+    names = {OURS_AT_ONCE: pipeline.MODULE_PASSES, TO_GPU: pipeline.GPU_PASSES}.get(step.name)
+    if names is None:
         return [step]
-    return [PassInstance("module", name, "", (), step.source, step.offset) for name in pipeline.MODULE_PASSES]
+    return [PassInstance("module", name, "", (), step.source, step.offset) for name in names]
 
 
 def primitive_name(pass_name: str) -> str:
