@@ -16,8 +16,9 @@ static status failure;
 static int calls_before_failure;
 static int devices = 1, depth;
 static handle current;
-static int held; /* allocations */
-static int loads, links, unloads, launches, arguments = 1, shared_of_function;
+static _Atomic int held; /* allocations */
+static _Atomic int loads, links, unloads, launches;
+static int arguments = 1, shared_of_function;
 static char kernel[128];
 static uint64_t launched[9], words[16];
 
