@@ -25,6 +25,7 @@ class Trait(Flag):
     COPY = auto()  # writes all elements of its memref
     ELEMENT = auto()  # accesses one element
     AFFINE = auto()  # its indices or bounds are affine maps, which `edit.rewrite_indices` changes
+    MAPPED = auto()  # its result is the value of its affine map, or the largest or least of its values
     VIEW = auto()  # its result is a view of its memref
     NAMED = auto()  # a view that a program may name
     SAME_INDICES = auto()  # a view whose elements have the indices that they have in its memref
@@ -141,9 +142,9 @@ OPS: dict[str, OpTraits] = {
     "builtin.module": OpTraits(_T.BODY),
     "func.func": OpTraits(_T.BODY),
     # indices and choices
-    "affine.apply": OpTraits(_T.PURE | _T.AFFINE | _T.FOLDS),
-    "affine.max": OpTraits(_T.FREE),
-    "affine.min": OpTraits(_T.FREE),
+    "affine.apply": OpTraits(_T.PURE | _T.AFFINE | _T.FOLDS | _T.MAPPED),
+    "affine.max": OpTraits(_T.FREE | _T.MAPPED),
+    "affine.min": OpTraits(_T.FREE | _T.MAPPED),
     "scf.condition": OpTraits(_T.FREE),
     "memref.get_global": OpTraits(_T.FREE),
     "arith.constant": OpTraits(_T.FOLDS),
@@ -258,7 +259,7 @@ WRITTEN_OPERAND = {name: OPS[name].memref for name in WRITING}
 
 # --- control flow, affine ops ---------------------------------------------------------------------------------------
 
-AFFINE_OPS = _with(_T.AFFINE)
+AFFINE_OPS, AFFINE_VALUES = _with(_T.AFFINE), _with(_T.MAPPED)
 LOOPS, COUNTED_LOOPS, PARALLEL_LOOPS, DATA_LOOPS = (
     _with(_T.LOOP), _with(_T.COUNTED), _with(_T.PARALLEL), _with(_T.DATA)
 )  # fmt: skip

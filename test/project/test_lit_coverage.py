@@ -49,8 +49,8 @@ def test_a_lowering_pass_has_its_file(name: str) -> None:
 
 
 def test_a_lowering_pass_is_called_as_its_file():
-    """`tir-lower-X` is in `X.py`, `tir-lower-gpu-X` in `gpu/X.py`; further passes of a file have a word more:
-    `tir-lower-bf16-moves`."""
+    """`tir-lower-X` is in `X.py`, `tir-lower-gpu-X` in `X.py` of the folder `gpu`; further passes of a file
+    have a word more: `tir-lower-bf16-moves`."""
     own = {n: p for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}  # a page adds one
     for name, one in own.items():
         folder, _, stem = one.run.__module__.removeprefix("tir_mlir.passes.lower.").replace("_", "-").rpartition(".")

@@ -23,10 +23,12 @@ ALLOWED = {
     "dialect/verify/structure.py": "on which ops an attribute of the encoding stands",
     "passes/linalg/from_linalg.py": "the ops that this front takes; others are refused",
     "passes/lower/llvm/extrema.py": "op -> the intrinsic that it becomes",
+    "passes/lower/gpu/nvvm/math.py": "op -> the instruction of a GPU that it becomes",
     "tir_mlir/equivalence/verify_schedule.py": "the ops that this analysis takes; without an answer for others",
     "tir_mlir/equivalence/plain_loops.py": "the ops that the check takes; others are refused",
     "tir_mlir/equivalence/compile.py": "op -> the function that computes it in the field",
     "tir_mlir/interpreter/ops/value_ops.py": "op -> its sign in Python",
+    "tir_mlir/runtime/gpu/source/scalars.py": "op -> its sign or function in C",
 }
 
 

@@ -232,7 +232,7 @@ def alignment_of(buffer: ir.Value) -> int:
     while pending:
         for use in pending.pop().uses:
             op = use.owner.operation
-            if op.name in ("vector.load", "vector.store") and "alignment" in op.attributes:
+            if op.name in ACCESSES and "alignment" in op.attributes:
                 needed = max(needed, ir.IntegerAttr(op.attributes["alignment"]).value)
             pending += [result for result in op.results if isinstance(result.type, ir.MemRefType)]
     return needed

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir import ptx
 from tir_mlir.dialect.ir import clone_module, entered, funcs, held_module
-from tir_mlir.gpu_build import limits_of, source_of
+from tir_mlir.gpu_build import limits_of
 from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall, Scalar

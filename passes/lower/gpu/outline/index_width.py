@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, attrs, is_loop, over_dims, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, INDEX_CASTS
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_VALUES, INDEX_CASTS
 from tir_mlir.dialect.presburger import intervals
 
 INDEX_BITS = "tir.index_bits"
 """On a `gpu.module`: 32 if that is enough for all indices of its kernels."""
 _END = 2**31
-_HOLDS_MAP = {"affine.apply": "map", "affine.min": "map", "affine.max": "map"}
 
 
 def fits_32_bits(nest: ir.Operation) -> bool:
@@ -52,8 +51,8 @@ def _expressions(op: ir.Operation, box: intervals.ValueRanges) -> Iterator[tuple
         indices = [constraint.index for constraint in walk.constraints(op)]
     elif is_loop(op):
         indices = [*Loop(op).lowers, *Loop(op).uppers]
-    elif op.name in _HOLDS_MAP:
-        map_ = attrs.affine_map(op, _HOLDS_MAP[op.name])
+    elif op.name in AFFINE_VALUES:
+        map_ = attrs.affine_map(op, "map")
         indices = [Index(expr, tuple(op.operands)) for expr in over_dims(map_)]
     else:
         indices = []

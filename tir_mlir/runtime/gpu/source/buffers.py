@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.op_traits import MEMREF_CASTS, NAMED_VIEWS, RETYPED, VIEWS
 from tir_mlir.runtime.gpu.source.texts import ADD, MUL, Text, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -65,15 +66,15 @@ def text_of(number: Number) -> Text:
 def view_of(op: ir.Operation, source: Place, text: Callable[[ir.Value], Text]) -> Place:
     """The place of the result of a view op. `text`: the expression of an index. Raises BuildError."""
     type_ = ir.MemRefType(op.results[0].type)
-    if op.name in ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment"):
+    if op.name in MEMREF_CASTS:
         return source
-    if op.name in ("memref.subview", "memref.reinterpret_cast"):
+    if op.name in VIEWS & RETYPED:
         operands = iter(list(op.operands)[1:])
         offsets, sizes, strides = (_mixed(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
         if op.name == "memref.reinterpret_cast":
             return Place(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
         return _subview(op, source, offsets, sizes, strides)
-    if op.name in ("memref.collapse_shape", "memref.expand_shape"):
+    if op.name in VIEWS - NAMED_VIEWS:
         known, _ = type_.get_strides_and_offset()
         if not type_.has_static_shape or _DYNAMIC_STRIDE in known:
             raise BuildError(f"{op.name} of a buffer of symbolic size has no C; lib.assembly is the code")

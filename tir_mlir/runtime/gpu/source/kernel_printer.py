@@ -9,7 +9,17 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
-from tir_mlir.dialect.ir.op_traits import LOADS, VIEWS, is_pure
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_VALUES,
+    COUNTED_LOOPS,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    IFS,
+    LOADS,
+    VIEWS,
+    YIELDS,
+    is_pure,
+)
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.runtime.gpu.source.buffers import Number, Place, plus, text_of, times, view_of
 from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
@@ -17,6 +27,7 @@ from tir_mlir.runtime.gpu.source.scalars import Scalars
 from tir_mlir.runtime.gpu.source.texts import AND, UNARY, AffineText, Range, Text, call
 
 _AXES = "xyz"
+_LOADS, _STORES = ELEMENT_LOADS | {"vector.load"}, ELEMENT_STORES | {"vector.store"}
 _RESERVED = frozenset(
     "auto break case char const continue default do double else enum extern float for goto half if inline int long "
     "register return short signed sizeof static struct switch typedef union unsigned void volatile while bool kernel "
@@ -155,13 +166,13 @@ class _Kernel:
         """Print the ops of a body. targets: the variables that its yield sets."""
         for view in body.operations:
             op = view.operation
-            if op.name in ("affine.yield", "scf.yield"):
+            if op.name in YIELDS:
                 self._yield(op, depth, targets)
             elif op.name in ("gpu.thread_id", "gpu.block_id"):
                 self._axis(op, depth, block)
-            elif op.name in ("affine.for", "scf.for"):
+            elif op.name in COUNTED_LOOPS:
                 self._loop(op, depth)
-            elif op.name in ("affine.if", "scf.if"):
+            elif op.name in IFS:
                 self._if(op, depth)
             elif op.name == "gpu.barrier":
                 self._line(depth, self._dialect.barrier)
@@ -281,7 +292,7 @@ class _Kernel:
             self._in_dynamic(op, depth)
         elif name in VIEWS:
             self._places[op.results[0]] = view_of(op, self._places[op.operands[0]], self._value)
-        elif name in ("affine.store", "memref.store", "vector.store"):
+        elif name in _STORES:
             self._store(op, depth)
         elif len(op.results) and any(True for r in op.results for _ in r.uses):
             self._compute(op, depth)
@@ -387,9 +398,9 @@ class _Kernel:
         name = op.name
         if name == "affine.apply":
             return self._mapped(attrs.affine_map(op, "map"), list(op.operands), "max")
-        if name in ("affine.min", "affine.max"):
+        if name in AFFINE_VALUES:
             return self._mapped(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
-        if name in ("affine.load", "memref.load", "vector.load"):
+        if name in _LOADS:
             element = self._element(op, 0)
             return Text(element, UNARY if element[0] == "*" else 15)
         if name == "memref.dim":
@@ -408,9 +419,10 @@ class _Kernel:
         type_ = op.results[0].type
         if op.name == "vector.extract" and not isinstance(type_, ir.VectorType) and len(op.operands) == 1:
             return self._lane(op.operands[0], attrs.integers(op, "static_position")[0])
-        if op.name in ("vector.from_elements", "vector.broadcast", "vector.splat") and _is_plain(type_):
-            parts = list(op.operands) if op.name == "vector.from_elements" else [op.operands[0]] * type_.shape[0]
-            return self._made(type_, [self._value(v).text for v in parts])
+        if op.name == "vector.from_elements" and _is_plain(type_):
+            return self._made(type_, [self._value(v).text for v in op.operands])
+        if op.name == "vector.broadcast" and _is_plain(type_):
+            return self._made(type_, [self._value(op.operands[0]).text] * type_.shape[0])
         if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
             place = attrs.integers(op, "static_position")[0]
             lanes = [self._lane(op.operands[1], n).text for n in range(type_.shape[0])]
