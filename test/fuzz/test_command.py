@@ -40,3 +40,10 @@ def test_pairs_of_one_family_and_one_step(tmp_path):
 def test_unknown_steps_are_refused_by_name():
     done = _fuzz("--pairs", "1", "--steps", "reorder,shuffle")
     assert done.returncode == 2 and "no step shuffle: " in done.stderr
+
+
+def test_kernels_are_counted_with_the_reasons_of_refusals():
+    done = _fuzz("--kernels", "6", "--seed", "5", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kernels 6: wrong 0, refused " in done.stdout.splitlines()[-1]
+    assert "kernels refused because" in done.stdout

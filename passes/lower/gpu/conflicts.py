@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import AccessRelation, access_domain, conflicting, same_element
+from tir_mlir.dialect.analysis import AccessRelation, access_domain, same_element
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError
@@ -61,7 +61,7 @@ def conflicts(nest: KernelNest) -> list[Conflict]:
     result: list[Conflict] = []
     meetings: dict[tuple[Hashable, Hashable], isl.Map | None] = {}  # an unrolled body has many equal accesses
     for group in shared_accesses(nest):
-        for a, b in conflicting(group):
+        for a, b in ((a, b) for a in group for b in group if a.access.is_write or b.access.is_write):
             key = _key(a), _key(b)
             with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
                 if key not in meetings:

@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     only_reads,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, ORDERED_REDUCERS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, ORDERED_REDUCERS, YIELDS, accessed, is_pure
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
 from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, kernel_nests
@@ -184,7 +184,8 @@ def _is_first(init: ir.Operation, load: ir.Operation, reduced: Sequence[Loop]) -
     around = walk.parents(init)
     if not first.is_before_in_block(second) or any(lp.op not in around for lp in reduced):
         return False
-    if any(not is_pure(o) for o in init.block.operations if o.operation != init and o.name != "affine.yield"):
+    beside = [o.operation for o in init.block.operations if o.operation != init and o.operation.name not in YIELDS]
+    if any(not is_pure(o) for o in beside):
         return False
     dom = domain(init)
     try:

@@ -64,11 +64,12 @@ def chain(random: Random) -> Source:
     kinds = random.choices(("same", "back", "near", "turn"), k=random.randint(1, 3))
     text, shape = "", (n, m)
     steps: list[tuple[str, tuple[int, int]]] = []
-    previous, size = "A", shape
+    previous = "A"
+    size: tuple[int, int] = shape
     for number, kind in enumerate(kinds):
         last = number == len(kinds) - 1
         name = "B" if last else f"T{number}"
-        out = size[::-1] if kind == "turn" else size
+        out = (size[1], size[0]) if kind == "turn" else size
         if kind == "near" and (size[0] < 3 or size[1] < 2):
             kind = "same"
         if kind == "near":
