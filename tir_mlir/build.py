@@ -146,7 +146,7 @@ def build(
         with opened(dump, next((f.name for f in funcs(original)), "module")) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
-            if scheduled_programs.FINDER.get() is not None:
+            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, (CUDA, OpenCL)):
                 original, origin = _scheduled(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
@@ -166,7 +166,7 @@ def build(
 
 
 def _scheduled(
-    mod: Any, target: Target | CUDA | OpenCL | str, original: ir.Module, timing: Timing, states: Dump | None
+    mod: Any, target: Target | str, original: ir.Module, timing: Timing, states: Dump | None
 ) -> tuple[ir.Module, str]:
     """The program with the schedule that a database has for it, and where that came from."""
     with timing.clock("schedule"):

@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.drivers.cross import CrossObject
-from tir_mlir.runtime.drivers.exporting import Exporter, check_path
+from tir_mlir.runtime.drivers.exporting import check_path
 from tir_mlir.runtime.drivers.jit import Jit
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
@@ -46,7 +46,7 @@ class Library(_Functions):
         driver: Any,
         functions: Mapping[str, Any],
         timing: Timing,
-        exporter: Exporter,
+        exporter: Any,  # an Exporter, or the code of a GPU: it writes files
         schedule_origin: str = AS_GIVEN,
         kernel_source: Callable[[], str] | None = None,
     ):

@@ -258,7 +258,7 @@ def _runs(ops: Sequence[ir.Operation], apart: set[ir.Operation]) -> list[list[ir
     return [run for run in runs if run]
 
 
-def _users_in(op: ir.Operation, ops: Sequence[ir.Operation]) -> list[ir.Operation | None]:
+def _users_in(op: ir.Operation, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     """The users of the results of an op, as ops of the same body."""
     users = []
     for result in op.results:

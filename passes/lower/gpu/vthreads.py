@@ -86,7 +86,7 @@ def _depends(op: ir.Operation, values: set[ir.Value]) -> bool:
 def _expand(alloc: ir.Operation, loop: Loop) -> None:
     """Give a buffer a first dimension: the virtual thread."""
     old = ir.MemRefType(alloc.results[0].type)
-    type_ = ir.MemRefType.get([loop.const_extent, *old.shape], old.element_type, memory_space=old.memory_space)
+    type_ = ir.MemRefType.get([loop.const_extent or 0, *old.shape], old.element_type, memory_space=old.memory_space)
     facts = {name: alloc.attributes[name] for name in alloc.attributes}
     with ir.InsertionPoint(loop.op), alloc.location:
         new = ir.Operation.create("memref.alloc", [type_], [], facts).results[0]

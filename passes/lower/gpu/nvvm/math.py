@@ -75,7 +75,7 @@ def _in_double(op: ir.Operation, write: Callable[[FloatBuilder, list[ir.Value]],
     g = FloatBuilder(double)
     if type_ == double:
         return write(g, list(op.operands))
-    wide = [ir.Operation.create("arith.extf", [double], [value]).results[0] for value in op.operands]
+    wide: list[ir.Value] = [ir.Operation.create("arith.extf", [double], [value]).results[0] for value in op.operands]
     return ir.Operation.create("arith.truncf", [type_], [write(g, wide)]).results[0]
 
 

@@ -139,7 +139,7 @@ class _Kernel:
             self._launch([pointer_of(value) for value in captured])
         body = self._create(holder, captured)
         start = ir.InsertionPoint(list(body.operations)[-1])
-        values = dict(zip(captured, body.arguments, strict=False))
+        values: dict[ir.Value, ir.Value] = dict(zip(captured, body.arguments, strict=False))
         with start, self.nest.location:
             ids = {kind: self._index(kind) for kind in self.axes}
             for value in captured:
