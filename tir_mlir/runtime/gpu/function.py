@@ -28,6 +28,9 @@ from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall,
 from tir_mlir.runtime.gpu.native_calls import Kernels
 from tir_mlir.runtime.gpu.placement import DevicePacker, refuse_count
 
+PREPARED = 1024
+"""Combinations of types, shapes and strides of a function whose launches are kept."""
+
 
 class LoadedCode:
     """The code of a library on each device where it was called."""
@@ -147,6 +150,8 @@ class DeviceFunction:
         native, buffers = ready.driver.native(device), ready.call.temporaries
         if native is None or not ready.launches or (buffers and not native.allocate):
             return
+        if len(self._ready) >= PREPARED and not ready.native:
+            return
         values = zip([args[slot.index] for slot in packed.plan], packed.arrays, strict=True)
         sources = [lent_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
         if not sources or not all(s.exchange and s.current_stream for s in sources):
@@ -188,6 +193,8 @@ class DeviceFunction:
         ready = self._ready.get(key)
         if ready is None:
             ready = self._prepare(driver, device, packed)
+            if len(self._ready) >= PREPARED:  # what native code knows stays: it may be using it
+                self._ready = {k: r for k, r in list(self._ready.items()) if r.native}
             self._ready[key] = ready
         return ready
 

@@ -9,6 +9,7 @@ from harness.device_functions import function, pair
 
 from tir_mlir.errors import ArgumentError, DeviceError
 from tir_mlir.runtime.drivers.device_driver import using
+from tir_mlir.runtime.gpu import function as device_function
 from tir_mlir.runtime.gpu import tensors
 
 
@@ -147,6 +148,14 @@ def test_alignment_beyond_elements_is_checked(driver):
 def test_a_static_shape_is_checked(driver):
     with using(driver):
         assert "has extent 100 in dimension 0; 64 is needed" in refusal(function("64"), *pair(driver), 2.0)
+
+
+def test_launches_of_many_shapes_are_forgotten(scale, driver, monkeypatch):
+    monkeypatch.setattr(device_function, "PREPARED", 4)
+    for n in range(1, 12):
+        scale(*pair(driver, n), 2.0)
+        assert driver.fake.fake_word(4) == n
+    assert len(scale._ready) <= 4
 
 
 def test_time_is_measured_by_events(scale, driver):
