@@ -20,7 +20,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
 from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
-from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library
+from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library, rocm_library
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
@@ -39,9 +39,10 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import CUDA, OpenCL, Target, host, named
+from tir_mlir.target import CUDA, ROCM, OpenCL, Target, host, named
 
 TARGETS = ("llvm",)
+GPUS = (CUDA, OpenCL, ROCM)
 DRIVERS = ("jit", "tools", "object")
 
 
@@ -79,7 +80,7 @@ class _ModelSource(Protocol):
 @overload
 def build(
     mod: _ModelSource,
-    target: str | Target | CUDA | OpenCL = "llvm",
+    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -90,7 +91,7 @@ def build(
 @overload
 def build(
     mod: Any,
-    target: str | Target | CUDA | OpenCL = "llvm",
+    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -100,7 +101,7 @@ def build(
 ) -> Library: ...
 def build(
     mod: Any,
-    target: str | Target | CUDA | OpenCL = "llvm",
+    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -120,22 +121,22 @@ def build(
     lacks a feature of that CPU, the code cannot be called, only exported: `lib.export("f.o")`; with driver="object" it
     is an object file on every machine. "cuda", "nvidia/nvidia-a100", ..., or CUDA("sm_80"): the nests bound to blocks
     and threads become kernels, `lib.assembly` is their PTX. "cuda-emulated": the same kernels, run by this machine's
-    CPU. "opencl": kernels in OpenCL C, `lib.source`, which pyopencl runs.
+    CPU. "opencl": kernels in OpenCL C, `lib.source`, which pyopencl runs. "gfx942": code objects for AMD's GPUs.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
     as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
     Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
-    if not isinstance(target, (Target, CUDA, OpenCL)) and not (isinstance(target, str) and target in TARGETS):
+    if not isinstance(target, (Target, *GPUS)) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, (CUDA, OpenCL))})
+        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPUS)})
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
-    gpu = target if isinstance(target, (CUDA, OpenCL)) else None
+    gpu = target if isinstance(target, GPUS) else None
     target = target if isinstance(target, str) else "llvm"
     _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
@@ -146,7 +147,7 @@ def build(
         with opened(dump, next((f.name for f in funcs(original)), "module")) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
-            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, (CUDA, OpenCL)):
+            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, GPUS):
                 original, origin = _scheduled(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
@@ -176,7 +177,7 @@ def _scheduled(
     return schedule.module, schedule.origin
 
 
-def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | None, libs: Any, **flags: Any) -> None:
+def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | ROCM | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if driver == "object" and compiled_for is None:
@@ -186,7 +187,7 @@ def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | None, lib
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
-    if isinstance(compiled_for, (CUDA, OpenCL)):
+    if isinstance(compiled_for, GPUS):
         for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
             if is_used:
                 raise BuildError(f"{name} is not for GPUs; fix: leave it out")
@@ -250,7 +251,7 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
 def _for_gpu(
     original: ir.Module,
     call_signatures: Sequence[CallSignature],
-    gpu: CUDA | OpenCL,
+    gpu: CUDA | OpenCL | ROCM,
     timing: Timing,
     states: Dump | None,
     origin: str,
@@ -259,6 +260,8 @@ def _for_gpu(
     """Build kernels, or loops of a CPU that do what they do."""
     if isinstance(gpu, OpenCL):
         return opencl_library(original, call_signatures, gpu, timing, states, origin)
+    if isinstance(gpu, ROCM):
+        return rocm_library(original, call_signatures, gpu, timing, states, origin)
     if not gpu.emulated:
         return gpu_library(original, call_signatures, gpu, timing, states, origin)
     with timing.clock("lower"):

@@ -11,12 +11,13 @@ from mlir import ir
 from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
-from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm
+from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm, lower_to_rocdl
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.drivers.opencl_code import OpenclCode
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
+from tir_mlir.runtime.drivers.rocm_code import RocmCode
 from tir_mlir.runtime.dump import Dump
 from tir_mlir.runtime.gpu import opencl_function
 from tir_mlir.runtime.gpu.function import functions as device_functions
@@ -25,7 +26,7 @@ from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import CUDA, OpenCL
+from tir_mlir.target import CUDA, ROCM, OpenCL
 
 _ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_depot\d+\[(\d+)\]")
 
@@ -122,3 +123,23 @@ def opencl_library(
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = opencl_function.functions(signatures, programs, code.text)
     return Library(str(original), lambda: device, code, functions, timing, code, origin, code.source)
+
+
+def rocm_library(
+    original: ir.Module,
+    signatures: Sequence[CallSignature],
+    target: ROCM,
+    timing: Timing,
+    states: Dump | None,
+    origin: str = AS_GIVEN,
+) -> Library:
+    """Build a module, which is not changed, for a GPU of AMD. Raises LoweringError for what it cannot run."""
+    follow = None if states is None else states.write
+    limits = Limits(target.max_threads, target.shared, target.shared, target.chip)
+    with timing.clock("lower"):
+        device = clone_module(original)
+        lower_to_device(device, limits, warp=1, timing=timing.passes, follow=follow)
+        kernels = lower_to_rocdl(device, target.chip, timing=timing.passes, follow=follow)
+    code = RocmCode(device, kernels, target, source_of)
+    code.text  # noqa: B018  errors come from `build`
+    return Library(str(original), lambda: kernels, code, code.functions(signatures), timing, code, origin, code.source)

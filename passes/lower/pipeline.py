@@ -101,6 +101,13 @@ NVVM_PASSES = (
 )
 """From kernels to the llvm and nvvm dialects, in order. BITS: the width of an index, 32 or 64."""
 
+ROCDL_PASSES = tuple(
+    name.replace("convert-gpu-to-nvvm{", "convert-gpu-to-rocdl{chipset=CHIP ")
+    for name in NVVM_PASSES
+    if name != "tir-lower-gpu-math"  # of NVIDIA's instructions
+)
+"""From kernels to the llvm and rocdl dialects. CHIP: as gfx942."""
+
 LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
 """PTX gets the lines of the program, as `.loc`."""
 

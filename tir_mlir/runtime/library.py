@@ -128,6 +128,7 @@ class Library(_Functions):
             .a     a static library and a header                         .h    a header
             .wasm  a WebAssembly module and its JavaScript loader, of a library for "wasm_simd"
             .ptx   the PTX of a library for an NVIDIA GPU            .cl   the kernels of one for OpenCL
+            .hsaco the code object of a library for a GPU of AMD
 
         A function f(A, B) is `int f(const float *A, float *B)`: 0, or -1 for arguments that it is not for, and
         `f_error()` tells why. Sizes that are not constant come first. A function called main has the name of its

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import CUDA, OPENCL, OpenCL, host_gpu
+from tir_mlir.target.gpu import CUDA, OPENCL, ROCM, OpenCL, host_gpu
 from tir_mlir.target.host import architecture, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
@@ -39,11 +39,11 @@ __all__ = [
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-def chosen(target: Target | CUDA | OpenCL | str | None) -> Target:
+def chosen(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target:
     """A CPU as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine. Raises
     BuildError for a GPU."""
     cpu = resolved(target)
-    if isinstance(cpu, (CUDA, OpenCL)):
+    if isinstance(cpu, (CUDA, OpenCL, ROCM)):
         raise BuildError(
             f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
             'cache_read to shared and local, and build(sch, target="cuda")'
@@ -51,11 +51,11 @@ def chosen(target: Target | CUDA | OpenCL | str | None) -> Target:
     return cpu
 
 
-def resolved(target: Target | CUDA | OpenCL | str | None) -> Target | CUDA | OpenCL:
+def resolved(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target | CUDA | OpenCL | ROCM:
     """A CPU or GPU: a target itself, or by its name; None or "llvm" is this machine's CPU."""
     if target is None or (isinstance(target, str) and target == "llvm"):
         return host()
-    return target if isinstance(target, (Target, CUDA, OpenCL)) else named(target)
+    return target if isinstance(target, (Target, CUDA, OpenCL, ROCM)) else named(target)
 
 
 @functools.cache

@@ -143,15 +143,37 @@ class OpenCL:
 
 OPENCL = OpenCL()
 
+_ROCM_CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201")
+
+
+@dataclass(frozen=True)
+class ROCM:
+    """A GPU of AMD, experimental: code objects are made, `lib.export("f.hsaco")`, and checked by their assembly only.
+    max_threads: of a block; shared: bytes of shared memory of a block. Raises BuildError for an unknown chip."""
+
+    chip: str = "gfx942"
+    max_threads: int = 1024
+    shared: int = 64 << 10
+
+    def __post_init__(self) -> None:
+        if self.chip not in _ROCM_CHIPS:
+            known = ", ".join(map(repr, _ROCM_CHIPS))
+            raise BuildError(f"unknown GPU of AMD {short_repr(self.chip)}; known: {known}")
+
+    @property
+    def triple(self) -> str:
+        return "amdgcn-amd-amdhsa"
+
+
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""
 
 EMULATED = "cuda-emulated"
 
 
-def gpu_named(name: str) -> CUDA | OpenCL | None:
+def gpu_named(name: str) -> CUDA | OpenCL | ROCM | None:
     """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100",
-    "cuda-emulated" (a typical one, run by the CPU), "opencl"; None for names of another kind."""
+    "cuda-emulated" (a typical one, run by the CPU), "opencl", AMD's "gfx942"; None for names of another kind."""
     plain = name.lower()
     if plain == "cuda":
         return _of_this_machine() or CUDA(DEFAULT_CHIP)
@@ -159,6 +181,8 @@ def gpu_named(name: str) -> CUDA | OpenCL | None:
         return CUDA(DEFAULT_CHIP, emulated=True)
     if plain == "opencl":
         return OPENCL
+    if plain in _ROCM_CHIPS:
+        return ROCM(plain)
     if plain in PRODUCTS:
         return CUDA(PRODUCTS[plain])
     return CUDA(plain) if plain in _CHIPS else None

@@ -6,7 +6,7 @@ import difflib
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import CUDA, PRODUCTS, OpenCL, gpu_named
+from tir_mlir.target.gpu import CUDA, PRODUCTS, ROCM, OpenCL, gpu_named
 
 
 def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str, l1: int = 32 << 10) -> Target:
@@ -58,7 +58,7 @@ WASM_SIMD = Target(
 NAMES = {name.lower(): value for name, value in list(globals().items()) if isinstance(value, Target)}
 
 
-def named(name: str) -> Target | CUDA | OpenCL:
+def named(name: str) -> Target | CUDA | OpenCL | ROCM:
     """The target of a name: `named("zen4")` is ZEN4, `named("nvidia/tesla-p100")` is CUDA("sm_60"). Upper and lower
     case, `-` and `_` are the same. Raises BuildError with the nearest name."""
     plain = name.lower().replace("-", "_") if isinstance(name, str) else ""
@@ -72,5 +72,5 @@ def named(name: str) -> Target | CUDA | OpenCL:
         raise BuildError(f'unknown GPU {short_repr(name)}{hint}; fix: its compute capability, CUDA("sm_80")')
     near = difflib.get_close_matches(plain, NAMES, 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    known = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'opencl', 'nvidia/nvidia-a100' and others"
+    known = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'opencl', 'gfx942', 'nvidia/nvidia-a100' and others"
     raise BuildError(f"unknown target {short_repr(name)}{hint}; known: {known}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from mlir import ir
@@ -50,20 +50,35 @@ def lower_to_nvvm(
 ) -> ir.Module:
     """The kernels of a module of `lower_to_device`, in the llvm and nvvm dialects. That module is not changed."""
     with entered():
-        module = clone_module(device)
-        clock = PassTimer(timing, follow, module)
-        bits = index_bits(device)
-        for name in pipeline.NVVM_PASSES:
-            if name in LOWERINGS:
-                clock.run(name, lambda name=name: LOWERINGS[name].run(module))
-            else:
-                clock.run(
-                    f"upstream:{_short(name)}",
-                    lambda name=name: run_upstream(module, (name.replace("BITS", str(bits)),)),
-                )
-        kernels = _kernels_alone(module)
+        kernels = _lower_kernels(device, pipeline.NVVM_PASSES, timing, follow)
         run_upstream(kernels, (pipeline.LINE_INFO,))
         return kernels
+
+
+def lower_to_rocdl(
+    device: ir.Module, chip: str, *, timing: dict[str, float] | None = None, follow: Follow | None = None
+) -> ir.Module:
+    """The same in the llvm and rocdl dialects, for a GPU of AMD."""
+    with entered():
+        passes = [name.replace("CHIP", chip) for name in pipeline.ROCDL_PASSES]
+        return _lower_kernels(device, passes, timing, follow)
+
+
+def _lower_kernels(
+    device: ir.Module, passes: Sequence[str], timing: dict[str, float] | None, follow: Follow | None
+) -> ir.Module:
+    module = clone_module(device)
+    clock = PassTimer(timing, follow, module)
+    bits = index_bits(device)
+    for name in passes:
+        if name in LOWERINGS:
+            clock.run(name, lambda name=name: LOWERINGS[name].run(module))
+        else:
+            clock.run(
+                f"upstream:{_short(name)}",
+                lambda name=name: run_upstream(module, (name.replace("BITS", str(bits)),)),
+            )
+    return _kernels_alone(module)
 
 
 def _short(passes: str) -> str:
