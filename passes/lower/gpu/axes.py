@@ -111,10 +111,10 @@ class _Nest:
 
     def _replace_loops(self) -> None:
         """The old loops become conditions on the axes."""
-        for axis in self.axes.values():
-            assert axis.var is not None
-            for loop in axis.loops:
-                _replace(loop, Index.of(axis.var), axis.extent)
+        pairs = [(axis, loop) for axis in self.axes.values() for loop in axis.loops]
+        pairs.sort(key=lambda pair: len(walk.parents(pair[1].op)), reverse=True)  # inner ones first: bounds are rebuilt
+        for axis, loop in pairs:
+            _replace(loop, Index.of(_variable(axis)), axis.extent)
 
     def _guard_outside_work(self, innermost: Loop) -> None:
         """Do what is outside of the loops of an axis once."""

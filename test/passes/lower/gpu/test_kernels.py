@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs import gpu_programs
+from programs.short import main, nest, sblock
 
 from fuzzing.kernels.machine import on_machine
+from tir_mlir import Schedule
+from tir_mlir.script import parse
 
 RNG = np.random.default_rng(0)
 
@@ -86,3 +89,23 @@ def test_a_convolution_whose_halo_the_threads_fetch():
     on_machine(gpu_programs.convolution(), [x, w, y])
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
     np.testing.assert_array_equal(y, np.einsum("chwrq,fcrq->fhw", windows, w))
+
+
+def test_a_number_of_threads_that_depends_on_the_block():
+    text = main("A:8x8 B:8x8", nest("i:8 j:8", sblock("B", "vi:8=i vj:8=j", "B[vi, vj] = A[vi, vj] * 2.0")), name="f")
+    sch = Schedule(parse(text.replace("for j in range(8)", "for j in range(i + 1)")))
+    i, j = sch.get_loops("B")
+    gpu_programs.bind(sch, blockIdx_x=i, threadIdx_x=j)
+    a, b = numbers(8, 8), np.zeros((8, 8), "float32")
+    on_machine(sch, [a, b])
+    np.testing.assert_array_equal(b, np.tril(a * 2))
+
+
+def test_a_loop_that_does_not_start_at_0():
+    text = main("A:20 B:20", nest("i:20", sblock("B", "vi:20=i", "B[vi] = A[vi] * 2.0")), name="f")
+    sch = Schedule(parse(text.replace("range(20)", "range(3, 17)").replace("spatial(20", "spatial((3, 17)")))
+    gpu_programs.bind(sch, threadIdx_x=sch.get_loops("B")[0])
+    a, b = numbers(20), np.zeros(20, "float32")
+    on_machine(sch, [a, b])
+    np.testing.assert_array_equal(b[3:17], 2 * a[3:17])
+    assert not b[:3].any() and not b[17:].any()
