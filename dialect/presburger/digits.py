@@ -197,7 +197,8 @@ class _Slices:
                 self._dims[dim] = _SliceSum(_ZERO, ends[0])
         for position, number in enumerate(numbers):
             weights = sorted(number.weights.items(), key=lambda item: item[1])
-            for (dim, weight), (_, end) in pairwise([*weights, (-1, None)]):
+            ends_of_slices: list[int | None] = [*(weight for _, weight in weights[1:]), None]
+            for (dim, weight), end in zip(weights, ends_of_slices, strict=True):
                 self._dims.setdefault(dim, _SliceSum({_Slice(position, weight, end): 1}, 0))
 
     def of(self, expr: ir.AffineExpr) -> _SliceSum:

@@ -22,8 +22,7 @@ from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weig
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import Target
-from tir_mlir.target.predefined import named
+from tir_mlir.target import Target, chosen
 
 GRAPH_PASSES: dict[str, ModulePass] = {}
 """What makes a graph, then the stages in the order of a build, then those that a build does not run by themselves."""
@@ -82,7 +81,7 @@ def _plain(name: str, help_: str, transform: Transform) -> None:
 
 def _target(text: str) -> Target | str:
     """A target by its name. Errors: TirError."""
-    return "llvm" if text in ("", "llvm") else named(text)
+    return "llvm" if text in ("", "llvm") else chosen(text)
 
 
 def _threads(text: str) -> int | None:

@@ -276,7 +276,7 @@ class _Threads:
         known = {v: self._again(v, phase) for v in op.operands}
         body = phase.start.block  # type: ignore[union-attr]
         first = next((o.operation for o in body.operations if o.operation in phase.ops), phase.start)
-        copy = edit.clone(op, ir.InsertionPoint(first), known)
+        copy = edit.clone(op, ir.InsertionPoint(first), known)  # type: ignore[arg-type]
         self._assign(copy, phase)
         phase.copies.update(zip(op.results, copy.results, strict=True))
         return phase.copies[value]
@@ -299,7 +299,7 @@ class _Threads:
             raise LoweringError(f"{location_text(op)}: a barrier is between {op.name} and its use")
         with ir.InsertionPoint(self._first()), op.location:
             slots = create.alloc("kept", self._sizes, to_name(value.type))
-        after = list(op.block.operations)
+        after = [o.operation for o in op.block.operations]
         following = after[after.index(op) + 1]
         with ir.InsertionPoint(following), op.location:
             self._assign(create.store(value, slots, self._threads(phase)), phase)
@@ -362,7 +362,7 @@ class _Threads:
         owner = value.owner
         if isinstance(owner, ir.Block):
             old = self._old_variable(value)
-            if old is not None and Loop(old.owner.owner).const_extent == 1:
+            if old is not None and Loop(old.owner.owner).const_extent == 1:  # type: ignore[union-attr]
                 with ir.InsertionPoint(anchor), anchor.location:
                     return arith.constant(ir.IndexType.get(), 0)
             if old is not None:

@@ -73,7 +73,7 @@ class OpenclDriver:
         except self._cl.RuntimeError as error:
             raise DeviceError(f"OpenCL refuses the text of the kernels (lib.source): {error}") from error
 
-    def launcher(self, module: tuple[int, Any], launch: Launch) -> Callable[[int, Sequence[int]], None]:
+    def launcher(self, module: tuple[int, Any], launch: Launch) -> _OpenclLauncher:
         device, program = module
         return _OpenclLauncher(self, device, self._cl.Kernel(program, launch.kernel), launch)
 

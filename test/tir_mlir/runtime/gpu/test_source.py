@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -156,3 +157,18 @@ def test_types_in_opencl(dtype):
     a, b = np.arange(64).astype(dtype), np.zeros(64, dtype)
     build(sch, target="opencl")(a, b)
     assert (b == a * a[::-1] + a).all()
+
+
+def test_a_barrier_that_starts_a_condition_stands_before_it_in_opencl():
+    """PoCL loses it in a loop. All threads of a block have the same condition."""
+    text = each("Z i:3 k:8R", "Z[vi] += E[vi, vk]", init="Z[vi] = 0.0")
+    sch = Schedule(program("E:3x8 Z:3", text))
+    i, k = sch.get_loops("Z")
+    sch.split(i, [None, 8])  # of eight iterations, three do something
+    sch.bind(sch.split(k, [None, 3])[1], "threadIdx.y")
+    lib = build(sch, target="opencl")
+    assert re.search(r"barrier\(.*\);\n +if \(.*i_1 < 3\) \{\n +const float", lib.source)
+    pytest.importorskip("pyopencl")
+    e, z = np.arange(24, dtype=np.float32).reshape(3, 8), np.empty(3, np.float32)
+    lib(e, z)
+    assert (z == e.sum(1)).all()

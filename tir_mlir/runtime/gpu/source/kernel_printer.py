@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from mlir import ir
 
@@ -162,8 +163,15 @@ class _Kernel:
     def _line(self, depth: int, text: str) -> None:
         self._lines.append("  " * depth + text)
 
-    def _block(self, body: ir.Block, depth: int, block: Sequence[int] = (), targets: Sequence[str] = ()) -> None:
-        """Print the ops of a body. targets: the variables that its yield sets."""
+    def _block(
+        self,
+        body: ir.Block,
+        depth: int,
+        block: Sequence[int] = (),
+        targets: Sequence[str] = (),
+        lifted: ir.Operation | None = None,
+    ) -> None:
+        """Print the ops of a body. targets: the variables that its yield sets. lifted: a barrier that stands before."""
         for view in body.operations:
             op = view.operation
             if op.name in YIELDS:
@@ -175,7 +183,8 @@ class _Kernel:
             elif op.name in IFS:
                 self._if(op, depth)
             elif op.name == "gpu.barrier":
-                self._line(depth, self._dialect.barrier)
+                if lifted is None or op != lifted:
+                    self._line(depth, self._dialect.barrier)
             elif op.name != "gpu.return":
                 self._statement(op, depth)
 
@@ -243,12 +252,24 @@ class _Kernel:
             names.append(self._name("chosen"))
             self._line(depth, f"{self._type(result.type)} {names[-1]};")
             self._values[result] = Text(names[-1])
+        lifted = self._first_barrier(op)
+        if lifted is not None:
+            self._line(depth, self._dialect.barrier)
         self._line(depth, f"if ({self._condition(op).text}) {{")
-        self._block(op.regions[0].blocks[0], depth + 1, targets=names)
+        self._block(op.regions[0].blocks[0], depth + 1, targets=names, lifted=lifted)
         if len(op.regions[1].blocks) and len(op.regions[1].blocks[0].operations) > (0 if op.results else 1):
             self._line(depth, "} else {")
             self._block(op.regions[1].blocks[0], depth + 1, targets=names)
         self._line(depth, "}")
+
+    def _first_barrier(self, op: ir.Operation) -> ir.Operation | None:
+        """A barrier with which the body of a condition starts, for OpenCL. All threads of a block have the same
+        condition, so it may stand before; PoCL 3 loses it where it is, in a loop."""
+        if self._dialect is CUDA_C or op.name != "affine.if" or len(op.regions[1].blocks):
+            return None
+        body = (o.operation for o in op.regions[0].blocks[0].operations)
+        first = next(o for o in body if o.name != "arith.constant")
+        return first if first.name == "gpu.barrier" else None
 
     def _condition(self, op: ir.Operation) -> Text:
         if op.name == "scf.if":
@@ -348,7 +369,7 @@ class _Kernel:
     def _linear(self, indices: Sequence, place: Place) -> Number:
         """The offset of an element at affine indices, as one expression where the strides are constant."""
         if all(isinstance(s, int) for s in place.strides):
-            total = sum((i * s for i, s in zip(indices, place.strides, strict=True)), start=indices[0] * 0)
+            total: Any = sum((i * s for i, s in zip(indices, place.strides, strict=True)), start=indices[0] * 0)
             total = total.simplified()
             return self._affine(total.values).of(total.expr)
         result: Number = 0
@@ -390,9 +411,9 @@ class _Kernel:
             return user.name == "vector.store" and not is_load
         if not is_load:
             return True
-        listed = list(op.block.operations)
+        listed = [o.operation for o in op.block.operations]
         between = listed[listed.index(op) + 1 : listed.index(user)]
-        return all(_only_computes(o.operation) and not len(o.operation.regions) for o in between)
+        return all(_only_computes(o) and not len(o.regions) for o in between)
 
     def _expression(self, op: ir.Operation) -> Text:
         name = op.name
@@ -422,10 +443,10 @@ class _Kernel:
         if op.name == "vector.from_elements" and _is_plain(type_):
             return self._made(type_, [self._value(v).text for v in op.operands])
         if op.name == "vector.broadcast" and _is_plain(type_):
-            return self._made(type_, [self._value(op.operands[0]).text] * type_.shape[0])
+            return self._made(type_, [self._value(op.operands[0]).text] * ir.VectorType(type_).shape[0])
         if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
             place = attrs.integers(op, "static_position")[0]
-            lanes = [self._lane(op.operands[1], n).text for n in range(type_.shape[0])]
+            lanes = [self._lane(op.operands[1], n).text for n in range(ir.VectorType(type_).shape[0])]
             lanes[place] = self._value(op.operands[0]).text
             return self._made(type_, lanes)
         raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
