@@ -27,6 +27,7 @@ from tir_mlir.ptx.order import Epochs
 from tir_mlir.ptx.parser import Instruction, Kernel, registers_of
 from tir_mlir.ptx.registers import Lanes, Registers
 from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.speculation import Choice, speculative_loads
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
@@ -94,7 +95,11 @@ class Machine:
             raise PtxError(
                 f"kernel {kernel.name} has {self.end} instructions, the machine takes {MOST_INSTRUCTIONS}", "launch"
             )
+        self.speculative = speculative_loads(kernel, instructions.kind_of)
+        self.deferred: dict[int, list[tuple[np.ndarray, Callable[[np.ndarray], None]]]] = {}
         self.steps = [self._compile(ins) for ins in kernel.instructions]
+        for position, choice in self.speculative.items():
+            self._check_at_choice(position, choice)
 
     # --- layout ---
 
@@ -190,6 +195,25 @@ class Machine:
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
         registers = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
         return Step(row.compile(self, ins), row.control, guard, ins.negated, registers)
+
+    def _check_at_choice(self, load: int, choice: Choice) -> None:
+        """Count a speculative load as a read where its value is chosen, in the lanes that choose it."""
+        step, ins = self.steps[choice.last], self.kernel.instructions[choice.last]
+        execute = step.run
+        predicates = [(self.registers.rows(name, "pred", ins), value) for name, value in choice.predicates]
+
+        def run(on: Lanes) -> None:
+            for lanes, check in self.deferred.pop(load, []):
+                chosen = np.zeros(len(lanes), np.bool_)
+                for predicate, value in predicates:
+                    chosen |= predicate[lanes] == value
+                if chosen.any():
+                    self.active, self.at = lanes[chosen], load
+                    check(chosen)
+            self.active, self.at = on, choice.last
+            execute(on)
+
+        step.run = run
 
     @cached_property
     def mentions(self) -> Counter[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -150,11 +151,18 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
     needed = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
+    is_speculative = pc in machine.speculative
+
     def run(on: Lanes) -> None:
         address = read(on)
         position = space.flat(on, address, total, "reads", needed)
         if shadow is not None:
-            shadow.read(on, position, needed, pc)
+            if is_speculative:
+                lanes = machine.index(on)
+                check = partial(_read_chosen, shadow, lanes, position, needed, pc)
+                machine.deferred.setdefault(pc, []).append((lanes, check))
+            else:
+                shadow.read(on, position, needed, pc)
             if counted:
                 count_access(on, address)
         rows = data[position >> shift]
@@ -162,6 +170,13 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
             puts[k](on, rows[:, k])
 
     return run
+
+
+def _read_chosen(
+    shadow: Shadow | Private, lanes: np.ndarray, positions: np.ndarray, size: int, pc: int, chosen: np.ndarray
+) -> None:
+    """Count a speculative load as a read of the chosen lanes."""
+    shadow.read(lanes[chosen], positions[chosen], size, pc)
 
 
 def store(machine: Machine, ins: Instruction, space: Space, type_: str, address: str, values: list[str]) -> Access:

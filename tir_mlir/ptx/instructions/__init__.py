@@ -15,10 +15,24 @@ from tir_mlir.ptx.instructions.rows import Row
 from tir_mlir.ptx.instructions.warpgroups import WARPGROUP_ROWS
 from tir_mlir.ptx.instructions.warps import WARP_ROWS
 from tir_mlir.ptx.instructions.wmma import WMMA_ROWS
+from tir_mlir.ptx.parser import Instruction
 
 ROWS: dict[str, Row] = {
     **INTEGER_ROWS, **NUMBER_ROWS, **PREDICATE_ROWS, **CONVERSION_ROWS, **LOAD_ROWS, **CONTROL, **BARRIERS, **WARP_ROWS,
     **ATOMIC_ROWS, **MATRIX_ROWS, **WARPGROUP_ROWS, **MBARRIER_ROWS, **WMMA_ROWS, **ASYNC_COPY_ROWS,
 }  # fmt: skip
 
-__all__ = ["ACCURACY", "ROWS", "Row"]
+_PURE = frozenset([*INTEGER_ROWS, *NUMBER_ROWS, *PREDICATE_ROWS, "mov", "cvt"])
+
+
+def kind_of(ins: Instruction) -> str:
+    """What speculation asks: whether an instruction is "pure", "memory", "control" or none of them ("")."""
+    name = ins.parts[0]
+    if name in _PURE:
+        return "" if "cc" in ins.parts or name in ("addc", "subc") else "pure"
+    if name in ("ld", "st"):
+        return "memory"
+    return "control" if name in ROWS and ROWS[name].control else ""
+
+
+__all__ = ["ACCURACY", "ROWS", "Row", "kind_of"]

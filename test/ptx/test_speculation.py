@@ -1,0 +1,58 @@
+"""Loads that the compiler moved before their condition count where their value is used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import ptx as kernels
+
+from tir_mlir import ptx
+
+WRITE = "mov.b32 %r1, buffer;\nsetp.eq.s32 %q1, %t, 0;\n@%q1 st.shared.b32 [%r1], 7;\n"
+LOAD = "ld.shared.b32 %r2, [%r1];\nadd.s32 %r3, %r2, %t;\n"
+
+
+def launch(body: str) -> np.ndarray:
+    out = np.zeros(32, np.uint32)
+    store = kernels.at_thread("%p0", 4) + "\nst.global.b32 [%d63], %r4;"
+    ptx.launch(kernels.module(kernels.kernel(body + store, 1, shared=64)), "k", (1,), (32,), [out], unwritten=[0])
+    return out
+
+
+@pytest.mark.parametrize(
+    "choice",
+    ["selp.b32 %r4, %r3, 5, %q1;", "setp.ne.s32 %q2, %t, 0;\nselp.b32 %r4, 5, %r3, %q2;"],
+)
+def test_a_value_that_other_threads_throw_away_is_no_race(choice):
+    np.testing.assert_array_equal(launch(WRITE + LOAD + choice), [7] + [5] * 31)
+
+
+def test_a_condition_on_the_value_and_on_the_thread():
+    choice = "setp.eq.s32 %q2, %r3, 7;\nand.pred %q3, %q2, %q1;\nselp.b32 %r4, 1, 0, %q3;\n"
+    np.testing.assert_array_equal(launch(WRITE + LOAD + choice), [1] + [0] * 31)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "mov.b32 %r4, %r3;",
+        "setp.lt.u32 %q2, %t, 2;\nselp.b32 %r4, %r3, 5, %q2;",  # thread 1 uses it
+        "selp.b32 %r4, %r3, 5, %q1;\nadd.s32 %r4, %r4, %r3;",
+        "selp.b32 %r4, %r3, %r2, %q1;",
+        "setp.eq.s32 %q2, %r3, 7;\nselp.b32 %r4, 1, 0, %q2;",
+        "bar.warp.sync -1;\nselp.b32 %r4, %r3, 5, %q1;\nst.shared.b32 [%r1+4], %r3;",
+    ],
+)
+def test_a_value_that_another_thread_uses_is_a_race(choice):
+    with pytest.raises(
+        ptx.PtxError, match=r"reads byte 0 of shared `buffer` \(64 bytes\), which thread \(0, 0, 0\) wrote"
+    ):
+        launch(WRITE + LOAD + choice)
+
+
+def test_a_later_write_sees_the_threads_that_used_the_value():
+    write = "setp.eq.s32 %q4, %t, {};\n@%q4 st.shared.b32 [%r1], 9;\n"
+    body = WRITE + "bar.sync 0;\n" + LOAD + "selp.b32 %r4, %r3, 5, %q1;\n"
+    launch(body + write.format(0))
+    with pytest.raises(ptx.PtxError, match=r"thread \(3, 0, 0\) writes byte 0 .* which thread \(0, 0, 0\) read"):
+        launch(body + write.format(3))
