@@ -16,7 +16,7 @@ mov.pred %more, %yes;"""
 TENSOR_PIPELINE = f""".version 8.0
 .target sm_90a
 .address_size 64
-// C[64, 8] = A[64, 256] * B[8, 256]^T of f16: a producer thread copies tiles of 64 columns in two stages by tensor maps,
+// C[64, 8] = A[64, 256] * B[8, 256]^T of f16: a thread copies tiles of 64 columns in two stages by tensor maps,
 // a warpgroup multiplies them
 .visible .entry product(.param .align 64 .b8 map_a[128], .param .align 64 .b8 map_b[128], .param .u64 out)
 .reqntid 256, 1, 1
