@@ -190,7 +190,8 @@ def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | ROCM | No
     if isinstance(compiled_for, GPUS):
         for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
             if is_used:
-                raise BuildError(f"{name} is not for GPUs; fix: leave it out")
+                way = '; interpret(..., target="cuda") checks every access' if name == "checked" else ""
+                raise BuildError(f"{name} is not for GPUs; fix: leave it out{way}")
 
 
 def _refuse_for_programs(threads: int | None, weights: str | None) -> None:

@@ -26,7 +26,7 @@ from tir_mlir.errors import PtxError
 from tir_mlir.ptx.program import run
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.call.signature import BufferParam, ScalarParam
-from tir_mlir.target import CUDA, named
+from tir_mlir.target import CUDA, ptx_target
 
 FULL_WORK, TRIED_WORK = 1 << 23, 1 << 27
 """As for the check over the field, see `verify_schedule`: a machine in NumPy takes longer."""
@@ -36,8 +36,8 @@ _TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e
 
 def gpu_of(target: Any) -> CUDA:
     """The GPU of the argument of `verify`. Raises NotChecked for another target."""
-    gpu = named(target) if isinstance(target, str) and target != "llvm" else target
-    if not isinstance(gpu, CUDA):
+    gpu = ptx_target(target)
+    if gpu is None:
         raise NotChecked(
             f'verify(target=...) runs kernels of a GPU, "cuda" or CUDA("sm_80"), not {short_repr(target)}; fix: '
             "without target, programs are compared over a prime field"

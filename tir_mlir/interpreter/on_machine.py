@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.ptx.program import ProgramReport, run
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.target import CUDA, named
+from tir_mlir.target import ptx_target
 
 
 def run_kernels(
@@ -26,8 +26,8 @@ def run_kernels(
     for option, value in refused.items():
         if value:
             raise ArgumentError(f"{option} is for the interpreter in Python; fix: leave it out, or leave out target")
-    gpu = named(target) if isinstance(target, str) and target != "llvm" else target
-    if not isinstance(gpu, CUDA):
+    gpu = ptx_target(target)
+    if gpu is None:
         raise ArgumentError(
             f'target is a GPU, "cuda" or CUDA("sm_80"), not {short_repr(target)}; fix: without target, programs are '
             "interpreted as on a CPU"

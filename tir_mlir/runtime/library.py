@@ -15,8 +15,9 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.keywords import in_order
 from tir_mlir.runtime.drivers.cross import CrossObject
-from tir_mlir.runtime.drivers.exporting import check_path
+from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.drivers.jit import Jit
+from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
@@ -91,9 +92,12 @@ class Library(_Functions):
 
     @property
     def llvm_ir(self) -> str:
-        """LLVM IR, before LLVM's own optimizations."""
+        """LLVM IR, before LLVM's own optimizations. Raises BuildError for a library of OpenCL."""
         with entered():
-            return translate_module_to_llvmir(self._module().operation)
+            module = self._module()
+            if not all(op.operation.name.startswith("llvm.") for op in module.body.operations):
+                raise BuildError("this library has no LLVM IR; fix: lib.source is the text that its device compiles")
+            return translate_module_to_llvmir(module.operation)
 
     @property
     def assembly(self) -> str:
@@ -108,9 +112,9 @@ class Library(_Functions):
         args: as for a call, NumPy arrays, which get the results; without, the first block of each launch runs on small
         numbers. name: the function, if there are several. Raises PtxError for a race and what else the machine finds.
         """
+        if not isinstance(self._driver, PtxCode):
+            raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
         name = _only(self, name)
-        if not hasattr(self[name], "program"):
-            raise BuildError(f'{name} has no kernels; fix: build(..., target="cuda")')
         machine = on_demand.load("machine")
         return machine.report(self[name], in_order(self[name].signature, args, named) if named else args)
 
@@ -136,7 +140,7 @@ class Library(_Functions):
         the code calls: an OpenMP runtime for parallel loops, the math library. Errors: BuildError for a name, a suffix.
         """
         path = check_path(path)
-        if path.suffix == ".wasm":
+        if path.suffix == ".wasm" and isinstance(self.exporter, Exporter):
             if not isinstance(self._driver, CrossObject):
                 raise BuildError(f'{path.name}: this code is for another CPU; fix: build(..., target="wasm_simd")')
             return self._driver.export_wasm(path)

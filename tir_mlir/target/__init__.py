@@ -32,8 +32,8 @@ from tir_mlir.target.predefined import (
 
 __all__ = [
     "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL", "OpenCL",
-    "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host",
-    "host_gpu", "named", "resolved",
+    "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host",
+    "host_gpu", "named", "ptx_target", "resolved",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -56,6 +56,12 @@ def resolved(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target | CUD
     if target is None or (isinstance(target, str) and target == "llvm"):
         return host()
     return target if isinstance(target, (Target, CUDA, OpenCL, ROCM)) else named(target)
+
+
+def ptx_target(target: object) -> CUDA | None:
+    """The GPU of NVIDIA that a target is, or names: its kernels are PTX. None for others, and for an emulated one."""
+    gpu = named(target) if isinstance(target, str) and target != "llvm" else target
+    return gpu if isinstance(gpu, CUDA) and not gpu.emulated else None
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 
@@ -83,31 +83,36 @@ PRODUCTS = {f"nvidia/{name}": chip for chip, names in _PRODUCTS.items() for name
 class CUDA:
     """An NVIDIA GPU: its compute capability `chip` ("sm_60" to "sm_121") and what a block of threads may use.
 
-    warp: threads that run together. max_threads: of a block. shared_static: bytes of shared memory that a kernel can
-    declare; shared: that a launch can ask for. registers: of a multiprocessor, for all of its blocks;
-    registers_a_thread: at most. resident_threads, resident_blocks, resident_shared: what a multiprocessor holds. `ptx`:
-    the version of PTX, 80 is 8.0. emulated: run the kernels on this machine's CPU, the threads of a block in turn.
-    Raises BuildError for an unknown chip.
+    max_threads: of a block. shared_static: bytes of shared memory that a kernel can declare; shared: that a launch can
+    ask for, by default what the chip has. `ptx`: the version of PTX, 80 is 8.0. emulated: run the kernels on this
+    machine's CPU, the threads of a block in turn. Raises BuildError for an unknown chip, and for a limit below 0.
+
+    Facts of the chip, for schedules: warp, threads that run together; registers, of a multiprocessor, for all of its
+    blocks; registers_a_thread, at most; resident_threads, resident_blocks, resident_shared: what a multiprocessor holds.
     """
 
     chip: str = "sm_80"
-    warp: int = 32
     max_threads: int = 1024
     shared_static: int = 48 << 10
     shared: int = 0
-    registers: int = 64 << 10
-    registers_a_thread: int = 255
-    resident_threads: int = 0
-    resident_blocks: int = 0
-    resident_shared: int = 0
     ptx: int = 0
     emulated: bool = False
+    warp: int = field(default=32, init=False)
+    registers: int = field(default=64 << 10, init=False)
+    registers_a_thread: int = field(default=255, init=False)
+    resident_threads: int = field(default=0, init=False)
+    resident_blocks: int = field(default=0, init=False)
+    resident_shared: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.chip, str) or self.chip not in _CHIPS:
             near = difflib.get_close_matches(str(self.chip), _CHIPS, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise BuildError(f"unknown GPU {short_repr(self.chip)}{hint}; known: {', '.join(map(repr, _CHIPS))}")
+        for name in ("max_threads", "shared_static", "shared", "ptx"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 0:
+                raise BuildError(f"{name} of a GPU is a number from 0 on, not {short_repr(value)}; fix: leave it out")
         facts = _CHIPS[self.chip]
         for name, value in {
             "shared": facts.shared << 10,
@@ -169,11 +174,14 @@ DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""
 
 EMULATED = "cuda-emulated"
+NAMES_OF_GPUS = ("cuda", EMULATED, "opencl", *_CHIPS, *_ROCM_CHIPS, *PRODUCTS)
+"""All names that `gpu_named` knows."""
 
 
 def gpu_named(name: str) -> CUDA | OpenCL | ROCM | None:
     """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100",
-    "cuda-emulated" (a typical one, run by the CPU), "opencl", AMD's "gfx942"; None for names of another kind."""
+    "cuda-emulated" (a typical one, run by the CPU), "opencl", AMD's "gfx942"; None for names of another kind. Raises
+    BuildError for an unknown chip of AMD."""
     plain = name.lower()
     if plain == "cuda":
         return _of_this_machine() or CUDA(DEFAULT_CHIP)
@@ -181,7 +189,7 @@ def gpu_named(name: str) -> CUDA | OpenCL | ROCM | None:
         return CUDA(DEFAULT_CHIP, emulated=True)
     if plain == "opencl":
         return OPENCL
-    if plain in _ROCM_CHIPS:
+    if plain.startswith("gfx"):
         return ROCM(plain)
     if plain in PRODUCTS:
         return CUDA(PRODUCTS[plain])

@@ -6,7 +6,7 @@ import difflib
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import CUDA, PRODUCTS, ROCM, OpenCL, gpu_named
+from tir_mlir.target.gpu import CUDA, NAMES_OF_GPUS, ROCM, OpenCL, gpu_named
 
 
 def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str, l1: int = 32 << 10) -> Target:
@@ -67,7 +67,7 @@ def named(name: str) -> Target | CUDA | OpenCL | ROCM:
     if isinstance(name, str) and (gpu := gpu_named(name)) is not None:
         return gpu
     if isinstance(name, str) and name.lower().startswith(("nvidia/", "sm_", "cuda")):
-        near = difflib.get_close_matches(name.lower(), PRODUCTS, 3)
+        near = difflib.get_close_matches(name.lower(), NAMES_OF_GPUS, 3)
         hint = f" (near: {', '.join(map(repr, near))})" if near else ""
         raise BuildError(f'unknown GPU {short_repr(name)}{hint}; fix: its compute capability, CUDA("sm_80")')
     near = difflib.get_close_matches(plain, NAMES, 1)

@@ -36,6 +36,21 @@ def test_an_unknown_chip():
         target.CUDA("sm_81")
 
 
+@pytest.mark.parametrize(
+    ("name", "message"), [("cudaa", r"\(near: 'cuda'"), ("gfx1", "of AMD 'gfx1'; known: 'gfx90a'")]
+)
+def test_an_unknown_name(name, message):
+    with pytest.raises(BuildError, match=f"unknown GPU .*{message}"):
+        target.named(name)
+
+
+@pytest.mark.parametrize("limit", [{"max_threads": -1}, {"shared": "48 KB"}])
+def test_a_limit_that_is_no_number(limit):
+    (name, value) = next(iter(limit.items()))
+    with pytest.raises(BuildError, match=f"{name} of a GPU is a number from 0 on, not {value!r}; fix: leave it out"):
+        target.CUDA("sm_80", **limit)
+
+
 def test_cuda_is_the_gpu_of_this_machine(monkeypatch):
     monkeypatch.setattr(gpu, "_ask_driver", lambda: (9, 0))
     assert target.named("cuda") == target.host_gpu() == target.CUDA("sm_90a")

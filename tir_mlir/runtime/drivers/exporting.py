@@ -123,3 +123,10 @@ def check_path(path: object) -> Path:
     if not isinstance(path, (str, Path)):
         raise BuildError(f"export takes a path, not {short_repr(path)}")
     return Path(path)
+
+
+def check_suffix(path: Path, name: str | None, suffix: str, what: str) -> None:
+    """Refuse a name, and all suffixes but one, for code of a GPU, `what`. Raises BuildError."""
+    if path.suffix != suffix or name is not None:
+        request = f"the name {name!r}" if path.suffix == suffix else f"a file {path.suffix or 'without a suffix'}"
+        raise BuildError(f'{path.name}: {request} is not for {what}; fix: lib.export("{path.stem}{suffix}")')

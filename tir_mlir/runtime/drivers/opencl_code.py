@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.tools import files
 
 
@@ -24,8 +25,6 @@ class OpenclCode:
 
     def write(self, path: Path, name: str | None = None) -> list[Path]:
         """Write a file of the library, see `Library.export`."""
-        if path.suffix != ".cl" or name is not None:
-            what = f"the name {name!r}" if path.suffix == ".cl" else f"a file {path.suffix or 'without a suffix'}"
-            raise BuildError(f'{path.name}: {what} is not for OpenCL; fix: lib.export("{path.stem}.cl")')
+        check_suffix(path, name, ".cl", "OpenCL")
         files.write_whole({path: self.text.encode()})
         return [path]

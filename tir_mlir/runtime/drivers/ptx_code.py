@@ -10,8 +10,8 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, assembly_of
 from tir_mlir.runtime.tools import files
 from tir_mlir.target import CUDA
@@ -49,8 +49,6 @@ class PtxCode:
 
     def write(self, path: Path, name: str | None = None) -> list[Path]:
         """Write a file of the library, see `Library.export`."""
-        if path.suffix != ".ptx" or name is not None:
-            what = f"the name {name!r}" if path.suffix == ".ptx" else f"a file {path.suffix or 'without a suffix'}"
-            raise BuildError(f'{path.name}: {what} is not for code of a GPU; fix: lib.export("{path.stem}.ptx")')
+        check_suffix(path, name, ".ptx", "code of a GPU")
         files.write_whole({path: self.ptx.encode()})
         return [path]

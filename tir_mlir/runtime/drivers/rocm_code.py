@@ -14,6 +14,7 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
 from tir_mlir.target import ROCM
 
@@ -51,9 +52,7 @@ class RocmCode:
 
     def write(self, path: Path, name: str | None = None) -> list[Path]:
         """Write a file of the library, see `Library.export`."""
-        if path.suffix != ".hsaco" or name is not None:
-            what = f"the name {name!r}" if path.suffix == ".hsaco" else f"a file {path.suffix or 'without a suffix'}"
-            raise BuildError(f'{path.name}: {what} is not for a GPU of AMD; fix: lib.export("{path.stem}.hsaco")')
+        check_suffix(path, name, ".hsaco", "a GPU of AMD")
         with files.folder() as folder:
             source, target = Path(folder, "kernels.o"), Path(folder, "kernels.hsaco")
             files.write_whole({source: self._compiled(clang_codegen.OBJECT)})

@@ -128,7 +128,10 @@ class _Kernel:
         for op in walk.ops(self.innermost.op):
             if op.name in ("func.call", "llvm.call"):
                 name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-                raise LoweringError(f"{location_text(op)}: {self.func.name} calls {name}, which has no code for a GPU")
+                raise LoweringError(
+                    f"{location_text(op)}: {self.func.name} calls {name}, which has no code for a GPU; "
+                    "fix: write what it computes in the program"
+                )
         self.shared = [op for op in self.allocs if is_shared(Buffer(op.results[0]))]
         self.offsets, self.shared_bytes = kernel_memory.offsets_of(where, self.shared, self.limits)
         self.is_dynamic = self.shared_bytes > self.limits.shared_static

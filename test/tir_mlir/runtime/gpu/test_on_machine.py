@@ -129,6 +129,7 @@ def test_interpret_leaves_arrays_as_they_are_where_the_machine_finds_a_fault(mon
     ({"target": "avx2"}, 'target is a GPU, "cuda" or CUDA("sm_80"), not '),
     ({"target": "llvm"}, 'target is a GPU, "cuda" or CUDA("sm_80"), not '),
     ({"target": 5}, 'target is a GPU, "cuda" or CUDA("sm_80"), not 5'),
+    ({"target": "cuda-emulated"}, 'target is a GPU, "cuda" or CUDA("sm_80"), not '),
     ({"target": "cuda", "exact": True}, "exact is for the interpreter in Python; fix: leave it out, or leave out"),
     ({"target": "cuda", "unset": ["B"]}, "unset is for the interpreter"),
 ])  # fmt: skip
@@ -172,5 +173,7 @@ def test_registers_are_told_where_the_assembler_is(monkeypatch, tmp_path):
 def test_what_a_report_refuses(lib):
     with pytest.raises(ArgumentError, match=r"add_one: A: .* has a size that only a call knows; fix: pass arrays"):
         lib.report()
-    with pytest.raises(BuildError, match=r'add_one has no kernels; fix: build\(\.\.\., target="cuda"\)'):
+    with pytest.raises(BuildError, match=r'this library has no kernels in PTX; fix: build\(\.\.\., target="cuda"\)'):
         build(add_one()).report()
+    with pytest.raises(BuildError, match="this library has no kernels in PTX"):
+        build(add_one(), target="gfx942").report()
