@@ -88,7 +88,7 @@ class CUDA:
     machine's CPU, the threads of a block in turn. Raises BuildError for an unknown chip, and for a limit below 0.
 
     Facts of the chip, for schedules: warp, threads that run together; registers, of a multiprocessor, for all of its
-    blocks; registers_a_thread, at most; resident_threads, resident_blocks, resident_shared: what a multiprocessor holds.
+    blocks; registers_a_thread, at most; resident_threads, resident_blocks, resident_shared: of a multiprocessor.
     """
 
     chip: str = "sm_80"
