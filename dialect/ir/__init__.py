@@ -6,6 +6,7 @@ from tir_mlir.dialect.ir.attrs import OVERWRITES as OVERWRITES
 from tir_mlir.dialect.ir.context import entered as entered
 from tir_mlir.dialect.ir.context import user_frame as user_frame
 from tir_mlir.dialect.ir.context import user_line as user_line
+from tir_mlir.dialect.ir.context import warn_at_user as warn_at_user
 from tir_mlir.dialect.ir.create import IterSpec as IterSpec
 from tir_mlir.dialect.ir.create import apply as apply
 from tir_mlir.dialect.ir.create import at_end as at_end

@@ -7,6 +7,7 @@ import atexit
 import os
 import sys
 import threading
+import warnings
 from types import FrameType
 
 from mlir import ir
@@ -118,6 +119,16 @@ def user_frame(*packages: str) -> FrameType | None:
     while frame is not None and _is_inside(frame, prefixes):
         frame = frame.f_back
     return frame
+
+
+def warn_at_user(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line: at the innermost caller outside this package."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, category, stacklevel=3)
+        return
+    seen, name = frame.f_globals.setdefault("__warningregistry__", {}), frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, seen)
 
 
 def user_line() -> tuple[str, int] | None:

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, user_frame, walk
+from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk, warn_at_user
 from tir_mlir.passes.module_pass import ModulePass, register_in
 
 LOWERINGS: dict[str, ModulePass] = {}
@@ -94,10 +94,4 @@ def warn(text: str) -> None:
 
 def warn_user(text: str) -> None:
     """Emit a LoweringWarning at the user's line."""
-    frame = user_frame()
-    if frame is None:
-        warnings.warn(text, LoweringWarning, stacklevel=3)
-        return
-    seen, name = frame.f_globals.setdefault("__warningregistry__", {}), frame.f_globals.get("__name__", "")
-    line = LoweringWarning(text)
-    warnings.warn_explicit(line, None, frame.f_code.co_filename, frame.f_lineno, name, seen)  # type: ignore[arg-type]
+    warn_at_user(text, LoweringWarning)

@@ -9,7 +9,6 @@ several of them give, are here.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from typing import Any, Literal, NoReturn
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import Counterexample, ScheduleError, ScheduleWarning
-from tir_mlir.dialect.ir import Block, Buffer, Loop, View, user_frame
+from tir_mlir.dialect.ir import Block, Buffer, Loop, View, warn_at_user
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, POINTERS
 
 
@@ -122,13 +121,7 @@ def check(holds: bool, culprit: View | ir.Operation | None, message: str, fix: s
 
 def warn(message: str) -> None:
     """Warn at the user's line that part of a request has no effect. The step goes on."""
-    frame = user_frame()
-    if frame is None:
-        warnings.warn(message, ScheduleWarning, stacklevel=2)
-        return
-    seen = frame.f_globals.setdefault("__warningregistry__", {})
-    name = frame.f_globals.get("__name__", "")
-    warnings.warn_explicit(message, ScheduleWarning, frame.f_code.co_filename, frame.f_lineno, name, seen)
+    warn_at_user(message, ScheduleWarning)
 
 
 _STEP = {"parallel": "parallel", "vectorized": "vectorize", "unrolled": "unroll"}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import warnings
 from dataclasses import replace
-from typing import Any
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import user_frame
+from tir_mlir.dialect.ir import warn_at_user
 from tir_mlir.target import CUDA, OpenCL, host_gpu
 from tir_mlir.target import named as _named
 
@@ -59,8 +57,4 @@ def _say(key: str, text: str) -> None:
     if key in _said:
         return
     _said.add(key)
-    frame: Any = user_frame()
-    if frame is None:
-        warnings.warn(text, UserWarning, stacklevel=4)
-    else:
-        warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
+    warn_at_user(text, UserWarning)

@@ -23,6 +23,8 @@ _NUMBERS = {
     "float32": ("<f", np.float32), "float64": ("<d", np.float64), "float16": ("<e", np.float16),
 }  # fmt: skip
 CHIP = "OpenCL"
+_EXTENSIONS = {"cl_khr_fp16": "float16", "cl_khr_fp64": "float64"}
+"""What kernels with numbers of a type ask for."""
 
 
 class OpenclDriver:
@@ -68,6 +70,10 @@ class OpenclDriver:
 
     def load(self, device: int, code: KernelCode) -> tuple[int, Any]:
         self._queue(device)
+        name, extensions = self._devices[device].name.strip(), self._devices[device].extensions.split()
+        for extension, dtype in _EXTENSIONS.items():
+            if extension in code.ptx and extension not in extensions:
+                raise DeviceError(f"OpenCL on {name} has no {dtype} ({extension}); fix: compute in another type")
         try:
             return device, self._cl.Program(self._contexts[device], code.ptx).build()
         except self._cl.RuntimeError as error:

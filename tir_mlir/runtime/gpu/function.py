@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError
-from tir_mlir.dialect.ir import user_frame
+from tir_mlir.dialect.ir import warn_at_user
 from tir_mlir.runtime.call import fast_entry, lent_tensors, no_pickle
 from tir_mlir.runtime.call.arrays import Packed
 from tir_mlir.runtime.call.keywords import in_order
@@ -226,11 +225,7 @@ class DeviceFunction:
             f"{self.name}: {', '.join(names)} are NumPy arrays: each call copies them to the GPU and back, and waits "
             "for the kernels; pass arrays on the GPU (torch, cupy, jax) to avoid that. This is said once"
         )
-        frame = user_frame()
-        if frame is None:
-            warnings.warn(text, stacklevel=3)
-        else:
-            warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
+        warn_at_user(text, UserWarning)
 
 
 @contextmanager
