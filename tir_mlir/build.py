@@ -39,10 +39,9 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import CUDA, ROCM, OpenCL, Target, host, named
+from tir_mlir.target import GPU, ROCM, OpenCL, Target, host, named
 
 TARGETS = ("llvm",)
-GPUS = (CUDA, OpenCL, ROCM)
 DRIVERS = ("jit", "tools", "object")
 
 
@@ -80,7 +79,7 @@ class _ModelSource(Protocol):
 @overload
 def build(
     mod: _ModelSource,
-    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
+    target: str | Target | GPU = "llvm",
     *,
     libs: Sequence[str | Path] = (),
     cache: bool = True,
@@ -91,7 +90,7 @@ def build(
 @overload
 def build(
     mod: Any,
-    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
+    target: str | Target | GPU = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -101,7 +100,7 @@ def build(
 ) -> Library: ...
 def build(
     mod: Any,
-    target: str | Target | CUDA | OpenCL | ROCM = "llvm",
+    target: str | Target | GPU = "llvm",
     *,
     driver: str = "jit",
     libs: Sequence[str | Path] = (),
@@ -128,15 +127,15 @@ def build(
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
     Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
-    if not isinstance(target, (Target, *GPUS)) and not (isinstance(target, str) and target in TARGETS):
+    if not isinstance(target, Target | GPU) and not (isinstance(target, str) and target in TARGETS):
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPUS)})
+        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
-    gpu = target if isinstance(target, GPUS) else None
+    gpu = target if isinstance(target, GPU) else None
     target = target if isinstance(target, str) else "llvm"
     _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
     paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
@@ -147,7 +146,7 @@ def build(
         with opened(dump, next((f.name for f in funcs(original)), "module")) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
-            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, GPUS):
+            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, GPU):
                 original, origin = _scheduled(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
@@ -177,7 +176,7 @@ def _scheduled(
     return schedule.module, schedule.origin
 
 
-def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | ROCM | None, libs: Any, **flags: Any) -> None:
+def _check_options(driver: Any, compiled_for: Target | GPU | None, libs: Any, **flags: Any) -> None:
     if not isinstance(driver, str) or driver not in DRIVERS:
         raise BuildError(f"unknown driver {short_repr(driver)}; known: {', '.join(map(repr, DRIVERS))}")
     if driver == "object" and compiled_for is None:
@@ -187,7 +186,7 @@ def _check_options(driver: Any, compiled_for: Target | CUDA | OpenCL | ROCM | No
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
-    if isinstance(compiled_for, GPUS):
+    if isinstance(compiled_for, GPU):
         for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
             if is_used:
                 way = '; interpret(..., target="cuda") checks every access' if name == "checked" else ""
@@ -252,21 +251,22 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
 def _for_gpu(
     original: ir.Module,
     call_signatures: Sequence[CallSignature],
-    gpu: CUDA | OpenCL | ROCM,
+    gpu: GPU,
     timing: Timing,
     states: Dump | None,
     origin: str,
     cache: bool,
 ) -> Library:
     """Build kernels, or loops of a CPU that do what they do."""
+    follow = None if states is None else states.write
     if isinstance(gpu, OpenCL):
-        return opencl_library(original, call_signatures, gpu, timing, states, origin)
+        return opencl_library(original, call_signatures, gpu, timing, follow, origin)
     if isinstance(gpu, ROCM):
-        return rocm_library(original, call_signatures, gpu, timing, states, origin)
+        return rocm_library(original, call_signatures, gpu, timing, follow, origin)
     if not gpu.emulated:
-        return gpu_library(original, call_signatures, gpu, timing, states, origin)
+        return gpu_library(original, call_signatures, gpu, timing, follow, origin)
     with timing.clock("lower"):
-        emulation = emulation_of(original, gpu, timing, states)
+        emulation = emulation_of(original, gpu, timing, follow)
     library = build(emulation.program, cache=cache, dump=states)
     library.mlir, library.kernel_source, library.schedule_origin = str(original), emulation.source, origin
     return library

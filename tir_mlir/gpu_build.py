@@ -11,14 +11,13 @@ from mlir import ir
 from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
-from tir_mlir.passes.lower.gpu.to_device import lower_to_device, lower_to_nvvm, lower_to_rocdl
+from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm, lower_to_rocdl
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.drivers.opencl_code import OpenclCode
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.drivers.rocm_code import RocmCode
-from tir_mlir.runtime.dump import Dump
 from tir_mlir.runtime.gpu import opencl_function
 from tir_mlir.runtime.gpu.function import functions as device_functions
 from tir_mlir.runtime.gpu.host_program import HostProgram
@@ -26,14 +25,15 @@ from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import CUDA, ROCM, OpenCL
+from tir_mlir.target import CUDA, GPU, ROCM, OpenCL
 
 _ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_depot\d+\[(\d+)\]")
 
 
-def limits_of(target: CUDA) -> Limits:
+def _limits_of(target: GPU) -> Limits:
     """What a target can launch, as the lowering takes it."""
-    return Limits(target.max_threads, target.shared_static, target.shared, target.chip)
+    declared = target.shared_static if isinstance(target, CUDA) else target.shared
+    return Limits(target.max_threads, declared, target.shared, target.chip)
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,23 @@ class Emulation:
             return source_of(self.device)
 
 
-def emulation_of(original: ir.Module, target: CUDA, timing: Timing, states: Dump | None) -> Emulation:
+def emulation_of(original: ir.Module, target: CUDA, timing: Timing, follow: Follow | None) -> Emulation:
     """Lower a module, which is not changed, to loops that run its kernels on a CPU. Raises LoweringError for what the
     target cannot run."""
     with_barriers: list[ir.Module] = []
 
-    def follow(name: str, module: ir.Module) -> None:
-        if states is not None:
-            states.write(name, module)
+    def keep(name: str, module: ir.Module) -> None:
+        if follow is not None:
+            follow(name, module)
         if name == "tir-lower-gpu-barriers":
             with_barriers.append(clone_module(module))
 
     device = clone_module(original)
-    lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
+    lower_to_device(device, _limits_of(target), timing=timing.passes, follow=keep)
     (program,) = with_barriers
     emulation.run(program)
-    if states is not None:
-        states.write("tir-lower-gpu-emulation", program)
+    if follow is not None:
+        follow("tir-lower-gpu-emulation", program)
     return Emulation(program, device)
 
 
@@ -74,16 +74,15 @@ def gpu_library(
     signatures: Sequence[CallSignature],
     target: CUDA,
     timing: Timing,
-    states: Dump | None,
+    follow: Follow | None,
     origin: str = AS_GIVEN,
 ) -> Library:
     """Build a module, which is not changed, for a GPU. Raises LoweringError for what it cannot run."""
-    follow = None if states is None else states.write
     token = RECORDED_WARNINGS.set(warned := [])
     try:
         with timing.clock("lower"):
             device = clone_module(original)
-            lower_to_device(device, limits_of(target), timing=timing.passes, follow=follow)
+            lower_to_device(device, _limits_of(target), timing=timing.passes, follow=follow)
             kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
     finally:
         RECORDED_WARNINGS.reset(token)
@@ -110,15 +109,13 @@ def opencl_library(
     signatures: Sequence[CallSignature],
     target: OpenCL,
     timing: Timing,
-    states: Dump | None,
+    follow: Follow | None,
     origin: str = AS_GIVEN,
 ) -> Library:
     """Build a module, which is not changed, for OpenCL. Raises LoweringError for what it cannot run."""
-    follow = None if states is None else states.write
-    limits = Limits(target.max_threads, target.shared, target.shared, target.chip)
     with timing.clock("lower"):
         device = clone_module(original)
-        lower_to_device(device, limits, warp=1, timing=timing.passes, follow=follow)
+        lower_to_device(device, _limits_of(target), warp=1, timing=timing.passes, follow=follow)
         code = OpenclCode(source_of(device, OPENCL_C))
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = opencl_function.functions(signatures, programs, code.text)
@@ -130,15 +127,13 @@ def rocm_library(
     signatures: Sequence[CallSignature],
     target: ROCM,
     timing: Timing,
-    states: Dump | None,
+    follow: Follow | None,
     origin: str = AS_GIVEN,
 ) -> Library:
     """Build a module, which is not changed, for a GPU of AMD. Raises LoweringError for what it cannot run."""
-    follow = None if states is None else states.write
-    limits = Limits(target.max_threads, target.shared, target.shared, target.chip)
     with timing.clock("lower"):
         device = clone_module(original)
-        lower_to_device(device, limits, warp=1, timing=timing.passes, follow=follow)
+        lower_to_device(device, _limits_of(target), warp=1, timing=timing.passes, follow=follow)
         kernels = lower_to_rocdl(device, target.chip, timing=timing.passes, follow=follow)
     code = RocmCode(device, kernels, target, source_of)
     code.text  # noqa: B018  errors come from `build`

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import CUDA, OPENCL, ROCM, OpenCL, host_gpu
+from tir_mlir.target.gpu import CUDA, GPU, OPENCL, ROCM, OpenCL, host_gpu
 from tir_mlir.target.host import architecture, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
@@ -31,7 +31,7 @@ from tir_mlir.target.predefined import (
 )
 
 __all__ = [
-    "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL", "OpenCL",
+    "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL", "OpenCL",
     "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host",
     "host_gpu", "named", "ptx_target", "resolved",
 ]  # fmt: skip
@@ -39,11 +39,11 @@ __all__ = [
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-def chosen(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target:
+def chosen(target: Target | GPU | str | None) -> Target:
     """A CPU as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine. Raises
     BuildError for a GPU."""
     cpu = resolved(target)
-    if isinstance(cpu, (CUDA, OpenCL, ROCM)):
+    if isinstance(cpu, GPU):
         raise BuildError(
             f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
             'cache_read to shared and local, and build(sch, target="cuda")'
@@ -51,11 +51,11 @@ def chosen(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target:
     return cpu
 
 
-def resolved(target: Target | CUDA | OpenCL | ROCM | str | None) -> Target | CUDA | OpenCL | ROCM:
+def resolved(target: Target | GPU | str | None) -> Target | GPU:
     """A CPU or GPU: a target itself, or by its name; None or "llvm" is this machine's CPU."""
     if target is None or (isinstance(target, str) and target == "llvm"):
         return host()
-    return target if isinstance(target, (Target, CUDA, OpenCL, ROCM)) else named(target)
+    return target if isinstance(target, Target | GPU) else named(target)
 
 
 def ptx_target(target: object) -> CUDA | None:

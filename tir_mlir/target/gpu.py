@@ -170,6 +170,8 @@ class ROCM:
         return "amdgcn-amd-amdhsa"
 
 
+GPU = CUDA | OpenCL | ROCM
+
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""
 
@@ -178,7 +180,7 @@ NAMES_OF_GPUS = ("cuda", EMULATED, "opencl", *_CHIPS, *_ROCM_CHIPS, *PRODUCTS)
 """All names that `gpu_named` knows."""
 
 
-def gpu_named(name: str) -> CUDA | OpenCL | ROCM | None:
+def gpu_named(name: str) -> GPU | None:
     """The GPU of a name: "cuda" (that of this machine, else a typical one), a chip, "nvidia/tesla-p100",
     "cuda-emulated" (a typical one, run by the CPU), "opencl", AMD's "gfx942"; None for names of another kind. Raises
     BuildError for an unknown chip of AMD."""

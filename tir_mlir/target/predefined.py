@@ -6,7 +6,7 @@ import difflib
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import CUDA, NAMES_OF_GPUS, ROCM, OpenCL, gpu_named
+from tir_mlir.target.gpu import GPU, NAMES_OF_GPUS, gpu_named
 
 
 def _x86(cpu: str, bits: int, registers: int, l2: int, *features: str, l1: int = 32 << 10) -> Target:
@@ -58,7 +58,7 @@ WASM_SIMD = Target(
 NAMES = {name.lower(): value for name, value in list(globals().items()) if isinstance(value, Target)}
 
 
-def named(name: str) -> Target | CUDA | OpenCL | ROCM:
+def named(name: str) -> Target | GPU:
     """The target of a name: `named("zen4")` is ZEN4, `named("nvidia/tesla-p100")` is CUDA("sm_60"). Upper and lower
     case, `-` and `_` are the same. Raises BuildError with the nearest name."""
     plain = name.lower().replace("-", "_") if isinstance(name, str) else ""

@@ -9,11 +9,12 @@ from random import Random
 import numpy as np
 
 from fuzzing.kernels.bindings import scheduled
-from fuzzing.kernels.machine import device_of, on_machine
+from fuzzing.kernels.machine import function_of
 from fuzzing.kernels.sources import source
 from fuzzing.kinds import Fault, Kind, Record
 from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, LoweringError, PtxError
+from tir_mlir.ptx.program import run as run_on_machine
 from tir_mlir.script import parse
 
 LARGEST = 50_000
@@ -66,9 +67,10 @@ def _run(sch: Schedule, arrays: Sequence[np.ndarray], target: str) -> None:
     if target == "cuda-emulated":
         build(sch, target=target)(*arrays)
         return
-    if len(device_of(sch)[1]) > LARGEST:
+    function = function_of(sch)
+    if len(function.code.code.ptx) > LARGEST:
         raise TooLarge
-    on_machine(sch, arrays)
+    run_on_machine(function, arrays)
 
 
 def _difference(arrays: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from fuzzing.kernels.machine import device_of, on_machine
+from fuzzing.kernels.machine import function_of, on_machine
 from tir_mlir.dialect.ir import Constraint, constraints, edit, walk
 from tir_mlir.errors import LoweringError, PtxError
 
@@ -20,12 +20,12 @@ def survivors(program: Any, arrays: Callable[[], Sequence[np.ndarray]], expected
     missed = []
     for sort, (after, of_module, plant) in FAULTS.items():
         for number in range(_count(program, after, of_module)):
-            given = arrays()
+            arguments = arrays()
             try:
-                on_machine(program, given, follow=_planted(after, of_module, plant, number))
+                on_machine(program, arguments, follow=_planted(after, of_module, plant, number))
             except (PtxError, LoweringError):  # a later pass may see it, too
                 continue
-            if np.array_equal(given[-1], expected):
+            if np.array_equal(arguments[-1], expected):
                 missed.append(f"{sort} {number}")
     return missed
 
@@ -40,12 +40,12 @@ def _guards(module: ir.Module) -> list[tuple[ir.Operation, int]]:
     return [(op, n) for op in ifs for n, c in enumerate(constraints(op)) if not c.is_eq]
 
 
-def _weaken(place: tuple[ir.Operation, int]) -> None:
+def _weaken(inequality: tuple[ir.Operation, int]) -> None:
     """Let one more in: `i < n` becomes `i <= n`."""
-    op, number = place
-    found = constraints(op)
-    found[number] = Constraint(found[number].index + 1)
-    edit.rebuild_guard(op, found)
+    guard, number = inequality
+    conditions = constraints(guard)
+    conditions[number] = Constraint(conditions[number].index + 1)
+    edit.rebuild_guard(guard, conditions)
 
 
 def _drop(op: ir.Operation) -> None:
@@ -65,7 +65,7 @@ def _count(program: Any, after: str, of_module: Callable[[ir.Module], list[Any]]
         if name == after:
             counts.append(len(of_module(module)))
 
-    device_of(program, follow=follow)
+    function_of(program, follow=follow)
     return counts[0]
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from fuzzing.kernels.machine import device_of, run_call
+from fuzzing.kernels.machine import function_of
 from tir_mlir import ptx
-from tir_mlir.dialect.ir import entered, funcs
-from tir_mlir.runtime.gpu.host_program import HostProgram
+from tir_mlir.ptx.program import run
+from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
 
 
 @dataclass(frozen=True)
@@ -101,16 +102,15 @@ class Judge:
     """A program for a GPU, its inputs, and its results without a fault."""
 
     def __init__(self, program: Any, arrays: Sequence[np.ndarray], chip: str = "sm_80"):
-        device, self.text = device_of(program, chip)
-        self.arrays = arrays
-        with entered():
-            (func,) = funcs(device)
-            self.call = HostProgram(func.op).prepare([a.shape for a in arrays])
+        self.function = function_of(program, chip)
+        self.code, self.arrays = self.function.code.code, arrays
+        self.text = self.code.ptx
         self.expected = self._run(self.text)
 
     def _run(self, text: str) -> list[np.ndarray]:
         copies = [a.copy() for a in self.arrays]
-        run_call(self.call, ptx.parse(text), copies)
+        code = LoadedCode(KernelCode(text, self.code.chip))
+        run(DeviceFunction(self.function.signature, self.function.program, code), copies)
         return copies
 
     def verdict(self, fault: Planted) -> str:

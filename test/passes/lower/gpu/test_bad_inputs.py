@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuzzing.kernels.machine import device_of, on_machine
+from fuzzing.kernels.machine import function_of, on_machine
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError
 from tir_mlir.script import parse
@@ -38,7 +38,7 @@ def kernel(text: str, *binds: tuple[str, int, str]) -> Schedule:
 
 def refusal(sch: Schedule) -> str:
     with pytest.raises(LoweringError) as caught:
-        device_of(sch)
+        function_of(sch)
     return str(caught.value)
 
 
@@ -250,7 +250,7 @@ def test_shared_memory(count, refused):
     del cache
     if refused:
         with pytest.raises(LoweringError):
-            device_of(sch)
+            function_of(sch)
 
 
 # --- 7: writes outside of blocks --------------------------------------------------------------------------------------

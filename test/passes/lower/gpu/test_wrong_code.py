@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzing.kernels.faults import survivors
-from fuzzing.kernels.machine import device_of, on_machine
+from fuzzing.kernels.machine import function_of, on_machine
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError, NotProvable
 from tir_mlir.script import parse
@@ -339,7 +339,7 @@ def test_right_or_refused(kernel):
     sch = Schedule(parse(text_of(kernel)))
     if isinstance(kernel.reference, str):
         with pytest.raises((LoweringError, NotProvable)) as caught:
-            device_of(sch)
+            function_of(sch)
         assert kernel.reference in str(caught.value)
         return
     arrays = arrays_of(kernel)
