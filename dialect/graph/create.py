@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from mlir.dialects import arith, func, memref
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, free_name
-from tir_mlir.dialect.graph.views import Node, TensorFunc, tensor_funcs
-from tir_mlir.dialect.ir import attrs, create, direct_ops, dtypes, parent_op
+from tir_mlir.dialect.graph.views import Node, TensorFunc, is_tensor_func, tensor_funcs
+from tir_mlir.dialect.ir import attrs, create, dtypes, parent_op, symbol_table
 
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
@@ -149,11 +150,11 @@ def call_tir_adapter(
 
     Static shapes: it has a body, so that stock tools run it. Symbolic: it is a declaration.
     """
-    type_ = ir.FunctionType.get(list(inputs), [r.mlir for r in results])
-    for existing in tensor_funcs(module):
+    type_, base_name = ir.FunctionType.get(list(inputs), [r.mlir for r in results]), f"{callee}.call"
+    for existing in _numbered(module, base_name):
         if existing.kind == encoding.CALL_TIR and existing.callee == callee and known_type(existing) == type_:
             return existing
-    adapter = _function(module, f"{callee}.call", inputs, [r.mlir for r in results], private=True)
+    adapter = _function(module, base_name, inputs, [r.mlir for r in results], private=True)
     attrs.put(adapter, encoding.KIND, encoding.CALL_TIR)
     attrs.put(adapter, encoding.CALLEE, callee)
     if not any(r.is_symbolic for r in results):
@@ -180,7 +181,7 @@ def _adapter_body(op: ir.Operation, callee: str, inputs: Sequence[ir.Type], resu
 
 def function_type(module: ir.Operation, name: str) -> ir.FunctionType:
     """The type of a function of a module. Errors: KeyError."""
-    return known_type(TensorFunc(ir.SymbolTable(module)[name]))
+    return known_type(TensorFunc(symbol_table(module)[name]))
 
 
 def is_exact(node: Node) -> bool:
@@ -221,8 +222,18 @@ def known_type(owner: TensorFunc) -> ir.FunctionType:
 
 def fresh_symbol(module: ir.Module, name: str) -> str:
     """`name`, or with the first free suffix `_1`, `_2`, ..."""
-    symbols = {attrs.get(op, "sym_name") for op in direct_ops(module.operation)}
-    return free_name(name, symbols)
+    return free_name(name, symbol_table(module.operation))
+
+
+def _numbered(module: ir.Module, name: str) -> Iterator[TensorFunc]:
+    """The functions on tensors called `name`, `name_1`, `name_2`, ..., up to the first name that is free."""
+    table, numbered = symbol_table(module.operation), name
+    for number in count(1):
+        if numbered not in table:
+            return
+        if is_tensor_func(op := table[numbered].operation):
+            yield TensorFunc(op)
+        numbered = f"{name}_{number}"
 
 
 def _function(

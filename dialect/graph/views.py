@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, read_type
-from tir_mlir.dialect.ir import View, attrs, direct_ops, module_of
+from tir_mlir.dialect.ir import View, attrs, direct_ops, module_of, symbol
 
 
 class Node(View):
@@ -169,11 +169,10 @@ def graphs(module: ir.Module) -> list[TensorFunc]:
 
 def tensor_func(module: ir.Module | ir.Operation, name: str) -> TensorFunc:
     """A function on tensors by its symbol name. Raises KeyError."""
-    root = module.operation if isinstance(module, ir.Module) else module
-    try:
-        return TensorFunc(ir.SymbolTable(root)[name])
-    except KeyError:
-        raise KeyError(f"the module has no function on tensors {name}") from None
+    op = symbol(module, name)
+    if op is None:
+        raise KeyError(f"the module has no function on tensors {name}")
+    return TensorFunc(op)
 
 
 def node_of(value: ir.Value) -> Node | None:

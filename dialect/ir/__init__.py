@@ -69,7 +69,9 @@ from tir_mlir.dialect.ir.views import is_where as is_where
 from tir_mlir.dialect.ir.views import owner_op as owner_op
 from tir_mlir.dialect.ir.views import parent_op as parent_op
 from tir_mlir.dialect.ir.views import sizes_of as sizes_of
+from tir_mlir.dialect.ir.views import symbol as symbol
 from tir_mlir.dialect.ir.views import symbol_name as symbol_name
+from tir_mlir.dialect.ir.views import symbol_table as symbol_table
 from tir_mlir.dialect.ir.views import symbols_by_name as symbols_by_name
 from tir_mlir.dialect.ir.views import visit as visit
 from tir_mlir.dialect.ir.walk import access_indices as access_indices

@@ -63,6 +63,7 @@ class GraphBuilder:
         self.weights: dict[str, np.ndarray] = {}
         self._names: set[str] = set()
         self._shared: dict[int, Value] = {}
+        self._declared: dict[Any, TensorFunc] = {}
         with entered():
             self.module = IRModule(ir.Module.create()) if module is None else module
             self.func: TensorFunc = create.graph(self.module.mlir, name)
@@ -120,7 +121,8 @@ class GraphBuilder:
         operator = find_operator(name)
         operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
         with entered(), self._at_end():
-            node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
+            module, declared = self.module.mlir, self._declared
+            node = emit(module, operator, operands, attributes, self.sizes, [hint], declared)
             attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
             return self._one_or_all(node)
 

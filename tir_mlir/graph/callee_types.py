@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_funcs
-from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.graph import TensorFunc, TensorType, create, is_tensor_func, tensor_funcs
+from tir_mlir.dialect.ir import attrs, symbol, symbol_table
 from tir_mlir.dialect.symbolic import as_expr, equal, evaluate, parse, size_of
 from tir_mlir.script.module import IRModule
 
 
 def called_graph(module: IRModule, name: str) -> TensorFunc:
     """A graph of a module. Errors: GraphError."""
-    graphs = {f.name: f for f in tensor_funcs(module.mlir) if f.is_graph}
-    if name not in graphs:
+    op = symbol(module.mlir, name)
+    if op is None or not is_tensor_func(op) or not TensorFunc(op).is_graph:
+        graphs = [f.name for f in tensor_funcs(module.mlir) if f.is_graph]
         raise GraphError(f"the module has no graph {name}; it has {', '.join(graphs) or 'none'}")
-    return graphs[name]
+    return TensorFunc(op)
 
 
 def called_types(callee: TensorFunc, operand_types: Sequence[TensorType]) -> list[TensorType]:
@@ -83,7 +84,7 @@ def check_parameters(module: IRModule, name: str, operand_types: Sequence[Tensor
     for number, (want, have) in enumerate(zip(param_types, operand_types, strict=True)):
         if not isinstance(want, ir.MemRefType) or not _takes(want, have):
             raise GraphError(f"parameter {number} of {name} is {want}, and does not take a tensor {have}")
-    _check_sizes(ir.SymbolTable(module.mlir.operation)[name].operation, name, operand_types)
+    _check_sizes(symbol_table(module.mlir.operation)[name].operation, name, operand_types)
 
 
 def _check_sizes(program: ir.Operation, name: str, operand_types: Sequence[TensorType]) -> None:

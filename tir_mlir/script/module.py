@@ -10,8 +10,19 @@ from mlir import ir
 
 from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import TirError, short_repr
-from tir_mlir.dialect.graph import tensor_funcs
-from tir_mlir.dialect.ir import Func, attrs, create, entered, funcs, visit
+from tir_mlir.dialect.graph import TensorFunc, is_tensor_func, tensor_funcs
+from tir_mlir.dialect.ir import (
+    Func,
+    attrs,
+    create,
+    direct_ops,
+    entered,
+    funcs,
+    is_program,
+    symbol,
+    symbol_table,
+    visit,
+)
 from tir_mlir.script.function_table import GlobalVar, check_names, erase_functions, erase_uncalled
 
 
@@ -82,7 +93,7 @@ class IRModule:
     @property
     def graphs(self) -> dict[str, Any]:
         """The graphs of operators, by name, each a `tir_mlir.graph.expressions.Function`."""
-        return {name: self[name] for name in self if name not in self.prim_funcs}
+        return {name: func for name, func in self.functions.items() if not isinstance(func, PrimFunc)}
 
     @property
     def prim_funcs(self) -> dict[str, PrimFunc]:
@@ -130,14 +141,22 @@ class IRModule:
         self.mlir = updated.mlir
 
     def __getitem__(self, name: str) -> PrimFunc:
-        names = [*self.__iter__()]
-        if not isinstance(name, str) or name not in names:
-            raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(names) or 'none'}")
-        programs = self.prim_funcs
-        return programs[name] if name in programs else on_demand.load("graphs").Function.of_module(self, name)
+        with entered():
+            op = self._function_op(name)
+            is_prim_func = op is not None and is_program(op)
+        if op is None:
+            raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(self) or 'none'}")
+        return PrimFunc(self, name) if is_prim_func else on_demand.load("graphs").Function.of_module(self, name)
+
+    def _function_op(self, name: object) -> ir.Operation | None:
+        """The program or graph of a name; None if there is none."""
+        op = symbol(self.mlir, name) if isinstance(name, str) else None
+        is_function = op is not None and (is_program(op) or (is_tensor_func(op) and TensorFunc(op).is_graph))
+        return op if is_function else None
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and any(name == n for n in self)
+        with entered():
+            return self._function_op(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         with entered():
@@ -213,7 +232,10 @@ class PrimFunc:
     def func(self) -> Func:
         """The function op as a view; valid until the module is rewritten."""
         with entered():
-            return next(f for f in funcs(self.module.mlir) if f.name == self.name)
+            op = symbol(self.module.mlir, self.name)
+            if op is None or not is_program(op):
+                raise KeyError(f"the module has no program {self.name} any more")
+            return Func(op)
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -299,15 +321,15 @@ def _unpickled(kind: type[IRModule], text: str) -> IRModule:
 
 def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collection[str] = ()) -> None:
     """Clone a function under a new name with fresh ids, and what it calls; not the functions `bound` by other means."""
-    listed = [op.operation for op in func.module.mlir.body.operations if "sym_name" in op.attributes]
-    source = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in listed}
-    present = {ir.StringAttr(op.attributes["sym_name"]).value for op in module.body.operations}
+    present = symbol_table(module.operation)
     if name in present:
         raise TirError(f"the module already has a function {name}")
-    called = _all_callees(func.func.op, source)
+    called = _all_callees(func.func.op, symbol_table(func.module.mlir.operation))
+    missing = {callee for callee in called if callee not in present and callee not in bound}
+    listed = direct_ops(func.module.mlir.operation) if missing else []
     with ir.InsertionPoint(module.body):
-        for symbol, op in source.items():
-            if symbol in called and symbol not in (*present, *bound):
+        for op in listed:  # in the order of their module
+            if attrs.get(op, "sym_name") in missing:
                 _fresh_ids(module, op.clone().operation)
         copy = func.func.op.clone()
     copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -317,13 +339,13 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collectio
     _fresh_ids(module, copy.operation)
 
 
-def _all_callees(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> set[str]:
+def _all_callees(op: ir.Operation, functions: ir.SymbolTable) -> set[str]:
     """The functions that an op calls, directly and through others."""
     callees: set[str] = set()
     pending = _callees(op)
     while pending:
         callees |= pending
-        pending = set().union(*(_callees(functions[name]) for name in pending if name in functions)) - callees
+        pending = set().union(*(_callees(functions[name].operation) for name in pending if name in functions)) - callees
     return callees
 
 

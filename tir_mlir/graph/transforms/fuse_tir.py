@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from mlir import ir
 
+from tir_mlir.dialect.calls.callee import CALL, callee_name
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import entered
@@ -28,8 +31,9 @@ def fuse_tir(graph: Graph) -> Graph:
     merged = graph.clone()
     with entered():
         module = merged.module.mlir
+        users_of = _users_by_callee(module)
         for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
-            users = [n for f in tensor_funcs(module) if f.is_graph for n in f.nodes if n.callee == group]
+            users = users_of[group.name]
             constants = [_constants_at(group, node) for node in users]
             _constants_to_inputs(group)
             name, parts = group.name, _calls(group)
@@ -38,6 +42,15 @@ def fuse_tir(graph: Graph) -> Graph:
             for node, operands in zip(users, constants, strict=True):
                 _call_merged(module, node, name, operands)
     return clean(merged)
+
+
+def _users_by_callee(module: ir.Module) -> dict[str, list[Node]]:
+    """The nodes of graphs that call a function on tensors, by its name."""
+    users: dict[str, list[Node]] = defaultdict(list)
+    for node in [n for f in tensor_funcs(module) if f.is_graph for n in f.nodes]:
+        if node.op.name == CALL:
+            users[callee_name(node.op)].append(node)
+    return users
 
 
 def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[Slot]]:

@@ -19,10 +19,11 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     direct_ops,
-    funcs,
     is_block,
+    only_reads,
     ops,
     parent_op,
+    symbol_table,
 )
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
 from tir_mlir.dialect.symbolic import equal, from_affine, names_in, parse
@@ -66,7 +67,8 @@ class _Merge:
     def __init__(self, module: ir.Module, name: str, calls: Sequence[MergedCall], outputs: Sequence[Slot]):
         self.module, self.calls, self.outputs = module, calls, list(outputs)
         self.read = {*outputs, *(slot for call in calls for slot in call.inputs)}
-        self.sources = {f.name: f for f in funcs(module)}
+        table = symbol_table(module.operation)
+        self.sources = {call.callee: Func(table[call.callee].operation) for call in calls}
         self.sizes: dict[str, ir.Value] = {}
         self.values: dict[Slot, ir.Value] = {}
         self.made = self._function(graph_create.fresh_symbol(module, name))
@@ -200,6 +202,7 @@ def _number_blocks(func: Func) -> None:
             op.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(op))
 
 
+@only_reads
 def is_exact(node: Node) -> bool:
     """Whether the types of a call are those of the program's parameters, with the same names of sizes.
 
@@ -209,7 +212,7 @@ def is_exact(node: Node) -> bool:
     if callee is None or not graph_create.is_exact(node):
         return False
     func = TensorFunc(parent_op(node.op))
-    program = ir.SymbolTable(parent_op(func.op))[callee.callee].operation
+    program = symbol_table(parent_op(func.op))[callee.callee].operation
     types = [*map(func.type_of, node.inputs), *node.types]
     return all(_same_shape(type_.shape, attrs.of_argument(program, number)) for number, type_ in enumerate(types))
 

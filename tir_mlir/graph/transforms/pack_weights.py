@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir import te
-from tir_mlir.dialect.graph import TensorFunc, TensorType, create, encoding, replace_node
-from tir_mlir.dialect.ir import attrs, by_structure, direct_ops, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, replace_node
+from tir_mlir.dialect.ir import attrs, by_structure, entered, funcs
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
@@ -34,11 +34,15 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
     """
     clone = graph.clone()
     with entered():
-        scheduled = [n for n, f in clone.module.prim_funcs.items() if SCHEDULE in f.func.op.attributes]
+        scheduled = {f.name for f in funcs(clone.module.mlir) if SCHEDULE in f.op.attributes}
         calls = _calls(clone.func, scheduled)
     chosen = None if target == "llvm" else target
     packers: dict[WeightPanels, str] = {}
-    for callee, positions in calls.items():
+    for callee, nodes in calls.items():
+        with entered():
+            positions = _weight_inputs(clone.func, nodes)
+        if not positions:
+            continue
         sch = Schedule(clone.module[callee].alone)
         with entered():
             func = clone.module[callee].func
@@ -48,34 +52,43 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
             replace_function(clone.module, callee, sch.mod[callee])
             with entered():
                 unnamed = {names[name]: replace(layout, name="") for name, layout in panels.items()}
-                _pack_calls(clone, callee, unnamed, packers)
+                _pack_calls(clone, callee, nodes, unnamed, packers)
     return clean(lift_weights(clone)) if packers else graph
 
 
-def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[int]]:
-    """The functions that the graph calls, except these, with the numbers of the inputs that are weights in every
-    call."""
-    weight_inputs: dict[str, list[set[int]]] = defaultdict(list)
+def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[Node]]:
+    """The nodes that call each TensorIR function of a graph, except these functions."""
+    calls: dict[str, list[Node]] = defaultdict(list)
     for node in func.nodes:
         callee = node.callee
         if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee not in done:
-            weight_inputs[callee.callee].append({n for n, v in enumerate(node.inputs) if _is_weight(func, v)})
-    common = {name: sorted(set.intersection(*numbers)) for name, numbers in weight_inputs.items()}
-    return {name: numbers for name, numbers in common.items() if numbers}
+            calls[callee.callee].append(node)
+    return calls
+
+
+def _weight_inputs(func: TensorFunc, nodes: Sequence[Node]) -> list[int]:
+    """The numbers of the inputs that are weights in every one of the calls."""
+    return sorted(set.intersection(*({n for n, v in enumerate(c.inputs) if _is_weight(func, v)} for c in nodes)))
 
 
 def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
     return isinstance(value, ir.BlockArgument) and func.weight(ir.BlockArgument(value).arg_number) is not None
 
 
-def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels], packers: dict[WeightPanels, str]) -> None:
+def _pack_calls(
+    graph: Graph,
+    callee: str,
+    nodes: Sequence[Node],
+    panels: dict[int, WeightPanels],
+    packers: dict[WeightPanels, str],
+) -> None:
     """Give panels to every call of a function, by the number of the input. packers: the functions for them so far."""
     func, module = graph.func, graph.module.mlir
     for layout in panels.values():
         if layout not in packers:
             packers[layout] = _packer(graph, layout)
     packed_values: dict[tuple[ir.Value, str], ir.Value] = {}
-    for node in [n for n in func.nodes if (c := n.callee) is not None and c.callee == callee]:
+    for node in nodes:
         inputs = list(node.inputs)
         for number, layout in panels.items():
             key = inputs[number], packers[layout]
@@ -90,7 +103,7 @@ def _pack_calls(graph: Graph, callee: str, panels: dict[int, WeightPanels], pack
 def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, packer: str, panels: WeightPanels) -> ir.Value:
     """The panels of a weight, computed at the start of the graph."""
     type_, name = TensorType(panels.shape, panels.dtype), f"{func.name_of(weight)}.panels"
-    with ir.InsertionPoint(direct_ops(func.op)[0]):
+    with ir.InsertionPoint.at_block_begin(func.body):
         return create.call_tir(module, packer, [weight], [type_], [name]).results[0]
 
 

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import Func, attrs, direct_ops, entered, is_block, is_init, walk
+from tir_mlir.dialect.ir import Func, attrs, entered, funcs, is_block, is_init, symbol, walk
 from tir_mlir.graph.graph import Graph
 from tir_mlir.interpreter.ops.scalar_ops import flops
 from tir_mlir.runtime import scheduled_programs
@@ -80,10 +80,8 @@ def _schedule(module: IRModule, name: str, target: Target | str, threads: int | 
 def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
     """Put a TensorIR function in the place of the one of a name."""
     with entered():
-        for op in direct_ops(module.mlir.operation):
-            if attrs.get(op, "sym_name") == name:
-                op.erase()
-                break
+        if (op := symbol(module.mlir, name)) is not None:
+            op.erase()
         copy_function(module.mlir, function, name)
 
 
@@ -91,9 +89,9 @@ def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
     """Of each scheduled function: where its schedule is from, and the warnings."""
     with entered():
         return {
-            name: (attrs.get(f.func.op, SCHEDULE), list(attrs.get(f.func.op, WARNINGS, [])))
-            for name, f in graph.module.prim_funcs.items()
-            if SCHEDULE in f.func.op.attributes
+            f.name: (attrs.get(f.op, SCHEDULE), list(attrs.get(f.op, WARNINGS, [])))
+            for f in funcs(graph.module.mlir)
+            if SCHEDULE in f.op.attributes
         }
 
 
