@@ -223,6 +223,18 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.ir.op": {"Op": f"{_GRAPHS}:Op"},
 }
 
+_WMMA_SCOPES = ("", "_DYN", "_GLOBAL"), ("_SHARED", "_SHARED_DYN", "_GLOBAL")
+_wmma_words = (
+    *(f"LOAD_16x16x16_F16_{m}{t}{scope}" for m in "AB" for t in ("", "_TRANS") for scope in _WMMA_SCOPES[0]),
+    *(f"STORE_16x16x16_{sums}{scope}" for sums in ("F16", "F32") for scope in _WMMA_SCOPES[1]),
+    *(f"FILL_16x16x16_{sums}" for sums in ("F16", "F32")),
+    *(f"SYNC_16x16x16_f16f16{sums}{t}" for sums in ("f16", "f32") for t in ("", "_TRANS")),
+)
+_tensor_cores = {
+    "get_wmma_intrin_group": "tir_mlir.intrin.wmma:get_wmma_intrin_group",
+    **{f"WMMA_{word}_INTRIN": f"tir_mlir.intrin.wmma:WMMA_{word}_INTRIN" for word in _wmma_words},
+}
+
 MODULES: dict[str, dict[str, str]] = {
     **_graph_modules,
     "tvm": {
@@ -257,6 +269,8 @@ MODULES: dict[str, dict[str, str]] = {
             "schedule.testing": _schedule_testing,
         }.items()
     },
+    **{f"tvm.{home}.tensor_intrin": {} for home in ("tir", "s_tir")},
+    **{f"tvm.{home}.tensor_intrin.cuda": _tensor_cores for home in ("tir", "s_tir")},
     **{f"tvm.{home}meta_schedule{n}": names for home in ("", "s_tir.") for n, names in _search_modules.items()},
     **{f"tvm.{home}.function": _programs for home in ("tir", "s_tir", "tirx")},
     "tvm.ffi": {**_globals, "remove_global_func": f"{_GLOBAL}:remove_global_func"},

@@ -21,3 +21,7 @@ def register_built_in(name: str) -> None:
         from tir_mlir.intrin import amx
 
         amx.register(name)
+    elif name.startswith("wmma_"):
+        from tir_mlir.intrin import wmma
+
+        wmma.register(name)

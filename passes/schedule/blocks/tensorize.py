@@ -35,6 +35,7 @@ from tir_mlir.dialect.ir import (
     create,
     edit,
     frozen,
+    has_strides,
     module_of,
     only_reads,
 )
@@ -67,7 +68,8 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
 
     Requires: the block's canonical form equals that of the description, up to order and names of iterators, unit
     iterators and dimensions, and the order of commutative operands; the regions have the strides and the alignment
-    (`offset_factor`) that the implementation needs. Errors: IntrinError for an unknown intrinsic.
+    (`offset_factor`) that the implementation needs, except fragments (`wmma.matrix_a`) that only matrix functions
+    access. Errors: IntrinError for an unknown intrinsic.
     """
     intrinsic = TensorIntrin.get(tensor_intrin)
     assert intrinsic is not None
@@ -104,12 +106,17 @@ def parameter_bindings(matched: Match, impl: Func) -> list[Binding]:
 
 
 def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: str) -> Iterator[Callable[[], None]]:
-    """The implementation's requirements on the regions, as checks that raise ScheduleError."""
+    """The implementation's requirements on the regions, as checks that raise ScheduleError.
+
+    A fragment has no strides, whatever a parameter declares: its registers have the layout of the hardware.
+    """
+    in_memory = [b for b in bindings if has_strides(b.param)]
     for binding in bindings:
         yield partial(_check_shape, block, binding, name)
+    for binding in in_memory:
         yield partial(_check_strides, block, binding, impl, name)
         yield partial(_check_offset, block, binding, name)
-    yield partial(_check_shared_strides, block, bindings, name)
+    yield partial(_check_shared_strides, block, in_memory, name)
 
 
 @only_reads

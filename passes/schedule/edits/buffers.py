@@ -30,7 +30,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS, RETYPED
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+|amx\.tile")
+_SCOPE = re.compile(r"global(\.[\w.]+)?|shared(\.dyn)?|warp|local|wmma\.\w+|m16n8k8\.\w+|amx\.tile")
 BufferChoice = str | tuple[Literal["read", "write"], int]
 
 
@@ -40,7 +40,7 @@ def check_scope_name(block: Block, scope: str) -> None:
         refuse(
             block,
             f"{short_repr(scope)} is not a storage scope; use global, global.<tag>, "
-            "shared, shared.dyn, warp, local, wmma.<fragment> or amx.tile",
+            "shared, shared.dyn, warp, local, wmma.<fragment>, m16n8k8.<fragment> or amx.tile",
         )
 
 

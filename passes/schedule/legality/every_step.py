@@ -32,6 +32,7 @@ from tir_mlir.dialect.ir import (
     is_bound_value,
     is_data_loop,
     is_loop,
+    is_warp_loop,
     ops,
     parent_op,
     parents,
@@ -147,7 +148,7 @@ def check_concurrency(
 
 def _concurrent(roots: Sequence[ir.Operation]) -> list[Loop]:
     loops = [Loop(op) for root in roots for op in walk.ops(root) if is_loop(op)]
-    return [loop for loop in loops if loop.kind not in ("serial", "unrolled")]
+    return [loop for loop in loops if loop.kind not in ("serial", "unrolled") and not is_warp_loop(loop)]
 
 
 def _clash(loop: Loop) -> Counterexample | str | None:

@@ -112,3 +112,13 @@ def test_tuning_for_a_gpu(tvm, tmp_path):
     c = tvm.nd.empty((32, 32), device=dev)
     assert lib.time_evaluator("main", dev, number=1)(a, b, c).mean > 0
     np.testing.assert_allclose(c.numpy(), a.numpy() @ b.numpy(), rtol=1e-5)
+
+
+def test_intrinsics_of_tensor_cores_have_tvms_names(tvm):
+    from tvm.tir.tensor_intrin import cuda  # type: ignore[import-not-found]
+
+    from tir_mlir.intrin import wmma
+
+    assert {name for name in dir(cuda) if name.startswith("WMMA_")} == set(wmma.CONSTANTS)
+    assert cuda.WMMA_LOAD_16x16x16_F16_A_DYN_INTRIN == "wmma_load_16x16x16_f16_a_shared_dyn"
+    assert cuda.get_wmma_intrin_group("shared", "global")["compute"] == cuda.WMMA_SYNC_16x16x16_f16f16f32_INTRIN
