@@ -33,6 +33,7 @@ class IRModule:
         """Wrap an MLIR module (not copied), or build one from functions by name (copied)."""
         self.mlir: ir.Module
         if isinstance(mlir, ir.Module):
+            _require_unique_names(mlir)
             self.mlir = mlir
             return
         if mlir is not None and not isinstance(mlir, Mapping):
@@ -292,6 +293,17 @@ class PrimFunc:
 
     def __repr__(self) -> str:
         return f"PrimFunc({self.name})"
+
+
+def _require_unique_names(module: ir.Module) -> None:
+    """Refuse an op tree made by hand in which two functions have one name: MLIR's symbol table aborts on it."""
+    seen: set[ir.Attribute] = set()
+    for op in direct_ops(module.operation):
+        name = op.attributes["sym_name"] if "sym_name" in op.attributes else None
+        if name in seen:
+            raise TirError(f"two functions of the MLIR module are called {name}; fix: rename one of them")
+        if name is not None:
+            seen.add(name)
 
 
 def module_text(module: ir.Module) -> str:

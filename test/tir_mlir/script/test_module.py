@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from mlir import ir
 from programs.short import nest, program, sblock
 
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import entered
 from tir_mlir.intrin import outer_products
 from tir_mlir.script.module import IRModule
 
@@ -59,3 +61,11 @@ def test_text_over_which_mlir_crashes():
     op = "linalg.transpose ins(%A : memref<4x4xf32>) outs(%x : memref<4x4xf32>) permutation = [1, 0]"
     with pytest.raises(TirError, match="undeclared SSA value"):
         IRModule.from_mlir(f"func.func @main(%A: memref<4x4xf32>) {{\n  {op}\n  return\n}}")
+
+
+def test_two_functions_of_one_name():
+    with entered():
+        module = ir.Module.parse("module { func.func @f() { return } func.func @g() { return } }")
+        module.body.operations[1].operation.attributes["sym_name"] = ir.StringAttr.get("f")
+    with pytest.raises(TirError, match='two functions of the MLIR module are called "f"; fix: rename one of them'):
+        IRModule(module)
