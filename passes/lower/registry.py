@@ -33,7 +33,7 @@ def programs(module: ir.Module) -> list[Func]:
 
 def text_of(module: ir.Module) -> str:
     """The text of a module, for `ModulePass.run_if_needed`: without the values of large constants."""
-    return module.operation.get_asm(large_elements_limit=16, large_resource_limit=16)
+    return str(module.operation.get_asm(large_elements_limit=16, large_resource_limit=16))
 
 
 def called_programs(module: ir.Module) -> set[str]:

@@ -89,8 +89,8 @@ def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
             outer |= _of(op)
     allocations = []
     for value in inner - outer:
-        is_alloc = not isinstance(value.owner, ir.Block) and value.owner.name in ALLOCS
-        if is_alloc and not walk.is_inside(value.owner.operation, loop):
+        owner = value.owner
+        if not isinstance(owner, ir.Block) and owner.name in ALLOCS and not walk.is_inside(owner.operation, loop):
             allocations.append(value)
     return allocations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fuzzing.steps.choice import Arguments, Choice, Maker
 from tir_mlir import Schedule, schedules
-from tir_mlir.target import named
+from tir_mlir.target import Target, named
 
 PREFIX = "schedules."
 TARGETS = (None, None, None, "avx2", "avx512", "avx512_vnni", "sapphire_rapids", "zen4", "sse2", "neon_i8mm", "sve")
@@ -66,4 +66,7 @@ def applied_to(sch: Schedule, name: str) -> Callable[..., Any]:
 def is_foreign(name: str, arguments: Arguments) -> bool:
     """Return whether a step uses instructions that this machine may not have."""
     target = arguments[1].get("target") if name in READY_MADE else None
-    return target is not None and not named(target).runs_here
+    if target is None:
+        return False
+    machine = named(target)
+    return not isinstance(machine, Target) or not machine.runs_here
