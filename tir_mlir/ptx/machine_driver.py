@@ -59,7 +59,7 @@ class MachineDriver:
 
     def load(self, device: int, code: KernelCode) -> tuple[int, Module]:
         self._process.check()
-        return device, parse(code.ptx)
+        return device, parse(code.text)
 
     def launcher(self, module: tuple[int, Module], launch: Launch) -> _MachineLauncher:
         return _MachineLauncher(self, *module, launch)

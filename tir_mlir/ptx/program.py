@@ -55,7 +55,7 @@ class ProgramReport:
     @cached_property
     def kernels(self) -> dict[str, KernelFacts]:
         """What each kernel needs."""
-        return facts(self.code.ptx, self.code.chip, {r.kernel for r in self.launches})
+        return facts(self.code.text, self.code.chip, {r.kernel for r in self.launches})
 
     @property
     def bank_conflicts(self) -> int:

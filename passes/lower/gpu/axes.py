@@ -76,10 +76,10 @@ class _Nest:
             _check_threads(axis.loops)
             axis.extent = _extent(axis)
         self._own_buffers()
-        home, innermost = self._new_loops()
+        block_body, innermost = self._new_loops()
         self._guard_outside_work(innermost)
         self._replace_loops()
-        _place_buffers(innermost, home)
+        _place_buffers(innermost, block_body)
 
     def _own_buffers(self) -> None:
         """Allocate the shared and local buffers of the function that the nest uses in it: each kernel has its own."""
@@ -96,18 +96,18 @@ class _Nest:
 
     def _new_loops(self) -> tuple[ir.Block, Loop]:
         """The perfect nest around everything. Returns where one block begins, and the innermost loop."""
-        ip, home, made = ir.InsertionPoint(self.top), None, None
+        ip, block_body, innermost = ir.InsertionPoint(self.top), None, None
         for kind in (kind for kind in AXES if kind in self.axes):
             axis = self.axes[kind]
             with ip, axis.loops[0].op.location:
-                made = create.loop(axis.loops[0].name, 0, axis.extent, kind)
-            axis.var = made.var
-            ip = at_end(made.body)
-            if kind in BLOCKS or home is None:
-                home = made.body
-        assert made is not None and home is not None
-        edit.move_before(self.top, list(made.body.operations)[-1])
-        return home, made
+                innermost = create.loop(axis.loops[0].name, 0, axis.extent, kind)
+            axis.var = innermost.var
+            ip = at_end(innermost.body)
+            if kind in BLOCKS or block_body is None:
+                block_body = innermost.body
+        assert innermost is not None and block_body is not None
+        edit.move_before(self.top, list(innermost.body.operations)[-1])
+        return block_body, innermost
 
     def _replace_loops(self) -> None:
         """The old loops become conditions on the axes."""
@@ -200,9 +200,9 @@ def _largest(loop: Loop) -> Index:
         if extent.as_constant() is not None or all(is_symbol(v) for v in extent.values):
             return extent
     ends = [intervals.interval(upper - lower, box)[1] for upper in loop.uppers for lower in loop.lowers]
-    known = [end for end in ends if end is not None]
-    if known:
-        return Index.constant(min(known))
+    numbers = [end for end in ends if end is not None]
+    if numbers:
+        return Index.constant(min(numbers))
     raise LoweringError(
         f'{location_text(loop.op)}: loop "{loop.name}" is bound to {loop.kind}, but its extent has no largest value '
         "that is a constant or an expression of sizes; fix: bind a loop with other bounds"
@@ -302,11 +302,11 @@ def _is_opaque(op: ir.Operation) -> bool:
     return any(may_write(inner.name) and inner.name not in WRITING for inner in walk.ops(op))
 
 
-def _place_buffers(innermost: Loop, home: ir.Block) -> None:
+def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
     """Allocate shared buffers where a block begins; local ones stay inside the threads."""
     ops = walk.ops(innermost.op)
     allocs = [op for op in ops if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
-    body = [o.operation for o in home.operations]
+    body = [o.operation for o in block_body.operations]
     around = [op for op in body if walk.is_inside(innermost.op, op)]
     first = [*around, *(op for op in body if op not in allocs)][0]
     for op in allocs:

@@ -166,9 +166,9 @@ def _plan(nest: KernelNest) -> list[Spot] | Blocked:
         chosen.append(max(spots, key=lambda s: (sum(s in p for p in pending), _order(s, paths))))
         pending = [p for p in pending if chosen[-1] not in p]
     for spot in sorted(chosen, key=lambda s: s.depth, reverse=True):
-        rest = [s for s in chosen if s != spot]
-        if all(any(s in spots for s in rest) for spots in reach):
-            chosen = rest
+        without = [s for s in chosen if s != spot]
+        if all(any(s in spots for s in without) for spots in reach):
+            chosen = without
     return sorted(chosen, key=lambda s: s.index, reverse=True)
 
 

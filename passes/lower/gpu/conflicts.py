@@ -132,10 +132,10 @@ def branches(first: ir.Operation, second: ir.Operation) -> tuple[tuple[int, int]
     if first == second:
         return (0, 0), (0, 0)
     common = walk.common_parent([first, second])
-    return place(common, first), place(common, second)
+    return _branch(common, first), _branch(common, second)
 
 
-def place(outer: ir.Operation, op: ir.Operation) -> tuple[int, int]:
+def _branch(outer: ir.Operation, op: ir.Operation) -> tuple[int, int]:
     """The numbers of the region and of the op in it that leads from an op to one nested in it."""
     child = walk.child_towards(outer, op)
     region = next(n for n, r in enumerate(outer.regions) if len(r.blocks) and r.blocks[0] == child.block)
@@ -162,10 +162,10 @@ def _threads_differ(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> isl.M
 
 
 @lru_cache(maxsize=256)
-def _differ(first: int, second: int, left: tuple[int, ...], right: tuple[int, ...]) -> isl.Map:
+def _differ(first: int, second: int, columns: tuple[int, ...], others: tuple[int, ...]) -> isl.Map:
     """{ x -> y } that differ in one of some columns."""
     a, b = [f"a{i}" for i in range(first)], [f"b{i}" for i in range(second)]
-    cases = [f"a{i} {order} b{j}" for i, j in zip(left, right, strict=True) for order in "<>"]
+    cases = [f"a{i} {order} b{j}" for i, j in zip(columns, others, strict=True) for order in "<>"]
     return isl.Map(f"{{ [{', '.join(a)}] -> [{', '.join(b)}] : {' or '.join(cases) or 'false'} }}")
 
 

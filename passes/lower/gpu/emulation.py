@@ -228,18 +228,18 @@ class _Threads:
         users: dict[int, tuple[_Phase, list[ir.Operation]]] = {}
         for use in value.uses:
             user = use.owner.operation
-            other = self._using(user)
-            if other is not None and other is not phase:
-                users.setdefault(id(other), (other, []))[1].append(user)
+            user_phase = self._using(user)
+            if user_phase is not None and user_phase is not phase:
+                users.setdefault(id(user_phase), (user_phase, []))[1].append(user)
         if not users:
             return
         op = value.owner.operation  # type: ignore[union-attr]
         if op.name in ALLOCS:
-            self._expand(op, phase, [other for other, _ in users.values()])
+            self._expand(op, phase, [user_phase for user_phase, _ in users.values()])
             return
         slots = None if self._is_cheap(op) else self._saved(value, phase)
-        for other, ops in users.values():
-            new = self._again(value, other) if slots is None else self._loaded(value, slots, other)
+        for user_phase, ops in users.values():
+            new = self._again(value, user_phase) if slots is None else self._loaded(value, slots, user_phase)
             for user in ops:
                 for number, operand in enumerate(list(user.operands)):
                     if operand == value:

@@ -23,16 +23,16 @@ def split(control: ir.Operation, first: ir.Operation, second: ir.Operation) -> b
         return _even_out(Loop(control))
     if control.name != "affine.if" or len(control.results) or len(control.regions[1].blocks):
         return False
-    one, other = (walk.child_towards(control, op) for op in (first, second))
-    if one != other:
-        early, late = sorted((walk.position(one), walk.position(other)))
-        return any(_cut(control, place) for place in range(late, early, -1))
-    place, count = walk.position(one), len(control.regions[0].blocks[0].operations) - 1
-    if place + 1 < count:
-        return _cut(control, place + 1)
-    if place > 0:
-        return _cut(control, place)
-    return _swap(control, one)
+    early, late = (walk.child_towards(control, op) for op in (first, second))
+    start, end = sorted((walk.position(early), walk.position(late)))
+    if start != end:
+        return any(_cut(control, number) for number in range(end, start, -1))
+    count = len(control.regions[0].blocks[0].operations) - 1
+    if start + 1 < count:
+        return _cut(control, start + 1)
+    if start > 0:
+        return _cut(control, start)
+    return _swap(control, early)
 
 
 def _even_out(loop: Loop) -> bool:
@@ -54,10 +54,10 @@ def _even_out(loop: Loop) -> bool:
     return True
 
 
-def _cut(control: ir.Operation, place: int) -> bool:
-    """`if c { a; b }` -> `if c { a }; if c { b }`; scalars of `a` that `b` uses are computed again."""
+def _cut(control: ir.Operation, number: int) -> bool:
+    """`if c { a; b }` -> `if c { a }; if c { b }` before op `number`; scalars of `a` that `b` uses are repeated."""
     body = [o.operation for o in control.regions[0].blocks[0].operations][:-1]
-    before, after = body[:place], body[place:]
+    before, after = body[:number], body[number:]
     again = _needed_again(before, after)
     if again is None:
         return False

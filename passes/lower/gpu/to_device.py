@@ -33,10 +33,10 @@ def lower_to_device(
     is called after each. Raises LoweringError for what a GPU with these limits does not run.
     """
     clock = PassTimer(timing, follow, module)
-    given = {"tir-lower-gpu-kernels": asdict(limits), "tir-lower-gpu-shuffles": {"warp": warp}}
+    options_of = {"tir-lower-gpu-kernels": asdict(limits), "tir-lower-gpu-shuffles": {"warp": warp}}
     with entered():
         for name in pipeline.GPU_PASSES:
-            options = given.get(name, {})
+            options = options_of.get(name, {})
             clock.run(name, lambda name=name, options=options: LOWERINGS[name].run(module, **options))
         if not any(op.operation.name == "gpu.module" for op in module.body.operations):
             raise LoweringError(

@@ -115,9 +115,9 @@ def _shared_by_lanes(loop: Loop) -> str:
         users = [op for op in accesses if accessed(op) == written]
         if any(op.name not in (AFFINE_LOAD, AFFINE_STORE) for op in users):
             return Buffer(written).name
-        places = [access_indices(op) for op in users]
-        same = all(a.same(b) for place in places for a, b in zip(place, places[0], strict=True))
-        if not same or not any(step(i, loop.var) for i in places[0]):
+        elements = [access_indices(op) for op in users]
+        same = all(a.same(b) for indices in elements for a, b in zip(indices, elements[0], strict=True))
+        if not same or not any(step(i, loop.var) for i in elements[0]):
             return Buffer(written).name
     return ""
 
@@ -215,14 +215,14 @@ def _divisor(expr: ir.AffineExpr) -> int:
         return abs(expr.value)
     if not isinstance(expr, ir.AffineBinaryExpr):
         return 1
-    left, right = _divisor(expr.lhs), _divisor(expr.rhs)
+    lhs, rhs = _divisor(expr.lhs), _divisor(expr.rhs)
     if isinstance(expr, ir.AffineAddExpr):
-        return gcd(left, right)
+        return gcd(lhs, rhs)
     if isinstance(expr, ir.AffineMulExpr):
-        return left * right
+        return lhs * rhs
     if isinstance(expr, ir.AffineModExpr):
-        return gcd(left, right)
-    return left // right if right and left % right == 0 else 1
+        return gcd(lhs, rhs)
+    return lhs // rhs if rhs and lhs % rhs == 0 else 1
 
 
 def alignment_of(buffer: ir.Value) -> int:

@@ -123,13 +123,13 @@ class _Moved:
 
     def _runs(self, ops: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
         """The runs of ops that depend on the variable. Those that share values, and all between, are one."""
-        values, place = {self.loop.var}, {op: number for number, op in enumerate(ops)}
+        values, numbers = {self.loop.var}, {op: number for number, op in enumerate(ops)}
         spans: list[list[int]] = []
         for number, op in enumerate(ops):
             if not any(_depends(inner, values) for inner in walk.ops(op)):
                 continue
             values.update(op.results)
-            end = max([number, *(place[user] for user in _users(op, place))])
+            end = max([number, *(numbers[user] for user in _users(op, numbers))])
             if spans and (number <= spans[-1][1] or self._is_joined(ops, number)):
                 spans[-1][1] = max(spans[-1][1], end)
             else:
@@ -152,13 +152,13 @@ class _Moved:
         edit.substitute({loop.var: Index.of(new.var)}, new.op)
 
 
-def _users(op: ir.Operation, place: dict[ir.Operation, int]) -> list[ir.Operation]:
+def _users(op: ir.Operation, numbers: dict[ir.Operation, int]) -> list[ir.Operation]:
     """The ops of the same body that use results of an op, themselves or inside."""
     users = []
     for result in op.results:
         for use in result.uses:
             user = use.owner.operation
-            while user not in place:
+            while user not in numbers:
                 user = user.parent.operation  # type: ignore[union-attr]
             users.append(user)
     return users

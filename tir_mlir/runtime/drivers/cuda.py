@@ -225,11 +225,11 @@ class Cuda:
                 f'fix: build(..., target=target.CUDA("{chip}"))'
             )
         with self.inside(device):
-            key = store.digest(FORMAT, installation(), chip, self.name, code.ptx)
+            key = store.digest(FORMAT, installation(), chip, self.name, code.text)
             cubin = store.load("cubin", key)
             handle = None if cubin is None else self._loaded(cubin)
             if handle is None:
-                handle = self._compiled_and_loaded(code.ptx, chip, key)
+                handle = self._compiled_and_loaded(code.text, chip, key)
         return _Module(self, device, handle)
 
     def _compiled_and_loaded(self, ptx: str, chip: str, key: str) -> int:

@@ -32,9 +32,9 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a")."""
+    """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a"); or OpenCL C."""
 
-    ptx: str
+    text: str
     chip: str
 
 
@@ -164,7 +164,7 @@ def using(driver: Driver) -> Iterator[None]:
 
 
 def active() -> Driver:
-    """The driver of calls: that of `using`, else CUDA's. Errors: BuildError without a GPU, see `missing`."""
+    """The driver of calls: that of `using`, else CUDA's. Errors: DeviceError without a GPU."""
     driver = _current.get()
     if driver is None:
         from tir_mlir.runtime.drivers import cuda

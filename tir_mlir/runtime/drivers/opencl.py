@@ -72,10 +72,10 @@ class OpenclDriver:
         self._queue(device)
         name, extensions = self._devices[device].name.strip(), self._devices[device].extensions.split()
         for extension, dtype in _EXTENSIONS.items():
-            if extension in code.ptx and extension not in extensions:
+            if extension in code.text and extension not in extensions:
                 raise DeviceError(f"OpenCL on {name} has no {dtype} ({extension}); fix: compute in another type")
         try:
-            return device, self._cl.Program(self._contexts[device], code.ptx).build()
+            return device, self._cl.Program(self._contexts[device], code.text).build()
         except self._cl.RuntimeError as error:
             raise DeviceError(f"OpenCL refuses the text of the kernels (lib.source): {error}") from error
 

@@ -68,7 +68,7 @@ def _run(sch: Schedule, arrays: Sequence[np.ndarray], target: str) -> None:
         build(sch, target=target)(*arrays)
         return
     function = function_of(sch)
-    if len(function.code.code.ptx) > LARGEST:
+    if len(function.code.code.text) > LARGEST:
         raise TooLarge
     run_on_machine(function, arrays)
 

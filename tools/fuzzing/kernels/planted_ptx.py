@@ -104,7 +104,7 @@ class Judge:
     def __init__(self, program: Any, arrays: Sequence[np.ndarray], chip: str = "sm_80"):
         self.function = function_of(program, chip)
         self.code, self.arrays = self.function.code.code, arrays
-        self.text = self.code.ptx
+        self.text = self.code.text
         self.expected = self._run(self.text)
 
     def _run(self, text: str) -> list[np.ndarray]:

@@ -79,16 +79,16 @@ def to_dynamic(allocs: Sequence[ir.Operation], offsets: Sequence[int], start: ir
     index = ir.IndexType.get()
     dynamic = ir.ShapedType.get_dynamic_size()
     byte = ir.IntegerType.get_signless(8)
-    room_type = ir.MemRefType.get([dynamic], byte, memory_space=ir.Attribute.parse(WORKGROUP))
+    shared_type = ir.MemRefType.get([dynamic], byte, memory_space=ir.Attribute.parse(WORKGROUP))
     with start:
-        room = ir.Operation.create("gpu.dynamic_shared_memory", [room_type]).results[0]
+        shared = ir.Operation.create("gpu.dynamic_shared_memory", [shared_type]).results[0]
         for op, offset in zip(allocs, offsets, strict=True):
             with op.location:
-                place = ir.Operation.create(
+                first = ir.Operation.create(
                     "arith.constant", [index], [], {"value": ir.IntegerAttr.get(index, offset)}
                 ).results[0]
                 type_ = device_type(op.results[0].type)
-                view = ir.Operation.create("memref.view", [type_], [room, place], named(op))
+                view = ir.Operation.create("memref.view", [type_], [shared, first], named(op))
             op.results[0].replace_all_uses_with(view.results[0])
             op.erase()
 

@@ -8,7 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, apply
+from tir_mlir.dialect.ir import Buffer, Index, apply
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import device_type
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -49,17 +49,11 @@ def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Val
             f'buffer "{buffer.name}" has strides that only a call knows ({buffer.type}); fix: a kernel takes '
             "row-major buffers, or constant strides"
         )
-    sizes = [apply(size.substitute({v: _index(arguments[v]) for v in size.values})) for size in buffer.dims]
+    sizes = [apply(size.substitute({v: Index.of(arguments[v]) for v in size.values})) for size in buffer.dims]
     strides = [arith.constant(ir.IndexType.get(), 1)]
     for size in sizes[:0:-1]:
         strides.insert(0, arith.muli(strides[0], size))
     return _reinterpreted(arguments[value], device_type(value.type), sizes, strides)
-
-
-def _index(value: ir.Value):
-    from tir_mlir.dialect.ir import Index
-
-    return Index.of(value)
 
 
 def _is_row_major(type_: ir.MemRefType) -> bool:
@@ -71,13 +65,13 @@ def _reinterpreted(
 ) -> ir.Value:
     """The memory behind a buffer as one of another shape."""
     memref = ir.MemRefType(type_)
-    known, _ = memref.get_strides_and_offset()
+    static_strides, _ = memref.get_strides_and_offset()
     dynamic_sizes = [v for n, v in enumerate(sizes) if memref.is_dynamic_dim(n)]
-    dynamic_strides = [v for v, stride in zip(strides, known, strict=True) if stride == DYNAMIC_STRIDE]
+    dynamic_strides = [v for v, stride in zip(strides, static_strides, strict=True) if stride == DYNAMIC_STRIDE]
     facts = {
         "static_offsets": ir.DenseI64ArrayAttr.get([0]),
         "static_sizes": ir.DenseI64ArrayAttr.get(memref.shape),
-        "static_strides": ir.DenseI64ArrayAttr.get(known),
+        "static_strides": ir.DenseI64ArrayAttr.get(static_strides),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(dynamic_sizes), len(dynamic_strides)]),
     }
     operands = [source, *dynamic_sizes, *dynamic_strides]

@@ -5,7 +5,8 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.errors import BuildError
-from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, Scalar, bits_of
+from tir_mlir.passes.lower.gpu.outline import limits
+from tir_mlir.runtime.gpu.host_program import GRID_LIMITS, HostProgram, Memory, Scalar, bits_of
 
 KERNELS = """gpu.module @f_kernels {
   gpu.func @f_kernel(%A: memref<?xf32>, %n: index) kernel { gpu.return }
@@ -86,3 +87,7 @@ def test_a_loop_between_kernels_is_refused():
 ])  # fmt: skip
 def test_numbers_are_passed_as_their_bits(dtype, value, bits):
     assert bits_of(dtype, value) == bits
+
+
+def test_a_grid_has_the_limits_of_the_lowering():
+    assert limits.GRID == GRID_LIMITS
