@@ -10,8 +10,9 @@ from mlir import ir
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, VIEWS, is_pure, may_write
+from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, NO_ACCESS, READING, VIEWS, is_pure, may_write
 from tir_mlir.passes.lower.gpu.axes import axes_of
+from tir_mlir.passes.lower.gpu.barriers import BARRIER
 from tir_mlir.passes.lower.gpu.outline import kernel_memory
 from tir_mlir.passes.lower.gpu.outline.index_width import INDEX_BITS, fits_32_bits
 from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_block, check_grid
@@ -41,7 +42,8 @@ def run(
         }                                              }
 
     Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
-    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. Options:
+    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. An
+    argument is `llvm.noalias` unless its kernel writes it and has barriers: other threads then write it, too. Options:
     see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
     limits = Limits(int(threads), int(shared_static), int(shared), chip)
@@ -117,6 +119,7 @@ class _Kernel:
         self.extents = {kind: self.axes[kind].extent if kind in self.axes else Index.constant(1) for kind in AXES}
         self.block = [self.extents[f"threadIdx.{axis}"].as_constant() or 0 for axis in "xyz"]
         self.allocs = [op for op in walk.ops(self.nest) if op.name in ALLOCS]
+        self.has_barriers = any(op.name == BARRIER for op in walk.ops(self.nest))
         self._check()
 
     def _check(self) -> None:
@@ -232,10 +235,25 @@ class _Kernel:
         if not isinstance(value.type, ir.MemRefType):
             return ir.DictAttr.get({})
         facts: dict[str, ir.Attribute] = {attrs.NAME: ir.StringAttr.get(Buffer(value).name)}
-        if has_distinct_buffers(self.func.op) or Buffer(value).is_alloc:
-            facts["llvm.noalias"] = ir.UnitAttr.get()
+        is_distinct = has_distinct_buffers(self.func.op) or Buffer(value).is_alloc
+        if is_distinct and not (self.has_barriers and _may_be_written(value, self.nest)):
+            facts["llvm.noalias"] = ir.UnitAttr.get()  # LLVM moves accesses to such memory over barriers
         facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment_of(value))
         return ir.DictAttr.get(facts)
+
+
+def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:
+    """Whether a nest may write a buffer, by its own name or through views."""
+    inside = set(walk.ops(nest))
+    queue = [buffer]
+    while queue:
+        for use in queue.pop().uses:
+            op = use.owner.operation
+            if op.name in VIEWS:
+                queue += op.results
+            elif op in inside and op.name not in (*READING, *NO_ACCESS):
+                return True
+    return False
 
 
 def _captured(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.Operation]]:

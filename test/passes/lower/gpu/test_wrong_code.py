@@ -69,7 +69,23 @@ def text_of(kernel: Kernel) -> str:
 SHARED = 'S = T.alloc_buffer((64,), "float32", scope="shared")'
 LOCAL = 'L = T.alloc_buffer((64,), "float32", scope="local")'
 
+
+def neighbors(a: np.ndarray) -> np.ndarray:
+    """Three turns, in each of which every inner element becomes the sum of those beside it."""
+    for _ in range(3):
+        a[1:-1] = a[:-2] + a[2:]
+    return a
+
+
 KERNELS = [
+    Kernel("neighbors in memory of the device, which LLVM may keep in registers over barriers", "A:66", """
+S = T.alloc_buffer((64,), "float32")
+for k in range(3):
+    for t in threads(64):
+        @ S | k:O:3 t:S:64 | S[vt] = A[vt] + A[vt + 2]
+    for t in threads(64):
+        @ A | k:O:3 t:S:64 | A[vt + 1] = S[vt]
+""", neighbors, 6),
     Kernel("the value of another thread, without a barrier", "A:64 B:64", f"""
 {SHARED}
 for u in blocks(1):

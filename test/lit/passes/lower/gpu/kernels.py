@@ -1,4 +1,4 @@
-# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-gpu-axes,tir-lower-gpu-kernels{shared=100000}' | FileCheck %s
+# RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-gpu-axes,tir-lower-gpu-barriers,tir-lower-gpu-kernels{shared=100000}' | FileCheck %s
 
 
 # Each nest becomes a kernel; the function launches them in order. A buffer between them is of the GPU's memory.
@@ -98,3 +98,24 @@ def symbolic(a: T.handle):
                 v = T.axis.spatial(n, i * 64 + j)
                 T.where(i * 64 + j < n)
                 A[v] = T.float32(1)
+
+
+# -----
+
+
+# What a kernel with barriers writes is not noalias: LLVM would keep its elements in registers over barriers.
+# CHECK-LABEL: gpu.func @exchanged_kernel(
+# CHECK-SAME: {llvm.align = 4 : i64, tir.name = "A"}
+# CHECK-SAME: {llvm.align = 4 : i64, llvm.noalias, tir.name = "B"}
+# CHECK: gpu.barrier
+@T.prim_func
+def exchanged(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for _ in T.thread_binding(1, thread="blockIdx.x"):
+        for i in T.thread_binding(64, thread="threadIdx.x"):
+            with T.block("A"):
+                v = T.axis.spatial(64, i)
+                A[v] = B[v]
+        for i in T.thread_binding(63, thread="threadIdx.x"):
+            with T.block("next"):
+                v = T.axis.spatial(63, i)
+                A[v + 1] = A[v + 1] + B[v]
