@@ -69,6 +69,7 @@ GPU_POSITIONS = {
             "tir-lower-conditions",
         )
     },
+    "tir-lower-gpu-warps": "before all proofs about threads: a call of a whole warp accesses memory once",
     "tir-lower-gpu-reductions": "before buffers are placed: the partial results are more of them",
     "tir-lower-gpu-memory": "on loops: of those over one axis, each is one of its own",
     "tir-lower-gpu-vthreads": "buffers private to a virtual thread are inside of its loop",
@@ -76,6 +77,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-axes": "buffers are placed; what is outside of an axis is still plain to see",
     "tir-lower-gpu-shuffles": "in the body of one thread; before barriers, as it uses shared memory",
     "tir-lower-gpu-barriers": "one thread's work stands in one body; accesses are still affine",
+    "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",
     "tir-lower-bools": "accesses and places of buffers are final",
     "tir-lower-strides": "shapes are final",
     "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",

@@ -26,7 +26,7 @@ def product(m: int = 64, n: int = 64, k: int = 64, sums: str = "float32", trans_
     return scripts.function(PRODUCT.format(m=m, n=n, k=k, sums=sums, left=left, right=right), params)
 
 
-def tiled(func, warps: int = 1, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, object]]:
+def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, object]]:
     """The product with everything in place for `tensorize`: the blocks by the names of a group of intrinsics."""
     sch = Schedule(func)
     block = sch.get_block("product")
@@ -37,8 +37,6 @@ def tiled(func, warps: int = 1, tile: tuple[int, int] = (2, 2)) -> tuple[Schedul
     sch.reorder(i0, j0, i1, k0, j1, i2, j2, k1)
     sch.bind(i0, "blockIdx.y")
     sch.bind(j0, "blockIdx.x")
-    if warps > 1:
-        sch.bind(i1, "threadIdx.y")
     inner = sch.blockize(i2)
     blocks = {"compute": inner}
     shared = [sch.cache_read(inner, n, "shared") for n in range(2)]

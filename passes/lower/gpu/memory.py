@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, is_fragment, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.passes.lower.blocks.collapse_dims import collapse, joined_indices
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
@@ -25,9 +25,10 @@ def run(module: ir.Module) -> None:
             fill and use %s[%b * 64 + .., %k * 16 + ..]                fill and use %s[.., ..]
 
     A `shared` buffer has one copy a block of threads: it holds what all threads use, and is allocated outside of the
-    loops over threads. A `local` one has a copy a thread. Any other becomes local if it is private to an iteration of
-    all axes, and else stays in the memory that all blocks see. Dimensions of shared buffers that threads fill together
-    are collapsed, if that simplifies indices (see `tir-lower-collapse-dims`). Requires blocks to be removed.
+    loops over threads. A `local` one has a copy a thread, a fragment one a warp. Any other becomes local if it is
+    private to an iteration of all axes, and else stays in the memory that all blocks see. Dimensions of shared buffers
+    that threads fill together are collapsed, if that simplifies indices (see `tir-lower-collapse-dims`). Requires
+    blocks to be removed.
     """
     for func in programs(module):
         compact(func, _copies, other_indices=_joined)
@@ -40,6 +41,8 @@ def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | N
     """The loops that a buffer may be private to, see `compact`."""
     if is_shared(buffer):
         return [not is_thread_axis(op) and not is_vthread(op) for op in loops]
+    if is_fragment(buffer):
+        return [Loop(op).kind != "threadIdx.x" for op in loops]
     if not is_local(buffer) and not _of_one_thread(loops):
         return None
     return [True] * len(loops)

@@ -33,7 +33,8 @@ def lower_to_device(
     is called after each. Raises LoweringError for what a GPU with these limits does not run.
     """
     clock = PassTimer(timing, follow, module)
-    options_of = {"tir-lower-gpu-kernels": asdict(limits), "tir-lower-gpu-shuffles": {"warp": warp}}
+    options_of = {"tir-lower-gpu-kernels": asdict(limits)}
+    options_of |= dict.fromkeys(("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments"), {"warp": warp})
     with entered():
         for name in pipeline.GPU_PASSES:
             options = options_of.get(name, {})

@@ -1,0 +1,46 @@
+"""Calls of matrix functions: the lanes of a warp together make one call."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_warp_loop, matrix_function, walk
+from tir_mlir.passes.lower.registry import location_text, lowering, programs
+
+
+@lowering("tir-lower-gpu-warps", "Let the first lane of a warp stand for all of them in calls of matrix functions")
+def run(module: ir.Module) -> None:
+    """Put what the lanes of a warp call together under the condition of the first lane.
+
+        for %t = 0 to 32 {   (threadIdx.x)         for %t = 0 to 32 {   (threadIdx.x)
+          call @tvm_mma_sync(..)             -->     if %t == 0 {call @tvm_mma_sync(..)}
+        }                                          }
+
+    So a call accesses memory once, for the proofs of the passes after it; `tir-lower-gpu-fragments` removes the
+    condition. Requires blocks to be removed. Errors: LoweringError for a call without a loop over 32 lanes around it.
+    """
+    for func in programs(module):
+        for op in [op for op in walk.ops(func.op) if is_loop(op) and is_warp_loop(Loop(op))]:
+            _guard(Loop(op))
+        for op in walk.ops(func.op):
+            if (name := matrix_function(op)) and not _is_in_warp(op):
+                raise LoweringError(
+                    f"{location_text(op)}: {name} is run by the 32 lanes of a warp together, and no loop over them is "
+                    'around it; fix: for tx in T.thread_binding(0, 32, "threadIdx.x") around the call alone, in the '
+                    "implementation of the intrinsic"
+                )
+
+
+def _guard(loop: Loop) -> None:
+    body = loop.body_ops()[:-1] if loop.body_ops()[-1].name == "affine.yield" else loop.body_ops()
+    with ir.InsertionPoint(body[0]), loop.op.location:
+        guard = create.guard([Constraint(Index.of(loop.var), is_eq=True)])
+    end = list(guard.regions[0].blocks[0].operations)[-1]
+    for op in body:
+        edit.move_before(op, end)
+
+
+def _is_in_warp(op: ir.Operation) -> bool:
+    loops = [Loop(parent) for parent in walk.parents(op) if is_loop(parent)]
+    return bool(loops) and loops[0].kind == "threadIdx.x" and loops[0].const_extent == 32
