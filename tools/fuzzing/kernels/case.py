@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import prod
 from random import Random
 
 import numpy as np
@@ -19,6 +20,8 @@ from tir_mlir.script import parse
 
 LARGEST = 50_000
 """Characters of PTX that are run: it grows with unrolled loops, and the time of the machine with it."""
+MOST_TURNS = 100_000
+"""Runs of blocks, those of the threads of a warp together, that the machine does in less than a minute."""
 
 
 def case(random: Random) -> Record:
@@ -68,9 +71,21 @@ def _run(sch: Schedule, arrays: Sequence[np.ndarray], target: str) -> None:
         build(sch, target=target)(*arrays)
         return
     function = function_of(sch)
-    if len(function.code.code.text) > LARGEST:
+    if len(function.code.code.text) > LARGEST or turns(sch) > MOST_TURNS:
         raise TooLarge
     run_on_machine(function, arrays)
+
+
+def turns(sch: Schedule) -> int:
+    """How often a GPU runs the blocks of a schedule, those of the threads of a warp together; loops of unknown extent
+    count once."""
+    total = 0
+    for block in sch.get_child_blocks(sch.get_block("root")):
+        loops = [sch.get(loop) for loop in sch.get_loops(block)]
+        extents = [(str(loop.kind).startswith("threadIdx."), loop.extent or 1) for loop in loops]
+        threads = prod(extent for is_thread, extent in extents if is_thread)
+        total += -(-threads // 32) * prod(extent for is_thread, extent in extents if not is_thread)
+    return total
 
 
 def _difference(arrays: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
