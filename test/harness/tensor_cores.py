@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness import scripts
 
 from tir_mlir import Schedule
@@ -26,7 +28,7 @@ def product(m: int = 64, n: int = 64, k: int = 64, sums: str = "float32", trans_
     return scripts.function(PRODUCT.format(m=m, n=n, k=k, sums=sums, left=left, right=right), params)
 
 
-def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, object]]:
+def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, Any]]:
     """The product with everything in place for `tensorize`: the blocks by the names of a group of intrinsics."""
     sch = Schedule(func)
     block = sch.get_block("product")
@@ -38,7 +40,7 @@ def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, obj
     sch.bind(i0, "blockIdx.y")
     sch.bind(j0, "blockIdx.x")
     inner = sch.blockize(i2)
-    blocks = {"compute": inner}
+    blocks: dict[str, Any] = {"compute": inner}
     shared = [sch.cache_read(inner, n, "shared") for n in range(2)]
     for n, name in enumerate("ab"):
         blocks[f"load_{name}"] = sch.cache_read(inner, n, f"wmma.matrix_{name}")

@@ -104,7 +104,7 @@ def _text(memory: str, fragments: dict[str, tuple[str, str]], dtype: str, loops:
     """The text of an intrinsic. memory: the scope of the parameter A with strides, "" without one; fragments: scope and
     type of the others."""
     names = [*("A" if memory else ""), *fragments]
-    rest = [_param(name, *reversed(fact)) for name, fact in fragments.items()]
+    rest = [_param(name, type_, scope) for name, (scope, type_) in fragments.items()]
     plain, strided = ([_param("A", dtype, memory, strides)] if memory else [] for strides in (False, True))
     facts.setdefault("kinds", "S" * len(loops))
     return _TEXT.format(

@@ -23,6 +23,7 @@ from tir_mlir.dialect.ir import (
     is_fragment,
     is_loop,
     matrix_function,
+    owner_op,
     read_apply,
     walk,
 )
@@ -61,7 +62,10 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
 def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
     for op in calls:
         _for_all_lanes(op)
-    fragments = {op.results[0]: _Fragments.of(op) for op in walk.ops(func.op) if op.name in ALLOCS and _is_fragment(op)}
+    allocs = [op for op in walk.ops(func.op) if op.name in ALLOCS and _is_fragment(op)]
+    fragments: dict[ir.Value, _Fragments] = {}
+    for op in allocs:
+        fragments[op.results[0]] = _Fragments.of(op)
     for op in calls:
         if matrix_function(op) == "tvm_load_matrix_sync":
             _Call(op, fragments).note_layout()
@@ -106,8 +110,8 @@ def _first_of(op: ir.Operation | None) -> Loop | None:
         return None
     for constraint in walk.constraints(op):
         value = constraint.index.simplified().is_value()
-        if constraint.is_eq and value is not None and is_loop(value.owner.owner):
-            return Loop(value.owner.owner)
+        if constraint.is_eq and value is not None and is_loop(owner_op(value)):
+            return Loop(owner_op(value))
     return None
 
 
@@ -218,7 +222,7 @@ class _Call:
         _sync_warp()
         source, indices = self._memory()
         operands = [source, *(create.apply(i) for i in indices)]
-        facts = {"leadDimension": ir.IntegerAttr.get(ir.IndexType.get(), self._stride())}
+        facts: dict[str, ir.Attribute] = {"leadDimension": ir.IntegerAttr.get(ir.IndexType.get(), self._stride())}
         if attrs.get(self.op, attrs.LAYOUT, "row_major") == "col_major":
             facts["transpose"] = ir.UnitAttr.get()
         if name == "tvm_load_matrix_sync":
@@ -252,7 +256,7 @@ class _Call:
 
     def _fragment(self, number: int) -> tuple[_Fragments, Index]:
         """The buffer of an operand, and which fragment of it."""
-        view = base_of(self.op.operands[number].owner)
+        view = base_of(owner_op(self.op.operands[number]))
         root, offsets = _resolved(view)
         if root not in self.fragments:
             raise LoweringError(f"{_where(self.op)} takes {Buffer(root).name}, which is allocated in no fragment scope")
@@ -282,9 +286,8 @@ class _Call:
 
     def _memory(self) -> tuple[ir.Value, list[Index]]:
         """The buffer in memory and the first element, of a load or store."""
-        pointed = address(self.op.operands[5].owner)
-        start = None if pointed is None else pointed[1].owner
-        if pointed is None or start.name != "memref.extract_strided_metadata":
+        pointed = address(owner_op(self.op.operands[5]))
+        if pointed is None or owner_op(pointed[1]).name != "memref.extract_strided_metadata":
             raise LoweringError(f"{_where(self.op)} takes a pointer with an offset; fix: T.match_buffer of the tile")
         return _resolved(pointed[0].value)
 
