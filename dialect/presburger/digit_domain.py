@@ -90,7 +90,7 @@ class _Nest:
 
     @staticmethod
     def of(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> _Nest | None:
-        """None if no index divides, or for a condition that is no conjunction of affine ones."""
+        """None if no index or condition divides, or for a condition that is no conjunction of affine ones."""
         bound: dict[ir.Value, Index] = {}
         loops: list[Loop] = []
         conditions: list[Constraint] = []
@@ -110,7 +110,7 @@ class _Nest:
             elif parent.name != "func.func":
                 return None
         resolved = [i.substitute(bound).simplified() for i in indices]
-        if not any(has_division(i.expr) for i in resolved):
+        if not any(has_division(i.expr) for i in (*resolved, *(c.index for c in conditions))):
             return None
         return _Nest._with_bounds(loops, top, bound, conditions, resolved)
 
@@ -131,6 +131,11 @@ class _Nest:
         used = [*indices, *(c.index for c in conditions), *(i for part in bounds.values() for i in part)]
         free = dict.fromkeys(v for i in used for v in i.values if v not in ranges and not is_symbol(v))
         return _Nest([*free, *ranges], ranges, bounds, conditions, indices)
+
+    def is_fixed(self, value: ir.Value) -> bool:
+        """Whether a dimension has one value only."""
+        ends = self.ranges.get(value)
+        return ends is not None and ends[0] == ends[1]
 
     def expressions(self, opaque: Sequence[ir.Value]) -> Iterator[Index]:
         """The indices, the conditions, and the bounds of opaque dimensions that are not constant."""
@@ -159,7 +164,7 @@ class _Split:
         is_eq = [*[False] * self.first, *(c.is_eq for c in nest.conditions)]
         self.is_eq = [*is_eq, *[False] * (len(exprs) - len(is_eq))]
         guards = tuple(e for e, equal in list(zip(exprs, self.is_eq, strict=True))[self.first :] if not equal)
-        self.ranges = tuple(None if v in opaque else nest.ranges.get(v) for v in self.values)
+        self.ranges = tuple(None if v in opaque and not nest.is_fixed(v) else nest.ranges.get(v) for v in self.values)
         self.parts: InDigits | None = in_digits(exprs, self.ranges, guards)
         self.exprs = exprs
 

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, Loop, is_fragment, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS
-from tir_mlir.passes.lower.blocks.collapse_dims import collapse, joined_indices
+from tir_mlir.passes.lower.blocks.collapse_dims import joined_indices
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
 from tir_mlir.passes.lower.memory.compact import compact
-from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -26,15 +24,11 @@ def run(module: ir.Module) -> None:
 
     A `shared` buffer has one copy a block of threads: it holds what all threads use, and is allocated outside of the
     loops over threads. A `local` one has a copy a thread, a fragment one a warp. Any other becomes local if it is
-    private to an iteration of all axes, and else stays in the memory that all blocks see. Dimensions of shared buffers
-    that threads fill together are collapsed, if that simplifies indices (see `tir-lower-collapse-dims`). Requires
-    blocks to be removed.
+    private to an iteration of all axes, and else stays in the memory that all blocks see. Requires blocks to be
+    removed.
     """
     for func in programs(module):
         compact(func, _copies, other_indices=_joined)
-        for op in [op for op in walk.ops(func.op) if op.name in ALLOCS and DIM_ALIGN not in op.attributes]:
-            if is_shared(Buffer(op.results[0])):
-                collapse(func, op.results[0])
 
 
 def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | None:

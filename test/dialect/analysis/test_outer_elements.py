@@ -7,7 +7,7 @@ from harness.nests import nest
 
 from tir_mlir.dialect.analysis import access_relations
 from tir_mlir.dialect.analysis.access_relations import relations_of
-from tir_mlir.dialect.presburger import dim_type
+from tir_mlir.dialect.presburger import dim_type, over_digits
 
 FETCH = """
 for b in range({blocks}):
@@ -48,3 +48,23 @@ def test_elements_are_those_of_the_loops(program, monkeypatch):
             expected = touch.relation.project_out(dim_type.in_, depth, 3 - depth)
             assert touch.outer(depth).is_equal(expected)
     assert any(dom is not None for dom in by_digits)
+
+
+@pytest.mark.parametrize("outer", ["f_0 * 16", "f_0 * 16 + u * 64"])
+def test_digits_of_conditions_alone(outer):
+    """The index is the fused number itself; its digits are in conditions, and an outer loop has one iteration."""
+    program = f"""
+for u in range(1):
+    for f_0 in range(3):
+        for f_1 in range(16):
+            with T.block("S"):
+                vi = T.axis.spatial(64, {outer} + f_1)
+                T.where({outer} + f_1 < 40 and ({outer} + f_1) % 10 < 7)
+                S[vi] = 1.0
+"""
+    with nest("S: T.Buffer((64,))", program, check=False) as n:
+        (touch,) = relations_of(n.func.op)
+        for depth in (0, 1):
+            expected = touch.relation.project_out(dim_type.in_, depth, 3 - depth)
+            assert touch.outer(depth).is_equal(expected)
+            assert over_digits(touch.access.op, None, touch.access.indices, depth) is not None
