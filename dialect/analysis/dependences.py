@@ -114,7 +114,9 @@ def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     """Whether a pair of accesses has no conflict that the loop at a depth carries."""
     if has_digits(a.access.op):
         return carried_by(a, b, depth).is_empty()
-    return _at_depth(a.outer(depth + 1).apply_range(b.outer(depth + 1).reverse()), depth).is_empty()
+    first, second = (t.outer(depth + 1).move_dims(dim_type.out, 0, dim_type.in_, 0, depth) for t in (a, b))
+    # as part of the element, outer iterations are the same without columns of their own
+    return _at_depth(first.apply_range(second.reverse()), 0).is_empty()
 
 
 def _is_invariant(touch: AccessRelation, level: int) -> bool:

@@ -34,9 +34,10 @@ from tir_mlir.dialect.presburger.sets import Domain, dim_type, enclosing, local_
 @dataclass(eq=False)
 class DigitDomain(Domain):
     """A domain of which the first dimensions are those of `domain`, others are digits. Only the expressions that it was
-    made for have a value in it."""
+    made for have a value in it. `determined`: the loops and iters of which these are the values."""
 
     values: dict[Index, isl.Aff] = field(default_factory=dict)
+    determined: frozenset[ir.Value] = frozenset()
 
     def aff(self, index: Index) -> isl.Aff:
         return self.zero.add_constant_val(isl.Val(c)) if (c := index.as_constant()) is not None else self.values[index]
@@ -206,7 +207,9 @@ def _with_digits(
             points = points.intersect(zeros(aff) if is_eq else nonneg(aff))
     points = space.bounded(points, nest.ranges, mixed)
     values = dict(zip(indices, affs, strict=False))
-    return DigitDomain(space.dims, space.params, points, space.env, space.zero, values=values)
+    in_numbers = [split.values[d] for number in split.parts.numbers for d in number.weights]
+    determined = frozenset([*space.dims, *in_numbers])
+    return DigitDomain(space.dims, space.params, points, space.env, space.zero, values=values, determined=determined)
 
 
 class _Space:

@@ -227,6 +227,8 @@ def _serial_depth(thread: ThreadAccess, body: ir.Operation) -> int:
 
 def _by_one_thread(a: ThreadAccess, b: ThreadAccess, body: ir.Operation) -> bool:
     """Whether two writes touch one element, in one iteration of a body in one block, only in one thread."""
+    if a is b and a.is_once(_serial_depth(a, body)):
+        return True
     pairs = a.plain.apply_range(b.plain.reverse())
     axes = len(a.extents)
     for column in (*range(a.blocks), *range(axes, axes + _serial_depth(a, body))):

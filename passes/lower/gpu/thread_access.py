@@ -112,12 +112,31 @@ class ThreadAccess:
         """{ [axes of blocks, `count` serial loops] -> element }, through digits of fused loops; None without them."""
         if any(n < self.blocks for n in self.missing) or not self.touch.dom.exact:
             return None
-        blocks = [lp for tag in self.extents if tag.startswith("blockIdx.") and (lp := self.axes.get(tag)) is not None]
+        blocks = self._loops_of("blockIdx.")
         loops = [*blocks, *self.serial[:count]]
         access, kept = self.touch.access, [lp.var for lp in loops]
         columns = [Index.of(lp.var) - lp.lower if lp in blocks else Index.of(lp.var) for lp in loops]
         dom = over_digits(access.op, None, [*access.indices, *columns], kept)
         return None if dom is None else dom.map(columns).reverse().apply_range(access.elements(dom))
+
+    def is_once(self, count: int) -> bool:
+        """Whether digits of fused loops show that each element is accessed in one iteration, and by one thread, in an
+        iteration of the blocks and `count` serial loops. False: unknown."""
+        if self.missing or not self.touch.dom.exact:
+            return False
+        outer, access = [*self._loops_of("blockIdx."), *self.serial[:count]], self.touch.access
+        dom = over_digits(access.op, None, access.indices, [lp.var for lp in outer])
+        if dom is None or not all(lp.var in dom.determined for lp in self._loops_of("threadIdx.")):
+            return False
+        relation = access.elements(dom)
+        pairs = relation.apply_range(relation.reverse())
+        for column in range(len(outer)):
+            pairs = pairs.equate(dim_type.in_, column, dim_type.out, column)
+        inner = range(len(outer), relation.dim(dim_type.in_))
+        return all(pairs.order_lt(dim_type.in_, n, dim_type.out, n).is_empty() for n in inner)
+
+    def _loops_of(self, axes: str) -> list[Loop]:
+        return [lp for tag in self.extents if tag.startswith(axes) and (lp := self.axes.get(tag)) is not None]
 
     @property
     def blocks(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -205,17 +205,26 @@ def needed_spans(
     always = space.dom.set.is_subset(needed.domain())
     symbols = symbols_by_name(space.loop.op)
     for number, it in enumerate(iters):
-        tight = _bounds(needed, number, space.dims, symbols)
-        wide = _bounds(loose, number, space.dims, symbols)
-        if not always and wide is not None and wide[1].as_constant() is not None:
-            tight = None
-        if tight is not None and (tight[1].as_constant() is not None or wide is None):
-            spans.append(IterSpan(it, *tight, _leaves_domain(tight, it, body_domain)))
-        elif wide is not None:
-            spans.append(IterSpan(it, *wide, _leaves_domain(wide, it, body_domain)))
-        else:
+        bounds = _preferred_bounds(needed, loose, always, lambda r, n=number: _bounds(r, n, space.dims, symbols))
+        if bounds is None:
             spans.append(IterSpan(it, it.min, it.extent, False))
+        else:
+            spans.append(IterSpan(it, *bounds, _leaves_domain(bounds, it, body_domain)))
     return spans
+
+
+def _preferred_bounds(
+    needed: isl.Map, loose: isl.Map, always: bool, bounds_of: Callable[[isl.Map], tuple[Index, Index] | None]
+) -> tuple[Index, Index] | None:
+    """The bounds of `needed` or `loose`, see `needed_spans`; isl is asked only for those that may be used."""
+    wide = None if always else bounds_of(loose)
+    if wide is not None and wide[1].as_constant() is not None:
+        return wide
+    tight = bounds_of(needed)
+    if tight is not None and tight[1].as_constant() is not None:
+        return tight
+    wide = bounds_of(loose) if always else wide
+    return tight if wide is None else wide
 
 
 def run_by_spans(space: LoopSpace, spans: Sequence[IterSpan]) -> isl.Map:
