@@ -109,7 +109,7 @@ class Index:
         return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
 
     def simplified(self) -> Index:
-        """MLIR's simplification, which uses no ranges (see `presburger.simplify` for those that do)."""
+        """MLIR's simplification, which uses no ranges (see `presburger.simplify_index` for those that do)."""
         shorter = simplified_expr(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 

@@ -15,6 +15,8 @@ from tir_mlir.dialect.presburger.full_box import is_injective as is_injective
 from tir_mlir.dialect.presburger.full_box import span as span
 from tir_mlir.dialect.presburger.guards import either as either
 from tir_mlir.dialect.presburger.guards import sides as sides
+from tir_mlir.dialect.presburger.guards import simplify_expr as simplify_expr
+from tir_mlir.dialect.presburger.guards import simplify_index as simplify_index
 from tir_mlir.dialect.presburger.intervals import Bound as Bound
 from tir_mlir.dialect.presburger.intervals import DimFactors as DimFactors
 from tir_mlir.dialect.presburger.intervals import LinearTerms as LinearTerms
@@ -48,8 +50,6 @@ from tir_mlir.dialect.presburger.sets import smallest_point as smallest_point
 from tir_mlir.dialect.presburger.sets import speaks_of_sizes as speaks_of_sizes
 from tir_mlir.dialect.presburger.sets import to_aff as to_aff
 from tir_mlir.dialect.presburger.sets import zeros as zeros
-from tir_mlir.dialect.presburger.simplify import simplify_expr as simplify_expr
-from tir_mlir.dialect.presburger.simplify import simplify_index as simplify_index
 from tir_mlir.dialect.presburger.size_conditions import only_where as only_where
 from tir_mlir.dialect.presburger.size_conditions import promised as promised
 from tir_mlir.dialect.presburger.size_conditions import sizes_without as sizes_without

@@ -1,8 +1,13 @@
 """Integer expressions of named variables: parse, print, normal form, equality, affine form."""
 
+from tir_mlir.dialect.symbolic.affine import OPERATORS as OPERATORS
 from tir_mlir.dialect.symbolic.affine import fold_affine as fold_affine
 from tir_mlir.dialect.symbolic.affine import from_affine as from_affine
+from tir_mlir.dialect.symbolic.affine import from_ast as from_ast
 from tir_mlir.dialect.symbolic.affine import is_by_variable as is_by_variable
+from tir_mlir.dialect.symbolic.affine import parse as parse
+from tir_mlir.dialect.symbolic.affine import parse_formula as parse_formula
+from tir_mlir.dialect.symbolic.affine import size_of as size_of
 from tir_mlir.dialect.symbolic.affine import to_affine as to_affine
 from tir_mlir.dialect.symbolic.expression import APPLY as APPLY
 from tir_mlir.dialect.symbolic.expression import DIVISIONS as DIVISIONS
@@ -23,11 +28,6 @@ from tir_mlir.dialect.symbolic.expression import names_in as names_in
 from tir_mlir.dialect.symbolic.expression import operation as operation
 from tir_mlir.dialect.symbolic.expression import plus as plus
 from tir_mlir.dialect.symbolic.expression import text as text
-from tir_mlir.dialect.symbolic.parsing import OPERATORS as OPERATORS
-from tir_mlir.dialect.symbolic.parsing import from_ast as from_ast
-from tir_mlir.dialect.symbolic.parsing import parse as parse
-from tir_mlir.dialect.symbolic.parsing import parse_formula as parse_formula
-from tir_mlir.dialect.symbolic.parsing import size_of as size_of
 from tir_mlir.dialect.symbolic.polynomial import Polynomial as Polynomial
 from tir_mlir.dialect.symbolic.polynomial import c_code as c_code
 from tir_mlir.dialect.symbolic.polynomial import equal as equal

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, reduce
 from math import gcd
 
+from tir_mlir.dialect.symbolic.affine import parse
 from tir_mlir.dialect.symbolic.expression import DIVISIONS, Constant, IntExpr, Operation, Symbol, as_expr, operation
-from tir_mlir.dialect.symbolic.parsing import parse
 
 Monomial = tuple[IntExpr, ...]
 """The sorted factors of a product: variables, and quotients and remainders that do not simplify."""

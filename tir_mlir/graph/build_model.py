@@ -16,8 +16,7 @@ from tir_mlir.graph.memory.calls_in_place import marked, scratch_sizes
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model import Model
-from tir_mlir.graph.model_memory import bound_weights
-from tir_mlir.graph.model_parts import check_packed, named_parts
+from tir_mlir.graph.model_parts import bound_weights, check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.scheduled_programs import built_as_given

@@ -11,17 +11,18 @@ from functools import cached_property
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.channels_last import channels_last
-from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.function_memory import find_scratch, mark_in_place
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls
 from tir_mlir.graph.transforms.legalize import legalize
-from tir_mlir.graph.transforms.lift_weights import lift_weights
+from tir_mlir.graph.transforms.lift_weights import constants_to_weights, lift_weights
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
@@ -42,12 +43,14 @@ class Stage:
     """A stage: `run(graph)` is a new graph that computes the same.
 
     name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens. run:
-    may also take fields of `Options`, by their names.
+    may also take fields of `Options`, by their names. only_for: operators, kinds of them, and kinds of functions
+    that are called; `compile_graph` does not run it on a graph without any of these. None: it is run on each graph.
     """
 
     name: str
     help: str
     run: Callable[..., Graph]
+    only_for: frozenset[str | OperatorKind] | None = None
 
     @cached_property
     def options(self) -> list[str]:
@@ -60,10 +63,22 @@ class Stage:
 
 
 STAGES: list[Stage] = [
-    Stage("inline_calls", "Put what other graphs do in place of their calls", inlined_calls),
+    Stage(
+        "inline_calls",
+        "Put what other graphs do in place of their calls",
+        inlined_calls,
+        frozenset({encoding.GRAPH, encoding.GROUP}),
+    ),
     Stage("simplify", "Remove what does nothing or is undone; one product for all rows", simplify),
-    Stage("fold_batch_norm", "Fold batch normalization into the weights before it", fold_batch_norm),
-    Stage("channels_last", "Compute convolutions of images in NHWC", channels_last),
+    Stage(
+        "fold_batch_norm",
+        "Fold batch normalization into the weights before it",
+        fold_batch_norm,
+        frozenset({"nn.batch_norm"}),
+    ),
+    Stage(
+        "channels_last", "Compute convolutions of images in NHWC", channels_last, frozenset({OperatorKind.CONVOLUTION})
+    ),
     Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
     Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),
     Stage("legalize", "Make a TensorIR function of each operator; reshapes become views", legalize),
@@ -106,15 +121,27 @@ def compile_graph(
     """
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
+    has, scanned = frozenset[str | OperatorKind](), None
     for stage in STAGES[first:last]:
-        lowered = stage(graph, options or Options())
-        if verify and not (comparison := lowered.verify(graph)):
+        if stage.only_for is not None and scanned is not graph:
+            has, scanned = _nodes_of(graph), graph
+        idle = stage.only_for is not None and has.isdisjoint(stage.only_for)
+        lowered = graph if idle else stage(graph, options or Options())
+        if verify and not idle and not (comparison := lowered.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")
         graph = lowered
         if follow is not None:
             with entered():
                 follow(stage.name, graph.module.mlir)
     return graph
+
+
+def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:
+    """What the nodes of a graph, and of the graphs of its module, are: see `Stage.only_for`."""
+    with entered():
+        nodes = [node for func in tensor_funcs(graph.module.mlir) if func.is_graph for node in func.nodes]
+        names = {name for node in nodes if (name := node.operator) is not None}
+        return frozenset(names | {kind_of(name) for name in names} | {node.kind for node in nodes})
 
 
 def _number(name: str) -> int:

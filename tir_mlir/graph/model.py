@@ -17,8 +17,7 @@ from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.memory.places import Plan
-from tir_mlir.graph.model_memory import Memory, memory_of
-from tir_mlir.graph.model_parts import joined_parts
+from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
 from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes

@@ -16,8 +16,8 @@ from tir_mlir.equivalence.compare import QUICK_WORK, compare
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.graph.compared_parts import ByParts, Side, lowered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
+from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.graph.whole_program import calls_only, weight_types
 
 

@@ -17,11 +17,11 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import places
 from tir_mlir.graph.memory.calls_in_place import marked
 from tir_mlir.graph.memory.lower_main import output_shapes
-from tir_mlir.graph.model_memory import given_weight
+from tir_mlir.graph.model_parts import given_weight
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
-from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize
+from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.interpreter import Report, interpret
 
 

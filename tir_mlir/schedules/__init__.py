@@ -5,7 +5,7 @@ from __future__ import annotations
 from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
-from tir_mlir.schedules.products.weight_panels import WeightPanels
+from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.programs.attention import attention
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.programs.prepack import prepack

@@ -2,8 +2,6 @@
 here changes the IR.
 """
 
-from tir_mlir.passes.schedule.legality.access_order import in_order as in_order
-from tir_mlir.passes.schedule.legality.access_order import written_after_read as written_after_read
 from tir_mlir.passes.schedule.legality.every_step import check_aliasing as check_aliasing
 from tir_mlir.passes.schedule.legality.every_step import check_concurrency as check_concurrency
 from tir_mlir.passes.schedule.legality.every_step import check_data_loops as check_data_loops
@@ -45,7 +43,9 @@ from tir_mlir.passes.schedule.legality.written_before_read import common_ancesto
 from tir_mlir.passes.schedule.legality.written_before_read import compared_elements as compared_elements
 from tir_mlir.passes.schedule.legality.written_before_read import elements_over as elements_over
 from tir_mlir.passes.schedule.legality.written_before_read import first_write as first_write
+from tir_mlir.passes.schedule.legality.written_before_read import in_order as in_order
 from tir_mlir.passes.schedule.legality.written_before_read import ops_between as ops_between
 from tir_mlir.passes.schedule.legality.written_before_read import runs_before as runs_before
 from tir_mlir.passes.schedule.legality.written_before_read import smallest_element as smallest_element
 from tir_mlir.passes.schedule.legality.written_before_read import uncovered as uncovered
+from tir_mlir.passes.schedule.legality.written_before_read import written_after_read as written_after_read

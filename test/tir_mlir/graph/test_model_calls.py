@@ -14,7 +14,7 @@ from harness.graph_cases import mlp, random, run_mlp
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.model_memory import memory_of
+from tir_mlir.graph.model_parts import memory_of
 
 
 @pytest.mark.few(1)

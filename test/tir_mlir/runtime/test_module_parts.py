@@ -10,7 +10,7 @@ import pytest
 from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, OutOfBoundsError
 from tir_mlir.passes.lower.llvm.nest_functions import MOST
-from tir_mlir.runtime.llvm import module_parts, object_code
+from tir_mlir.runtime.llvm import object_code
 from tir_mlir.script.parser import parse
 
 COUNT = MOST + 2
@@ -18,8 +18,8 @@ COUNT = MOST + 2
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(module_parts, "LEAST", 2)
-    monkeypatch.setattr(module_parts, "cores", lambda: 2)
+    monkeypatch.setattr(object_code, "LEAST_PART", 2)
+    monkeypatch.setattr(object_code, "cores", lambda: 2)
 
 
 def text(update: str, name: str = "main", more: str = "") -> str:
@@ -57,7 +57,7 @@ def test_two_parts_are_one_program():
 
 
 def test_one_core_compiles_one_part(monkeypatch):
-    monkeypatch.setattr(module_parts, "cores", lambda: 1)
+    monkeypatch.setattr(object_code, "cores", lambda: 1)
     lib = build(parse(text("B[vi] + N")), cache=False)
     assert parts(lib) == 1
     check(lib, lambda b, n: b + n)
@@ -67,14 +67,14 @@ def test_the_cores_are_those_of_the_process(monkeypatch):
     monkeypatch.undo()
     if hasattr(os, "sched_getaffinity"):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 9})
-        assert module_parts.cores() == 3
+        assert object_code.cores() == 3
         monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    assert module_parts.cores() == 4
+    assert object_code.cores() == 4
 
 
 def test_few_nests_are_one_part(monkeypatch):
-    monkeypatch.setattr(module_parts, "LEAST", COUNT)
+    monkeypatch.setattr(object_code, "LEAST_PART", COUNT)
     assert parts(build(parse(text("B[vi] + N")), cache=False)) == 1
 
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_divided_is_one_part(name):
     nests = "\n".join(f"define internal void @main.nest{n}() {{ ret void }}" for n in range(COUNT))
     with object_code.context() as context:
         made = object_code.parse(context, f"{LINES[name]}\n{nests}")
-        assert module_parts.count(made) == (2 if name in DIVISIBLE else 1)
+        assert object_code.count_parts(made) == (2 if name in DIVISIBLE else 1)
 
 
 STATE = """
@@ -188,7 +188,7 @@ def test_a_variable_of_a_kernel_exists_once(linkage):
 
 
 def test_a_part_that_fails_is_a_build_error(monkeypatch):
-    monkeypatch.setattr(module_parts, "AFTER", b"no-such-pass")
+    monkeypatch.setattr(object_code, "AFTER", b"no-such-pass")
     with pytest.raises(BuildError, match="no-such-pass"):
         build(parse(text("B[vi] + N")), cache=False)
 

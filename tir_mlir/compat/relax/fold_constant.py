@@ -14,8 +14,7 @@ from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import group_of
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
-from tir_mlir.script.function_table import erase_uncalled
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import IRModule, erase_uncalled
 
 
 def FoldConstant() -> Pass:  # noqa: N802

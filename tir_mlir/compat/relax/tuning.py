@@ -20,8 +20,8 @@ from tir_mlir.compat.runtime import Target
 from tir_mlir.dialect.diagnostics import GraphError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.legalize import legalize
+from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule

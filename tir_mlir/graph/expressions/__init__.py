@@ -37,7 +37,7 @@ from tir_mlir.graph.expressions.struct_info import (
 )
 from tir_mlir.graph.expressions.visitors import PyExprMutator, PyExprVisitor, mutator, remove_all_unused, visitor
 from tir_mlir.graph.expressions.write_graph import write_functions, write_graph
-from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import GlobalVar
 
 __all__ = [
     "Attrs", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataflowBlock", "DataflowVar", "DynTensorType",

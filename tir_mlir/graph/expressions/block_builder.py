@@ -17,8 +17,7 @@ from tir_mlir.graph.expressions.match_cast import MatchCast, matched
 from tir_mlir.graph.expressions.nodes import Call, Expr, SeqExpr, Tuple, Var, VarBinding, as_expr
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, as_struct_info
-from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.module import IRModule, PrimFunc
+from tir_mlir.script.module import GlobalVar, IRModule, PrimFunc
 from tir_mlir.script.printer.value_names import identifier
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func, placeholder

@@ -25,8 +25,7 @@ from tir_mlir.graph.expressions.nodes import (
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
-from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.module import GlobalVar, PrimFunc
 
 
 class Emitter:

@@ -12,8 +12,7 @@ from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as
 from tir_mlir.graph.expressions.read_graph import read_graph
 from tir_mlir.graph.expressions.struct_info import StructInfo, as_struct_info
 from tir_mlir.graph.graph import Graph
-from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import GlobalVar, IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
 

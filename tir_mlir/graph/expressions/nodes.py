@@ -21,11 +21,10 @@ from tir_mlir.graph.expressions.struct_info import (
     TupleStructInfo,
     as_struct_info,
 )
+from tir_mlir.graph.memory.size_code import checked_dtype
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.graph.rewrite import Op
-from tir_mlir.graph.sizes import checked_dtype
-from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.module import PrimFunc
+from tir_mlir.script.module import GlobalVar, PrimFunc
 from tir_mlir.te import Expr as TeExpr
 
 

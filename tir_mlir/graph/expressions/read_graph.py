@@ -26,7 +26,7 @@ from tir_mlir.graph.expressions.nodes import (
 from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.operators import takes_tuple
-from tir_mlir.script.function_table import GlobalVar
+from tir_mlir.script.module import GlobalVar
 from tir_mlir.script.printer.graphs import WEIGHTS, constant_array
 
 CALL_TIR = Op.get("relax.call_tir")

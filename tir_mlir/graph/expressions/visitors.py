@@ -24,8 +24,7 @@ from tir_mlir.graph.expressions.nodes import (
     Var,
     VarBinding,
 )
-from tir_mlir.script.function_table import GlobalVar
-from tir_mlir.script.module import IRModule
+from tir_mlir.script.module import GlobalVar, IRModule
 
 _Class = TypeVar("_Class", bound=type)
 

@@ -1,4 +1,4 @@
-"""Sizes as text ("n + 1"): their product, the ops that compute them, their affine form."""
+"""Sizes of tensors: numbers, or text of named sizes ("n + 1"); as te expressions, and as the ops that compute them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,106 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import prod
 from operator import mul
+from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import NotAffine
-from tir_mlir.dialect.symbolic import Constant, evaluate, fold, is_nonnegative, names_in, parse, to_affine
+from tir_mlir.dialect.diagnostics import GraphError, NotAffine, short_repr
+from tir_mlir.dialect.ir import dtypes
+from tir_mlir.dialect.symbolic import (
+    Constant,
+    IntExpr,
+    Symbol,
+    evaluate,
+    fold,
+    is_nonnegative,
+    leaves,
+    names_in,
+    parse,
+    size_of,
+    to_affine,
+)
+from tir_mlir.te import Tensor, Var, placeholder, var
+from tir_mlir.te.expr import Expr, int_expr
+
+
+class Sizes:
+    """The named sizes of a graph, each one variable of te."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Var] = {}
+        self._names: dict[str, str] = {}
+
+    def variable(self, name: str) -> Var:
+        """The variable of a name."""
+        if name not in self.variables:
+            variable = self.variables[name] = var(name)
+            self._names[variable.key] = name
+        return self.variables[name]
+
+    def expression(self, size: int | str) -> Any:
+        """The te form of a size: "n + 1" -> the variable of n, plus 1."""
+        return evaluate(parse(size), self.variable)
+
+    def text(self, size: Any) -> int | str:
+        """The number, or the text, of a size given as a number, text or te expression."""
+        return size_of(self.int_expr(size))
+
+    def int_expr(self, size: Any) -> IntExpr:
+        """The integer expression of a size given as a number, text or te expression. Errors: GraphError."""
+        if isinstance(size, bool) or not isinstance(size, (int, str, Expr)):
+            if hasattr(size, "__index__"):
+                return self.int_expr(int(size))
+            raise GraphError(f"a size is a number, a name or an expression of sizes, not {short_repr(size)}")
+        if isinstance(size, int):
+            if size < 0:
+                raise GraphError(f"a size is not negative; this one is {size}")
+            if size >= 2**63:
+                raise GraphError(f"a size is at most 2**63 - 1; this one is {size}")
+        if not isinstance(size, Expr):
+            expr = parse(size)
+            for leaf in leaves(expr):
+                if isinstance(leaf, Symbol):
+                    self.variable(leaf.name)
+            return expr
+        for key, leaf in size.leaves.items():
+            if key not in self._names:
+                self._adopt(key, leaf)
+        return int_expr(size, lambda key: Symbol(self._names[key]), self._refuse)
+
+    def _refuse(self, part: Expr) -> IntExpr:
+        raise GraphError(f"a size is a number, a name, or sums and products of them, not {short_repr(part)}")
+
+    def _adopt(self, key: str, leaf: Any) -> None:
+        """Take a variable of the user's as a size of its name."""
+        if not isinstance(leaf, Var):
+            raise GraphError(f"a size is an expression of sizes; {leaf!r} is not one")
+        variable = self.variables.setdefault(leaf.name, leaf)
+        if variable is not leaf:
+            raise GraphError(f"two sizes are named {leaf.name}; fix: one variable for both, or another name")
+        self._names[key] = leaf.name
+
+    def shape(self, dims: Any) -> tuple[int | str, ...]:
+        """A shape in text form. Errors: GraphError for what is not a sequence of sizes."""
+        if isinstance(dims, (int, str, Expr)):
+            dims = (dims,)
+        if not isinstance(dims, (tuple, list)):
+            raise GraphError(f"a shape is a tuple of sizes, not {short_repr(dims)}")
+        return tuple(self.text(size) for size in dims)
+
+    def tensor(self, name: str, shape: tuple[int | str, ...], dtype: str) -> Tensor:
+        """A te placeholder of a shape."""
+        return placeholder(tuple(self.expression(size) for size in shape), dtype, name=name)
+
+
+def checked_dtype(dtype: Any) -> str:
+    """The name of an element type. Errors: GraphError."""
+    name = getattr(dtype, "name", dtype)  # of numpy
+    if not isinstance(name, str) or name not in dtypes.NAMES:
+        raise GraphError(dtypes.refusal(short_repr(name)))
+    return name
+
 
 Size = int | str
 

@@ -16,7 +16,7 @@ from tir_mlir.dialect.graph import TensorType, create, encoding, free_name, node
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.model_memory import given_weight
+from tir_mlir.graph.model_parts import given_weight
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.precision.formats import (
     BFLOAT16,
@@ -32,11 +32,11 @@ from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_erro
 from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op, wildcard
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import clean
-from tir_mlir.graph.transforms.constants import constants_to_weights
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.lift_weights import (
     DERIVES,
     OF,
+    constants_to_weights,
     drop_unused_inputs,
     lift_weights,
     prepares,

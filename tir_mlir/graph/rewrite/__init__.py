@@ -1,6 +1,5 @@
 """One rewriter of graphs: patterns, which match nodes of MLIR, and rules, of which transforms are lists."""
 
-from tir_mlir.graph.rewrite.outline import call_group, group_of
 from tir_mlir.graph.rewrite.pattern import (
     CallPattern,
     DFPattern,
@@ -20,7 +19,7 @@ from tir_mlir.graph.rewrite.pattern import (
     make_fused_bias_activation_pattern,
     wildcard,
 )
-from tir_mlir.graph.rewrite.rules import Call, Matches, Rewriter, Rule, rewritten, uses
+from tir_mlir.graph.rewrite.rules import Call, Matches, Rewriter, Rule, call_group, group_of, rewritten, uses
 
 __all__ = [
     "Call", "CallPattern", "DFPattern", "Matches", "Op", "Rewriter", "Rule", "call_group", "group_of",

@@ -1,4 +1,6 @@
-"""Rewrite the nodes of a graph by rules: a pattern, and what to write in the place of a node that matches."""
+"""Rewrite the nodes of a graph by rules: a pattern, and what to write in the place of a node that matches; move
+nodes to a function of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, node_of
+from tir_mlir.dialect.ir import at_end, direct_ops, entered
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.rewrite.pattern import DFPattern, Op
-from tir_mlir.graph.sizes import Sizes
 
 Matches = Mapping[DFPattern, Any]
 """What each part of a pattern stands for: a value; of the whole pattern the call."""
@@ -188,3 +190,46 @@ class Call:
 def uses(value: ir.Value) -> int:
     """The number of uses of a value."""
     return sum(1 for _ in value.uses)
+
+
+def group_of(
+    module: ir.Module,
+    func: TensorFunc,
+    name: str,
+    nodes: Sequence[Node],
+    inputs: Mapping[ir.Value, str],
+    outputs: Sequence[ir.Value],
+) -> TensorFunc:
+    """A group of copies of nodes, with what they read that is no input, such as constants. inputs: with their names.
+
+    lv = R.nn.dense(x, w)                  @R.function(private=True)
+    gv = R.nn.relu(lv)             ->      def fused_dense_relu(x, w): ...
+    """
+    group = create.graph(module, name, encoding.GROUP)
+    copies = {value: create.add_input(group, named, func.type_of(value)) for value, named in inputs.items()}
+    with at_end(group.body):
+        for node in nodes:
+            copy_op(node.op, copies)
+    create.set_outputs(group, [copies[value] for value in outputs])
+    return group
+
+
+def call_group(
+    func: TensorFunc, group: TensorFunc, nodes: Sequence[Node], inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]
+) -> None:
+    """Call a group in the place of the last of the nodes that it has, which are erased.
+
+    What reads another result of them before that place moves behind it.
+    """
+    with ir.InsertionPoint(nodes[-1].op):
+        call = create.call(group, inputs, list(map(func.type_of, outputs)), list(map(func.name_of, outputs)))
+    ops, moved, late, last = direct_ops(func.op), {n.op for n in nodes}, set(outputs), call.op
+    for op in ops[ops.index(nodes[0].op) : ops.index(call.op)] if len(outputs) > 1 else []:
+        if op not in moved and any(value in late for value in op.operands):
+            op.move_after(last)
+            late.update(op.results)
+            last = op
+    for old, new in zip(outputs, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    for node in reversed(nodes):
+        node.op.erase()

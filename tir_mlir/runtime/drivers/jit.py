@@ -21,9 +21,9 @@ from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.llvm.linkage import keep_single, show_only
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.loader import Code
+from tir_mlir.runtime.llvm.object_code import keep_single, show_only
 from tir_mlir.runtime.tools import files, toolchain
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.llvm.linkage import INTERNAL, add_attribute
 from tir_mlir.runtime.llvm.llvm_c import llvm, message
+from tir_mlir.runtime.llvm.object_code import INTERNAL, add_attribute
 from tir_mlir.runtime.tools import toolchain
 
 _FUNCTION_INDEX = 0xFFFFFFFF

@@ -1,21 +1,160 @@
-"""Code generation: a module in the llvm dialect, or LLVM IR text, to an object file in memory."""
+"""Code generation: a module in the llvm dialect, or LLVM IR text, to an object file in memory.
+
+A large module is compiled in parts, by threads: the functions of its nests need nothing of each other. Linkage says
+which functions LLVM compiles once, and what an object file shows to the linker.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.calls import function_name
+from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.runtime.llvm import linkage, module_parts
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
+from tir_mlir.target.host import cores
+
+EXTERNAL, INTERNAL = 0, 8  # LLVMLinkage
+_WEAK_ODR, _HIDDEN = 6, 1  # LLVMLinkage, LLVMVisibility
+_FUNCTION_INDEX = 0xFFFFFFFF
+
+
+def name_of(value: int) -> str:
+    """The name of a function or variable."""
+    return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
+
+
+def defined(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
+    """The functions ("Function") or variables ("Global") that a module defines."""
+    value = getattr(llvm(), f"LLVMGetFirst{kind}")(module)
+    while value:
+        if not llvm().LLVMIsDeclaration(value):
+            yield value
+        value = getattr(llvm(), f"LLVMGetNext{kind}")(value)
+
+
+def keep_single(module: int | ctypes.c_void_p, context: int, prefix: str, names: Iterable[str]) -> None:
+    """Let LLVM inline each function only into its C interface, the function `prefix` + name.
+
+    The function becomes internal. LLVM would otherwise copy it into the C interface and into the entries that call
+    this, and optimize each copy.
+    """
+    for name in names:
+        body, entry = (llvm().LLVMGetNamedFunction(module, n.encode()) for n in (body_symbol(name), prefix + name))
+        if body and entry and not llvm().LLVMIsDeclaration(body):
+            llvm().LLVMSetLinkage(body, INTERNAL)
+            add_attribute(entry, context, "noinline")
+
+
+def add_attribute(function: int, context: int, name: str) -> None:
+    """Add an attribute without a value to a function."""
+    kind = llvm().LLVMGetEnumAttributeKindForName(name.encode(), len(name))
+    llvm().LLVMAddAttributeAtIndex(function, _FUNCTION_INDEX, llvm().LLVMCreateEnumAttribute(context, kind, 0))
+
+
+def show_only(module: int | ctypes.c_void_p, names: Collection[str], libcalls: Collection[str]) -> None:
+    """Make all that a module defines internal but `names`. What code generation itself may call, `libcalls`, stays
+    hidden and weak: several objects that have it are linked."""
+    for value in (*defined(module, "Function"), *defined(module, "Global")):
+        name = name_of(value)
+        if name in libcalls:
+            llvm().LLVMSetLinkage(value, _WEAK_ODR)
+            llvm().LLVMSetVisibility(value, _HIDDEN)
+        elif name not in names and not name.startswith("llvm."):
+            llvm().LLVMSetLinkage(value, INTERNAL)
+
+
+LEAST_PART = 32
+"""Functions of nests in a part: below, a thread costs more than it gains."""
+MOST = 8
+"""Parts of a module."""
+BEFORE = b"always-inline,globaldce,deadargelim"
+"""Passes on the whole module: afterwards the signatures of its functions are fixed."""
+AFTER = b"elim-avail-extern,globaldce,default<O3>"
+"""Passes on a part: its declarations first, then as for a whole module."""
+_AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
+_LOCAL = (INTERNAL, _PRIVATE)
+
+
+def count_parts(module: int | ctypes.c_void_p) -> int:
+    """In how many parts to compile a module: 1 unless it has many functions of nests, and can be divided."""
+    nests = sum(map(_is_nest, defined(module, "Function")))
+    parts = min(cores(), nests // LEAST_PART, MOST)
+    return parts if parts > 1 and _is_divisible(module) else 1
+
+
+def _is_divisible(module: int | ctypes.c_void_p) -> bool:
+    """Whether parts of a module can share what it defines. A variable with a name that others see is defined by one
+    part; a local one would be a different variable in each."""
+    api, length = llvm(), ctypes.c_size_t()
+    if api.LLVMGetFirstGlobalAlias(module) or api.LLVMGetFirstGlobalIFunc(module):
+        return False
+    api.LLVMGetModuleInlineAsm(module, ctypes.byref(length))
+    if length.value:
+        return False
+    linkages = (EXTERNAL, *_LOCAL)
+    if any(api.LLVMGetLinkage(f) not in linkages for f in defined(module, "Function")):
+        return False
+    return all(
+        api.LLVMGetLinkage(v) in linkages
+        and not api.LLVMIsThreadLocal(v)
+        and (api.LLVMIsGlobalConstant(v) or api.LLVMGetLinkage(v) == EXTERNAL)
+        for v in defined(module, "Global")
+    )
+
+
+def bitcode(module: int | ctypes.c_void_p) -> bytes:
+    """The bitcode of a module whose functions of nests are visible to other parts."""
+    for function in defined(module, "Function"):
+        if _is_nest(function):
+            llvm().LLVMSetLinkage(function, EXTERNAL)
+    buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(module)
+    try:
+        return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
+    finally:
+        llvm().LLVMDisposeMemoryBuffer(buffer)
+
+
+def read_bitcode(context: int, data: bytes) -> ctypes.c_void_p:
+    """Bitcode -> a module of the context."""
+    buffer = llvm().LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"tir_mlir")
+    module = ctypes.c_void_p()
+    failed = llvm().LLVMParseBitcodeInContext2(context, buffer, ctypes.byref(module))
+    llvm().LLVMDisposeMemoryBuffer(buffer)
+    if failed:
+        raise BuildError("the bitcode of the lowered module cannot be read back")
+    return module
+
+
+def keep_part(module: ctypes.c_void_p, number: int, parts: int) -> None:
+    """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
+    nest = 0
+    for function in defined(module, "Function"):
+        owner = 0
+        if _is_nest(function):
+            owner, nest = nest % parts, nest + 1
+        if owner != number:
+            _declare(function)
+    if number:
+        for variable in defined(module, "Global"):
+            _declare(variable)
+
+
+def _declare(value: int) -> None:
+    if llvm().LLVMGetLinkage(value) == EXTERNAL:
+        llvm().LLVMSetLinkage(value, _AVAILABLE_EXTERNALLY)
+
+
+def _is_nest(function: int) -> bool:
+    return attrs.NEST_MARK in name_of(function)
+
 
 _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _RETURN_STATUS = 0, 3, 2, 0, 2
 _ASSEMBLY, _OBJECT = 0, 1
@@ -58,7 +197,7 @@ def compile_module(
         with clock("translate"):
             llvm_module = _translated(module, extra, link, llvm_context)
         with clock("compile"):
-            number = module_parts.count(llvm_module) if parts and passes == OPTIMIZE else 1
+            number = count_parts(llvm_module) if parts and passes == OPTIMIZE else 1
             if number > 1:
                 return _compile_parts(llvm_module, llvm_target or target(), number)
             return [_compile(llvm_module, passes, llvm_target or target(), _AGGRESSIVE if passes else _NONE)]
@@ -99,14 +238,14 @@ def _compile_parts(llvm_module: int, llvm_target: LLVMTarget, number: int) -> li
     from concurrent.futures import ThreadPoolExecutor  # few builds need it
 
     with _prepared(llvm_module, llvm_target, _AGGRESSIVE) as machine:
-        _optimize(llvm_module, module_parts.BEFORE, machine)
-    data = module_parts.bitcode(llvm_module)
+        _optimize(llvm_module, BEFORE, machine)
+    data = bitcode(llvm_module)
 
     def part(n: int) -> bytes:
         with context() as llvm_context:
-            mine = module_parts.read(llvm_context, data)
-            module_parts.keep_part(mine, n, number)
-            return _compile(mine, module_parts.AFTER, llvm_target)
+            mine = read_bitcode(llvm_context, data)
+            keep_part(mine, n, number)
+            return _compile(mine, AFTER, llvm_target)
 
     with ThreadPoolExecutor(number) as pool:
         return list(pool.map(part, range(number)))
@@ -201,7 +340,7 @@ def _check_defined(llvm_module: int | ctypes.c_void_p) -> None:
     function = llvm().LLVMGetFirstFunction(llvm_module)
     while function:
         name = llvm().LLVMGetValueName2(function, ctypes.byref(ctypes.c_size_t())).decode()
-        public = llvm().LLVMGetLinkage(function) == linkage.EXTERNAL or attrs.NEST_MARK in name
+        public = llvm().LLVMGetLinkage(function) == EXTERNAL or attrs.NEST_MARK in name
         if public and not llvm().LLVMIsDeclaration(function):
             first = llvm().LLVMGetFirstInstruction(llvm().LLVMGetEntryBasicBlock(function))
             if llvm().LLVMGetInstructionOpcode(first) == _UNREACHABLE:

@@ -16,8 +16,8 @@ from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm_amx import tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_panels
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
+from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.products.tile_sizes import register_tile
-from tir_mlir.schedules.products.weight_panels import WeightPanels
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.steps import all_or_nothing, attempt
 from tir_mlir.target import Target, chosen
