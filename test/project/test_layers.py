@@ -107,7 +107,7 @@ PARTS: dict[str, str] = {
     "graph.fronts.torch_export": ". fronts fronts.aten operators",
     "graph.precision": ". operators rewrite transforms",
     "graph.profiling": ". memory transforms",
-    "graph.script": ". expressions memory operators",
+    "graph.script": ". expressions operators",
     "graph.shipping": ". memory",
     "graph.transforms": ". memory operators rewrite",
     "tune.boards": "trials",
@@ -117,7 +117,7 @@ PARTS: dict[str, str] = {
     "tune.search": "boards records report spaces trials",
     "compat.relax": ".",
     "dialect.symbolic": "diagnostics",
-    "graph.memory": "operators",
+    "graph.memory": ". operators",
     "graph.rewrite": ". operators",
 }
 

@@ -16,8 +16,8 @@ from tir_mlir.graph.callee_types import called_graph, called_types, check_parame
 from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, listed
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.size_code import Sizes, checked_dtype
 from tir_mlir.graph.operators import find_operator
+from tir_mlir.graph.size_code import Sizes, checked_dtype
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.te import Tensor, create_prim_func
 

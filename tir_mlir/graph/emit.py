@@ -9,9 +9,9 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import by_structure, dtypes
-from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import Operator
+from tir_mlir.graph.size_code import Sizes
 from tir_mlir.te import Tensor
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.graph.memory import size_code
+from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.places import INPUT, OUTPUT, WEIGHT, Place, Plan
 
 

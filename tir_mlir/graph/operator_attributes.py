@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operators import Operator
 from tir_mlir.graph.operators.operator import REQUIRED
+from tir_mlir.graph.size_code import Sizes
 from tir_mlir.te.expr import Expr
 
 SIZE = "size"

@@ -21,9 +21,9 @@ from tir_mlir.graph.expressions.struct_info import (
     TupleStructInfo,
     as_struct_info,
 )
-from tir_mlir.graph.memory.size_code import checked_dtype
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.graph.rewrite import Op
+from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.script.module import GlobalVar, PrimFunc
 from tir_mlir.te import Expr as TeExpr
 

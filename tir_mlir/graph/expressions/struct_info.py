@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.graph.memory.size_code import Sizes, checked_dtype
+from tir_mlir.graph.size_code import Sizes, checked_dtype
 from tir_mlir.te import Var
 from tir_mlir.te.expr import Expr as TeExpr
 

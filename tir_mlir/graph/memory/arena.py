@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.graph.memory import size_code
-from tir_mlir.graph.memory.size_code import Size
+from tir_mlir.graph import size_code
+from tir_mlir.graph.size_code import Size
 
 LINE = 64
 """Bytes that offsets are multiples of: a cache line, and the widest vector."""

@@ -13,11 +13,11 @@ from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, walk
-from tir_mlir.graph.memory import size_code
+from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.calls_in_place import join_parameters
 from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
-from tir_mlir.graph.memory.size_code import Size
+from tir_mlir.graph.size_code import Size
 
 WEIGHTS_NAME, ARENA_NAME, ARENA_BYTES = "weights", "arena", "arena_bytes"
 

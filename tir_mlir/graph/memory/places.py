@@ -10,10 +10,11 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs, dtypes
-from tir_mlir.graph.memory import arena, size_code
+from tir_mlir.graph import size_code
+from tir_mlir.graph.memory import arena
 from tir_mlir.graph.memory.arena import Arena, Request
-from tir_mlir.graph.memory.size_code import Size
 from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.size_code import Size
 
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
 SCRATCH = "graph.scratch"

@@ -12,8 +12,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.symbolic import equal
-from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.size_code import Sizes
 
 Lookup = Callable[[Any], Any]
 """What computes a value, such as the `Call` of a value of MLIR; None if nothing does."""

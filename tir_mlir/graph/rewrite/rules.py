@@ -16,9 +16,9 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create
 from tir_mlir.dialect.ir import at_end, direct_ops, entered
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.rewrite.pattern import DFPattern, Op
+from tir_mlir.graph.size_code import Sizes
 
 Matches = Mapping[DFPattern, Any]
 """What each part of a pattern stands for: a value; of the whole pattern the call."""

@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError, ScriptError, TirError
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.dialect.ir import entered, walk
 from tir_mlir.graph import script as relax
+from tir_mlir.graph import size_code
 from tir_mlir.graph.builder import add_function
 from tir_mlir.graph.expressions import (
     Call,
@@ -32,7 +33,6 @@ from tir_mlir.graph.expressions.emitter import Emitter
 from tir_mlir.graph.expressions.match_cast import MatchCast, matched
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
-from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource

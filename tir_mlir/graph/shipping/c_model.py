@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.symbolic import c_code, parse
-from tir_mlir.graph.memory import size_code
+from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.lower_main import output_name
 from tir_mlir.graph.memory.places import Plan

@@ -11,8 +11,8 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
 from tir_mlir.dialect.ir import all_blocks, attrs, entered
+from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.memory.places import byte_size
 from tir_mlir.graph.rewrite import call_group, group_of
 from tir_mlir.graph.transforms.clean import clean

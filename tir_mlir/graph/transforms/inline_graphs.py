@@ -10,7 +10,7 @@ from tir_mlir.dialect.graph import TensorFunc, create, encoding, free_name, repl
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.copied_body import TypedValue, copy_body
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.size_code import Sizes
+from tir_mlir.graph.size_code import Sizes
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
 

@@ -12,7 +12,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encodin
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
-from tir_mlir.graph.memory.size_code import Sizes
+from tir_mlir.graph.size_code import Sizes
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
 from tir_mlir.graph.transforms.operator_programs import operator_program

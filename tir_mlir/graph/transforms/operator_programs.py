@@ -9,11 +9,11 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import by_structure
 from tir_mlir.dialect.symbolic import equal
+from tir_mlir.graph import size_code
 from tir_mlir.graph.emit import listed
-from tir_mlir.graph.memory import size_code
-from tir_mlir.graph.memory.size_code import Sizes
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.operators import find_operator
+from tir_mlir.graph.size_code import Sizes
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
 

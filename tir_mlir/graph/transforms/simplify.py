@@ -5,8 +5,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.graph import TensorType
+from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
 from tir_mlir.graph.transforms.clean import clean

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.memory.places import Call
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
+from tir_mlir.graph import size_code
 from tir_mlir.graph.build_model import elsewhere, model_of
 from tir_mlir.graph.compile import Options as CompileOptions
 from tir_mlir.graph.compiled_cache import BEFORE_SCHEDULES, compiled_by_content
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import size_code
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.runtime.aligned import empty

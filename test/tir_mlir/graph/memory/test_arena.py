@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from tir_mlir.graph.memory import arena, size_code
+from tir_mlir.graph import size_code
+from tir_mlir.graph.memory import arena
 from tir_mlir.graph.memory.arena import Request
 
 

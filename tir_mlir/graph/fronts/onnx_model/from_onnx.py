@@ -16,7 +16,7 @@ from tir_mlir.graph.fronts.onnx_model import translations
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of
 from tir_mlir.graph.fronts.refusals import Refusals
-from tir_mlir.graph.memory.size_code import checked_dtype
+from tir_mlir.graph.size_code import checked_dtype
 
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
 _FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"

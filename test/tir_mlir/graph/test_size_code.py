@@ -7,7 +7,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.memory import size_code
+from tir_mlir.graph import size_code
 
 
 def test_a_product_keeps_expressions_in_parentheses():
