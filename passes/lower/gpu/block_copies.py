@@ -26,7 +26,7 @@ from tir_mlir.passes.lower.registry import location_text, lowering, programs
     "tir-lower-gpu-block-copies", "Prove that one copy of each shared buffer a block keeps the values of all reads"
 )
 def run(module: ir.Module) -> None:
-    """Check, and change nothing, that each read of a kernel gets the value that it gets in the serial program.
+    """loops over blocks and threads --> the same, if each read of a kernel gets the value of the serial program.
 
     A buffer allocated in loops has one copy for each of their iterations in TensorIR. On a GPU a `shared` buffer has
     one copy a block, a `local` one a copy a thread, and all threads go on from barrier to barrier: an access is before

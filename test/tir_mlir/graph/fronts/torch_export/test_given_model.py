@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 nn = torch.nn
 
-from tir_mlir.graph.fronts.torch_export.from_torch import as_module, warn_of_training  # noqa: E402
+from tir_mlir.graph.fronts.torch_export.given_model import as_module, warn_of_training  # noqa: E402
 
 X = torch.linspace(-1, 1, 8).reshape(2, 4)
 
