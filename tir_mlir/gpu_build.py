@@ -61,7 +61,7 @@ def emulation_of(original: ir.Module, target: CUDA, timing: Timing, follow: Foll
             with_barriers.append(clone_module(module))
 
     device = clone_module(original)
-    lower_to_device(device, _limits_of(target), timing=timing.passes, follow=keep)
+    lower_to_device(device, _limits_of(target), warp=target.warp, timing=timing.passes, follow=keep)
     (program,) = with_barriers
     emulation.run(program)
     if follow is not None:
@@ -82,7 +82,7 @@ def gpu_library(
     try:
         with timing.clock("lower"):
             device = clone_module(original)
-            lower_to_device(device, _limits_of(target), timing=timing.passes, follow=follow)
+            lower_to_device(device, _limits_of(target), warp=target.warp, timing=timing.passes, follow=follow)
             kernels = lower_to_nvvm(device, timing=timing.passes, follow=follow)
     finally:
         RECORDED_WARNINGS.reset(token)
@@ -115,7 +115,7 @@ def opencl_library(
     """Build a module, which is not changed, for OpenCL. Raises LoweringError for what it cannot run."""
     with timing.clock("lower"):
         device = clone_module(original)
-        lower_to_device(device, _limits_of(target), warp=1, timing=timing.passes, follow=follow)
+        lower_to_device(device, _limits_of(target), warp=target.warp, timing=timing.passes, follow=follow)
         code = OpenclCode(source_of(device, OPENCL_C))
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = opencl_function.functions(signatures, programs, code.text)
@@ -133,7 +133,7 @@ def rocm_library(
     """Build a module, which is not changed, for a GPU of AMD. Raises LoweringError for what it cannot run."""
     with timing.clock("lower"):
         device = clone_module(original)
-        lower_to_device(device, _limits_of(target), warp=1, timing=timing.passes, follow=follow)
+        lower_to_device(device, _limits_of(target), warp=target.warp, timing=timing.passes, follow=follow)
         kernels = lower_to_rocdl(device, target.chip, timing=timing.passes, follow=follow)
     code = RocmCode(device, kernels, target, source_of)
     code.text  # noqa: B018  errors come from `build`

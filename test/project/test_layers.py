@@ -23,7 +23,7 @@ PACKAGES: dict[str, str] = {
     "target": "dialect.diagnostics",
     "passes": "dialect",
     "runtime": "dialect on_demand sources target",
-    "ptx": "dialect.diagnostics errors runtime",
+    "ptx": "dialect.diagnostics errors runtime target",
     "gpu_build": "dialect passes.lower runtime target",
     "build": "dialect gpu_build passes.lower runtime target",
     "equivalence": "build dialect errors passes.lower ptx runtime target",

@@ -44,6 +44,12 @@ def test_sectors_of_a_stride_of_words(stride, sectors):
     assert (report.global_requests, report.sectors, report.sectors_least) == (1, sectors, 4)
 
 
+def test_shared_memory_of_a_block_is_what_is_declared_and_dynamic():
+    dynamic = ".extern .shared .align 16 .b8 more[];"
+    text = kernels.module(dynamic + "\n" + kernels.kernel("", 0, shared=512))
+    assert ptx.launch(text, "k", (1,), (32,), [], shared_bytes=4096).shared_bytes == 512 + 4096
+
+
 def test_a_loop_counts_each_turn():
     body = (
         shared_at("shl.b32 %r2, %t, 2;") + "mov.b32 %r9, 0;\nLOOP:\nst.shared.b32 [%r3], %t;\nadd.s32 %r3, %r3, 128;\n"

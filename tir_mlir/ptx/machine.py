@@ -73,7 +73,7 @@ class Machine:
         self.cta = self.own // self.width
         self.tid = self.own % self.width
         self.alive = self.tid < self.threads
-        self.report = Report(kernel.name, grid, block)
+        self.report = Report(kernel.name, grid, block, kernel.shared_bytes + dynamic)
         self.order = Clocks(blocks, self.width, kernel) if needed(kernel) else Epochs(blocks, self.width)
         self.parameters = arguments.parameters
         self.active: Lanes = slice(None)

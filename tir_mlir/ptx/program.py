@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.target import CUDA
 
 _REGISTERS = re.compile(r"Compiling entry function '([\w$]+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
 
@@ -93,7 +95,15 @@ class ProgramReport:
         if not self.launches:
             return f"{self.name}: no kernel was started"
         head = "the first block of each launch\n\n" if self.one_block else ""
-        return head + "\n\n".join(f"{report}\n\nneeds {self.kernels[report.kernel]}" for report in self.launches)
+        return head + "\n\n".join(f"{report}\n\nneeds {self._needs(report)}" for report in self.launches)
+
+    def _needs(self, report: Report) -> str:
+        kernel = replace(self.kernels[report.kernel], shared_bytes=report.shared_bytes)
+        if kernel.registers is None:
+            return str(kernel)
+        threads = math.prod(report.block)
+        blocks, limit = CUDA(self.code.chip).occupancy(threads, kernel.shared_bytes, kernel.registers)
+        return f"{kernel}\na multiprocessor holds {blocks} blocks, {blocks * threads:,} threads: it has no more {limit}"
 
     __repr__ = __str__
 

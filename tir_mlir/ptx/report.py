@@ -27,12 +27,14 @@ class AccessCount:
 
 @dataclass
 class Report:
-    """The counts of a launch. `instructions`: by kind, one for each warp; `accesses`: by instruction of shared and
-    global memory; `branches` and `divergent`: of warps; `barriers`: of blocks."""
+    """The counts of a launch. `shared_bytes`: shared memory of a block, declared and dynamic; `instructions`: by kind,
+    one for each warp; `accesses`: by instruction of shared and global memory; `branches` and `divergent`: of warps;
+    `barriers`: of blocks."""
 
     kernel: str = ""
     grid: tuple[int, int, int] = (1, 1, 1)
     block: tuple[int, int, int] = (1, 1, 1)
+    shared_bytes: int = 0
     instructions: dict[str, int] = field(default_factory=dict)
     accesses: list[AccessCount] = field(default_factory=list)
     branches: int = 0

@@ -87,8 +87,8 @@ class CUDA:
     ask for, by default what the chip has. `ptx`: the version of PTX, 80 is 8.0. emulated: run the kernels on this
     machine's CPU, the threads of a block in turn. Raises BuildError for an unknown chip, and for a limit below 0.
 
-    Facts of the chip, for schedules: warp, threads that run together; registers, of a multiprocessor, for all of its
-    blocks; registers_a_thread, at most; resident_threads, resident_blocks, resident_shared: of a multiprocessor.
+    Facts of the chip: warp, threads that run together and shuffle values; registers, of a multiprocessor, for all of
+    its blocks; resident_threads, resident_blocks, resident_shared: of a multiprocessor.
     """
 
     chip: str = "sm_80"
@@ -99,7 +99,6 @@ class CUDA:
     emulated: bool = False
     warp: int = field(default=32, init=False)
     registers: int = field(default=64 << 10, init=False)
-    registers_a_thread: int = field(default=255, init=False)
     resident_threads: int = field(default=0, init=False)
     resident_blocks: int = field(default=0, init=False)
     resident_shared: int = field(default=0, init=False)
@@ -124,6 +123,22 @@ class CUDA:
             if not getattr(self, name):
                 object.__setattr__(self, name, value)
 
+    def occupancy(self, threads: int, shared_bytes: int, registers: int) -> tuple[int, str]:
+        """The blocks of `threads` threads that a multiprocessor holds at a time, and what it has no more of.
+
+        A warp takes registers in units of 256 from one of four banks; from sm_80 on a block takes 1 KiB of shared
+        memory besides its own (NVIDIA's occupancy calculator).
+        """
+        warps = -(-threads // self.warp)
+        of_a_warp = -(-max(registers, 1) * self.warp // 256) * 256
+        reserved = 1 << 10 if int(self.chip.strip("sm_a")) >= 80 else 0
+        return min(
+            (self.registers // 4 // of_a_warp * 4 // warps, "registers"),
+            (self.resident_threads // (warps * self.warp), "threads"),
+            (self.resident_blocks, "blocks"),
+            (self.resident_shared // max(shared_bytes + reserved, 1), "shared memory"),
+        )
+
     @property
     def triple(self) -> str:
         return "nvptx64-nvidia-cuda"
@@ -140,6 +155,7 @@ class OpenCL:
 
     max_threads: int = 1024
     shared: int = 32 << 10
+    warp: int = field(default=1, init=False)
 
     @property
     def chip(self) -> str:
@@ -154,11 +170,13 @@ _ROCM_CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201")
 @dataclass(frozen=True)
 class ROCM:
     """A GPU of AMD, experimental: code objects are made, `lib.export("f.hsaco")`, and checked by their assembly only.
-    max_threads: of a block; shared: bytes of shared memory of a block. Raises BuildError for an unknown chip."""
+    max_threads: of a block; shared: bytes of shared memory of a block. Threads combine values in shared memory. Raises
+    BuildError for an unknown chip."""
 
     chip: str = "gfx942"
     max_threads: int = 1024
     shared: int = 64 << 10
+    warp: int = field(default=1, init=False)
 
     def __post_init__(self) -> None:
         if self.chip not in _ROCM_CHIPS:

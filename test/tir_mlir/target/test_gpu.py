@@ -31,6 +31,20 @@ def test_the_chip_decides_what_a_block_may_use():
     assert target.CUDA("sm_90", shared=100 << 10).shared == 100 << 10
 
 
+@pytest.mark.parametrize(
+    ("chip", "threads", "shared", "registers", "blocks"),
+    [
+        ("sm_80", 256, 0, 96, (2, "registers")),
+        ("sm_80", 1024, 0, 16, (2, "threads")),
+        ("sm_80", 1, 0, 16, (32, "blocks")),
+        ("sm_80", 128, 40 << 10, 32, (4, "shared memory")),
+        ("sm_60", 128, 32 << 10, 32, (2, "shared memory")),
+    ],
+)
+def test_blocks_that_a_multiprocessor_holds(chip, threads, shared, registers, blocks):
+    assert target.CUDA(chip).occupancy(threads, shared, registers) == blocks
+
+
 def test_an_unknown_chip():
     with pytest.raises(BuildError, match=r"unknown GPU 'sm_81' \(did you mean 'sm_89'\?\); known: 'sm_60'"):
         target.CUDA("sm_81")

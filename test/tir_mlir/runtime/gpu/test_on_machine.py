@@ -166,8 +166,10 @@ def test_registers_are_told_where_the_assembler_is(monkeypatch, tmp_path):
         'ptxas info : Used 40 registers, used 1 barriers"\n'
     )
     (tmp_path / "ptxas").chmod(0o755)
-    facts = lib.report().kernels["matmul_kernel"]
+    report = lib.report()
+    facts = report.kernels["matmul_kernel"]
     assert (facts.registers, facts.spilled) == (40, 8)
+    assert "\na multiprocessor holds 24 blocks, 1,536 threads: it has no more registers" in str(report)
 
 
 def test_what_a_report_refuses(lib):
