@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+import kernels
 import large_programs
 import random_steps
 from measure import Stats, seconds
@@ -54,7 +55,15 @@ class Cost:
 
 def costs(n: int, rounds: int, root: Path) -> list[Cost]:
     """Return all measurements, in pipeline order."""
-    return [*_imports(rounds, root), *_schedule(n, rounds), _step(), *_build(n, rounds), _call(), *_large()]
+    return [
+        *_imports(rounds, root),
+        *_schedule(n, rounds),
+        _step(),
+        *_build(n, rounds),
+        _call(),
+        *_large(),
+        *_kernels(rounds),
+    ]
 
 
 def _large() -> list[Cost]:
@@ -81,6 +90,15 @@ def _large() -> list[Cost]:
             "<= 50",
         ),
         Cost(group, "verify of gemm at 1024^3", "s", Stats.of([large_programs.checked_product()]), "<= 1"),
+    ]
+
+
+def _kernels(rounds: int) -> list[Cost]:
+    """Time kernels for a GPU, in processor time."""
+    group, built, ran = "kernels for a GPU", kernels.build_seconds(4096, rounds), kernels.machine_seconds(256, rounds)
+    return [
+        Cost(group, "build of a product, 4096^3", "ms", Stats.of(built).times(1e3), "<= 600"),
+        Cost(group, "PTX machine: a product, 256^3, all checks", "s", Stats.of(ran), "<= 2"),
     ]
 
 

@@ -1,0 +1,52 @@
+"""Costs of kernels for GPUs that need no GPU: to build them, and to run them on the PTX machine with all checks."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from tir_mlir import Schedule, build, schedules
+from tir_mlir.script import tir as T
+
+
+def product(n: int) -> Any:
+    """C = A @ B of n x n float32 elements, scheduled for sm_80."""
+
+    @T.prim_func
+    def main(A: T.Buffer((n, n), "float32"), B: T.Buffer((n, n), "float32"), C: T.Buffer((n, n), "float32")):  # type: ignore[valid-type]
+        for i, j, k in T.grid(n, n, n):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0.0
+                C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+    sch = Schedule(main)
+    schedules.gemm(sch, "C", target="sm_80")
+    return sch
+
+
+def build_seconds(n: int, rounds: int) -> list[float]:
+    """CPU seconds of builds without the cache."""
+    sch, took = product(n), []
+    for _ in range(rounds):
+        before = time.process_time()
+        build(sch, target="sm_80", cache=False)
+        took.append(time.process_time() - before)
+    return took
+
+
+def machine_seconds(n: int, rounds: int) -> list[float]:
+    """CPU seconds of launches of the whole grid, whose numbers are compared with NumPy's."""
+    lib = build(product(n), target="sm_80")
+    rng, took = np.random.default_rng(0), []
+    for _ in range(rounds):
+        a, b = (rng.integers(-8, 8, (n, n)).astype(np.float32) for _ in range(2))
+        c = np.zeros((n, n), np.float32)
+        before = time.process_time()
+        lib.report(a, b, c)
+        took.append(time.process_time() - before)
+        np.testing.assert_array_equal(c, a @ b)
+    return took
