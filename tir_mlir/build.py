@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module
 from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library, rocm_library
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
-from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
@@ -244,7 +244,7 @@ def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
         )
     library = _by_tools(request)
     text += ": either LLVM crashed or the process was killed; the tools driver is used until the file is removed"
-    warn_user(text)
+    warn(text)
     return library
 
 
@@ -305,7 +305,7 @@ def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], Lower
     except BuildError:
         return None
     for text in compiled.warned:
-        warn_user(text)
+        warn(text)
     return library
 
 
@@ -349,7 +349,7 @@ def _lower(request: _Request) -> LoweredProgram:
     token = RECORDED_WARNINGS.set(warned)
     try:
         for text in replaced:
-            warn_user(text)
+            warn(text)
         with timing.clock("lower"):
             cpu = cpu_target or host()
             registers = cpu.vector_bits, cpu.registers

@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
 from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm, lower_to_rocdl
-from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn_user
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.drivers.opencl_code import OpenclCode
@@ -101,7 +101,7 @@ def _warn_of_local_memory(ptx: str) -> None:
         if (entry := _ENTRY.search(line)) is not None:
             kernel = entry[1]
         elif (depot := _DEPOT.search(line)) is not None:
-            warn_user(f"kernel {kernel} keeps {depot[1]} bytes of local buffers a thread in memory, not in registers")
+            warn(f"kernel {kernel} keeps {depot[1]} bytes of local buffers a thread in memory, not in registers")
 
 
 def opencl_library(

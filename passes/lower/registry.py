@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextvars import ContextVar
 
 from mlir import ir
@@ -88,10 +87,5 @@ class LoweringWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Emit a LoweringWarning."""
-    warnings.warn(text, LoweringWarning, stacklevel=3)
-
-
-def warn_user(text: str) -> None:
     """Emit a LoweringWarning at the user's line."""
     warn_at_user(text, LoweringWarning)

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 
+CUDA_DRIVER = "libcuda.so.1"
+"""The library of NVIDIA's driver."""
+
 
 @dataclass(frozen=True)
 class _Chip:
@@ -251,9 +254,9 @@ def _of_this_machine() -> CUDA | None:
 def _ask_driver() -> tuple[int, int] | str:
     """The compute capability of the first GPU, or what is missing."""
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        driver = ctypes.CDLL(CUDA_DRIVER)
     except OSError:
-        return "libcuda.so.1, the library of NVIDIA's driver, is not found"
+        return f"{CUDA_DRIVER}, the library of NVIDIA's driver, is not found"
     device, number = ctypes.c_int(), ctypes.c_int()
     if code := driver.cuInit(0):
         return f"the driver does not start (cuInit returns {code})"

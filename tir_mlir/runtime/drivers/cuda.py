@@ -30,8 +30,8 @@ from tir_mlir.runtime.drivers.device_driver import (
     NativeDriver,
     OneProcess,
 )
+from tir_mlir.target.gpu import CUDA_DRIVER
 
-_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 WAYS = (
     'fix: build(..., target="cuda-emulated") runs the same schedule on the CPU, interpret(sch, ..., target="cuda") runs'
     ' the kernels on a machine in Python with all checks; lib.assembly and lib.export("f.ptx") need no GPU'
@@ -109,7 +109,7 @@ class Cuda:
 
     is_machine = False
 
-    def __init__(self, library: str = _LIBRARY):
+    def __init__(self, library: str = CUDA_DRIVER):
         try:
             self._library = ctypes.CDLL(library)
         except OSError:
