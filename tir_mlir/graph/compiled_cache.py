@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 from dataclasses import fields
@@ -10,7 +9,6 @@ from dataclasses import fields
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
@@ -43,14 +41,16 @@ def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    name = store.digest(fingerprint.installation(), package(), text, graph.name, _described(options), str(until))
+    name = store.digest(
+        fingerprint.installation(), fingerprint.package(), text, graph.name, _described(options), str(until)
+    )
     serialized = store.load("graphs", name)
     if serialized is None:
         compiled = compile_graph(graph, until, options)
         if not _is_of_text(compiled, graph):
             return compiled
         serialized = _to_bytes(compiled)
-        if sources_unchanged():
+        if fingerprint.package_unchanged():
             store.save("graphs", name, serialized)
     return _from_bytes(
         serialized, graph
@@ -95,21 +95,3 @@ def _described(options: Options) -> str:
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
     target_name = options.target if isinstance(options.target, str) else ""
     return f"{target_name} {plain} {options.threads} {options.extra}"
-
-
-@functools.cache
-def package() -> str:
-    """Size and time of the sources of this package, when first asked."""
-    return _stamps()
-
-
-def sources_unchanged() -> bool:
-    """Whether no source of this package changed since `package` was first asked; else what is made is not kept."""
-    return package() == _stamps()
-
-
-def _stamps() -> str:
-    try:
-        return fingerprint.package_stamps()
-    except OSError as error:
-        raise BuildError(f"the sources of tir_mlir cannot be read: {error}") from error

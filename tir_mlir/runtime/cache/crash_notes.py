@@ -33,7 +33,7 @@ def earlier_crash(name: str) -> CrashRecord | None:
     with contextlib.suppress(OSError, ToolError):
         for path in sorted((cache_folder() / _KIND).glob(f"{name}.*")):
             _, process, stage = path.name.split(".")
-            if not _alive(int(process)):
+            if not alive(int(process)):
                 return CrashRecord(path, stage, int(process))
     return None
 
@@ -62,7 +62,8 @@ def record_build(name: str, text: str) -> Iterator[Callable[[str], None]]:
                 path.unlink()
 
 
-def _alive(process: int) -> bool:
+def alive(process: int) -> bool:
+    """Whether a process of this machine runs."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from tir_mlir import sources
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.llvm import llvm_c
 
 FORMAT = "1"
@@ -40,9 +41,23 @@ def _sources() -> str:
     return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(sources.path(source))))
 
 
-def package_stamps() -> str:
-    """Path, size and time of every file of the package, byte code aside."""
-    return "\n".join(sorted(stamp for folder in sources.FOLDERS for stamp in _stamps(folder)))
+@functools.cache
+def package() -> str:
+    """The sources of the whole package when first asked."""
+    return _package_stamps()
+
+
+def package_unchanged() -> bool:
+    """Whether no source of this package changed since `package` was first asked; else what is made is not kept."""
+    return package() == _package_stamps()
+
+
+def _package_stamps() -> str:
+    """Path, size and time of every file of the package, byte code aside. Raises BuildError."""
+    try:
+        return "\n".join(sorted(stamp for folder in sources.FOLDERS for stamp in _stamps(folder)))
+    except OSError as error:
+        raise BuildError(f"the sources of tir_mlir cannot be read: {error}") from error
 
 
 def _stamps(path: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Pure functions of bytes, run side by side by worker processes and this one; their results are cached."""
 
-from tir_mlir.runtime.workers.run import run
+from tir_mlir.runtime.workers.run import run, start
 from tir_mlir.runtime.workers.tasks import Done, Task
 
-__all__ = ["Done", "Task", "run"]
+__all__ = ["Done", "Task", "run", "start"]

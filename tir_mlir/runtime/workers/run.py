@@ -1,11 +1,19 @@
-"""Run tasks: what the cache has is read, equal ones are computed once, results are stored as soon as they are there."""
+"""Run tasks side by side: what the cache has is read, the rest is computed by worker processes and by this one."""
 
 from __future__ import annotations
 
+import os
+import queue
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tir_mlir.runtime.cache import store
-from tir_mlir.runtime.workers.tasks import Done, Task, computed
+from tir_mlir.runtime.workers import pool
+from tir_mlir.runtime.workers.messages import BUSY, CACHED, FAILED, Answer, Request
+from tir_mlir.runtime.workers.process import Worker
+from tir_mlir.runtime.workers.tasks import Done, Task, attempt
 
 
 def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done], None] | None = None) -> list[bytes]:
@@ -14,22 +22,148 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
     Tasks of one kind and key are computed once. cache: read and store results by kind and key. progress: called once a
     task, in this thread. Errors: what a task raises; what was computed before it is in the cache.
     """
-    results: dict[tuple[str, str], bytes] = {}
-    return [_result(task, results, cache, progress or (lambda done: None)) for task in tasks]
+    jobs: dict[object, _Job] = {}
+    for task in tasks:
+        jobs.setdefault(_identity(task), _Job(task, [])).labels.append(task.label)
+    answers: dict[int, bytes] = {}
+    report = progress or (lambda done: None)
+
+    def done(job: _Job, answer: Answer) -> None:
+        answers[id(job)] = answer.result
+        for number, label in enumerate(job.labels):
+            report(Done(label, 0.0 if number else answer.seconds, bool(number) or answer.status == CACHED))
+
+    missing = []
+    for job in jobs.values():
+        found = store.load(job.task.kind, job.task.key) if cache and job.task.key else None
+        if found is None:
+            missing.append(job)
+        else:
+            done(job, Answer(CACHED, 0.0, found))
+    if missing:
+        _Run(missing, cache, done).complete()
+    return [answers[id(jobs[_identity(task)])] for task in tasks]
 
 
-def _result(task: Task, results: dict[tuple[str, str], bytes], cache: bool, progress: Callable[[Done], None]) -> bytes:
-    name = (task.kind, task.key)
-    found = results.get(name) if task.key else None
-    if found is None and task.key and cache:
-        found = store.load(*name)
-    if found is not None:
-        progress(Done(task.label, 0.0, cached=True))
-    else:
-        found, seconds = computed(task.function, task.payload)
-        if task.key and cache:
-            store.save(*name, found)
-        progress(Done(task.label, seconds))
-    if task.key:
-        results[name] = found
-    return found
+def start(work: float, functions: Sequence[str]) -> None:
+    """Start worker processes early, where `work` CPU seconds of tasks that call these functions will come."""
+    pool.pool.start(work, functions)
+
+
+def _identity(task: Task) -> object:
+    return (task.kind, task.key) if task.key else id(task)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A task, and the labels of all that are equal to it. insist: compute it though another build is at it; here: a
+    worker failed on it."""
+
+    task: Task
+    labels: list[str]
+    insist: bool = False
+    here: bool = False
+
+    def request(self, cache: bool) -> Request:
+        task = self.task
+        return Request(task.function, task.kind, task.key, cache, self.insist, task.payload)
+
+
+class _Run:
+    """The jobs of one call of `run`. A thread for each worker sends requests and puts answers into `_arrived`; all
+    else, and the jobs that are computed here, is done by the thread that called."""
+
+    def __init__(self, jobs: list[_Job], cache: bool, done: Callable[[_Job, Answer], None]):
+        self._jobs, self._cache, self._done = jobs, cache, done
+        self._waiting = deque(sorted(jobs, key=lambda job: -len(job.task.payload)))  # the longest first
+        self._later: deque[_Job] = deque()
+        self._arrived: queue.SimpleQueue[tuple[_Job, Answer] | None] = queue.SimpleQueue()
+        self._lock, self._process = threading.Lock(), os.getpid()
+        self._unfinished = dict.fromkeys(jobs)
+        self._threads, self._spent = 0, 0.0
+
+    def complete(self) -> None:
+        """Return when all jobs are done."""
+        try:
+            while self._unfinished:
+                if os.getpid() != self._process:
+                    self._restart()
+                self._employ()
+                while not self._arrived.empty():
+                    self._arrive()
+                if (job := self._take(here=True)) is not None:
+                    self._finish(job, attempt(job.request(self._cache)))
+                elif self._unfinished:
+                    self._arrive()
+        finally:
+            with self._lock:
+                self._waiting.clear()
+                self._later.clear()
+
+    def _restart(self) -> None:
+        """In the child of a fork: the workers answer its parent, and a thread that is gone may hold the lock."""
+        self._lock, self._process, self._arrived = threading.Lock(), os.getpid(), queue.SimpleQueue()
+        self._waiting, self._later, self._threads = deque(self._unfinished), deque(), 0
+
+    def _employ(self) -> None:
+        """Start workers if the jobs that are left are worth it, judged by those that are done; take those there are."""
+        computed = len(self._jobs) - len(self._unfinished)
+        left = len(self._waiting) + len(self._later)
+        if left < 2:
+            return
+        if computed and self._threads == 0:
+            pool.pool.start(self._spent / computed * left, sorted({job.task.function for job in self._jobs}))
+        for worker in pool.pool.take():
+            try:
+                threading.Thread(target=self._feed, args=(worker,), daemon=True).start()
+                self._threads += 1
+            except RuntimeError:  # no thread can start, as at the end of the process
+                pool.pool.give_back(worker)
+
+    def _take(self, here: bool = False) -> _Job | None:
+        """The next job; those that another build claims come last."""
+        with self._lock:
+            for jobs in (self._waiting, self._later):
+                for job in jobs:
+                    if here or not job.here:
+                        jobs.remove(job)
+                        return job
+        return None
+
+    def _finish(self, job: _Job, answer: Answer) -> None:
+        """Note an answer, or put a job back."""
+        if answer.status in (BUSY, FAILED):
+            job.insist, job.here = True, answer.status == FAILED
+            with self._lock:
+                (self._later if answer.status == BUSY else self._waiting).append(job)
+        elif job in self._unfinished:
+            del self._unfinished[job]
+            self._spent += answer.seconds
+            self._done(job, answer)
+
+    def _arrive(self) -> None:
+        """Wait for an answer of a worker."""
+        arrived = self._arrived.get()
+        if arrived is not None:
+            self._finish(*arrived)
+
+    def _feed(self, worker: Worker) -> None:
+        """Keep a worker busy until no job is left; while many are, one request ahead, as this process may be slow."""
+        sent: deque[_Job] = deque()
+        try:
+            worker.greet()
+            while True:
+                while len(sent) < (2 if len(self._waiting) > 4 else 1) and (job := self._take()) is not None:
+                    sent.append(job)
+                    worker.send(job.request(self._cache))
+                if not sent:
+                    break
+                answer = worker.receive()
+                self._arrived.put((sent.popleft(), answer))
+            pool.pool.give_back(worker)
+        except (OSError, EOFError, ValueError):
+            pool.pool.drop(worker)
+        finally:  # of a dead worker: its jobs are done by this process
+            for job in sent:
+                self._arrived.put((job, Answer(FAILED)))
+            self._arrived.put(None)

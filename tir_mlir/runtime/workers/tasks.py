@@ -8,6 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache.claims import claimed
+from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, Answer, Request
+
 
 @dataclass(frozen=True)
 class Task:
@@ -34,15 +38,31 @@ class Done:
     cached: bool = False
 
 
+def attempt(request: Request) -> Answer:
+    """Look a result up, else compute and store it, unless another process is at it. Errors: those of the function."""
+    stored = request.cache and request.key != ""
+    if not stored:
+        return _computed(request)
+    name = request.kind, request.key
+    found = store.load(*name)
+    if found is not None:
+        return Answer(CACHED, 0.0, found)
+    with claimed(*name) as is_free:
+        if not is_free and not request.insist:
+            return Answer(BUSY)
+        answer = _computed(request)
+        store.save(*name, answer.result)
+    return answer
+
+
+def _computed(request: Request) -> Answer:
+    start = time.thread_time()
+    result = imported(request.function)(request.payload)
+    return Answer(COMPUTED, time.thread_time() - start, result)
+
+
 @functools.cache
 def imported(function: str) -> Callable[[bytes], bytes]:
     """The function of "package.module:name"."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def computed(function: str, payload: bytes) -> tuple[bytes, float]:
-    """What a task gives in this process, and the CPU seconds of this thread that it took. Errors: those of the task."""
-    start = time.thread_time()
-    result = imported(function)(payload)
-    return result, time.thread_time() - start

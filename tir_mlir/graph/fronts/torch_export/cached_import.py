@@ -18,7 +18,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.compiled_cache import package, sources_unchanged
 from tir_mlir.graph.fronts.torch_export.export_model import evaluating
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.graph import Graph
@@ -247,7 +246,7 @@ def _key(model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, op
     except Exception:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
         return None
     version = f"{torch.__version__} {torch.version.git_version} {fingerprint.stamp(torch.__file__)}"
-    return store.digest(fingerprint.installation(), package(), version, calls, *options)
+    return store.digest(fingerprint.installation(), fingerprint.package(), version, calls, *options)
 
 
 def _known(key: str, model: torch.nn.Module) -> Graph | None:
@@ -264,7 +263,7 @@ def _known(key: str, model: torch.nn.Module) -> Graph | None:
 
 def _keep(key: str, graph: Graph, model: torch.nn.Module) -> None:
     """Keep a graph whose weights are all parameters and buffers of the module."""
-    if not graph.weights.keys() <= named_tensors(model).keys() or not sources_unchanged():
+    if not graph.weights.keys() <= named_tensors(model).keys() or not fingerprint.package_unchanged():
         return
     with entered():
         text = str(graph.module.mlir)

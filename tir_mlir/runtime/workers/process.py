@@ -1,0 +1,85 @@
+"""A worker process as its parent sees it: started, asked, closed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.runtime.workers import messages
+from tir_mlir.runtime.workers.messages import Answer, Request
+
+_CODE = """import sys
+sys.path[:] = sys.argv[1].split(chr(10))
+from tir_mlir.runtime.workers.worker import main
+main(sys.argv[2:])"""
+_PIPE = 1 << 20
+"""Bytes of a pipe: a request or an answer fits, so that neither side waits until the other one reads."""
+
+
+class Worker:
+    """A process that answers requests in order. Every method raises OSError or EOFError if the process is dead."""
+
+    def __init__(self, functions: Sequence[str], environment: Mapping[str, str]):
+        """Start it. functions: are imported before the first request. Raises OSError."""
+        path = "\n".join(part for part in sys.path if isinstance(part, str))
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CODE, path, *functions],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(environment),
+            bufsize=0,
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
+        for pipe in (self._requests, self._answers):
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+        self._greeted, self._parent = False, os.getpid()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def greet(self) -> None:
+        """Wait until it has started. Raises EOFError if it has loaded other sources than this process."""
+        if not self._greeted:
+            if messages.read_answer(self._answers).result.decode() != store.digest(fingerprint.package()):
+                raise EOFError
+            self._greeted = True
+
+    def send(self, request: Request) -> None:
+        """Ask it; it may still be at an earlier request."""
+        messages.write(self._requests, request.to_bytes())
+
+    def receive(self) -> Answer:
+        """The answer to the earliest request without one."""
+        return messages.read_answer(self._answers)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        self.forget()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+
+    def forget(self) -> None:
+        """Close the pipes of this process, as the child of a fork does with what belongs to its parent."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        if os.getpid() != self._parent:
+            self._process.returncode = 0  # another process waits for it
