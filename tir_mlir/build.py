@@ -37,6 +37,7 @@ from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
+from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
 from tir_mlir.target import GPU, ROCM, OpenCL, Target, host, named
@@ -143,7 +144,8 @@ def build(
     fast_entry.prepare()
     with entered():
         original, origin = _module(mod), scheduled_programs.AS_GIVEN
-        with opened(dump, next((f.name for f in funcs(original)), "module")) as states:
+        name = next((f.name for f in funcs(original)), "module")
+        with followed(f"build of {name}"), opened(dump, name) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
             if scheduled_programs.FINDER.get() is not None and not isinstance(requested, GPU):

@@ -89,7 +89,7 @@ PARTS: dict[str, str] = {
     "runtime.drivers": "cache call kernels llvm tools",
     "runtime.gpu": "call drivers",
     "runtime.llvm": "tools",
-    "runtime.workers": "cache tools",
+    "runtime.workers": ". cache tools",
     "script.parser": ". language",
     "script.parser.modules": "parser",
     "script.printer": "language",

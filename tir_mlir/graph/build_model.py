@@ -19,6 +19,7 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import bound_weights, check_packed, named_parts
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.runtime.dump import Dump, opened
+from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target
@@ -35,7 +36,8 @@ def build_model(
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
     timing, options = Timing(), Options(target, threads)
-    with opened(dump, graph.name) as states:
+    with followed(f"build of {graph.name}") as followed_build, opened(dump, graph.name) as states:
+        timing.follow(followed_build)
         with timing.clock("graph"):
             if states is not None:
                 with entered():

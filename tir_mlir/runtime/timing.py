@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 
+from tir_mlir.runtime import progress
+
 STAGES = {
     "graph": "transforms of the graph, its functions and their schedules",
     "memory": "planning of the memory of the graph, and its one function",
@@ -25,8 +27,9 @@ STAGES = {
 class Timing(dict[str, float]):
     """Wall seconds by stage, in order; prints as a table.
 
-    cpu: CPU seconds of the process by stage, which other programs on the machine do not lengthen. cached: cache hit.
-    passes: wall seconds by lowering pass.
+    cpu: CPU seconds of the process and its workers by stage, which other programs on the machine do not lengthen.
+    cached: cache hit. passes: wall seconds by lowering pass. functions: what was done with each function of a graph,
+    the slowest first.
     """
 
     def __init__(self) -> None:
@@ -34,6 +37,16 @@ class Timing(dict[str, float]):
         self.cached = False
         self.cpu: dict[str, float] = {}
         self.passes: dict[str, float] = {}
+        self._functions: list[progress.Done] = []
+
+    @property
+    def functions(self) -> list[progress.Done]:
+        """What was done with each function of a graph, the slowest first."""
+        return sorted(self._functions, key=lambda done: -done.seconds)
+
+    def follow(self, build: progress.Build) -> None:
+        """Tell of the functions of this build."""
+        self._functions = build.functions
 
     @property
     def total(self) -> float:
@@ -43,12 +56,15 @@ class Timing(dict[str, float]):
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
         """Context whose duration, of wall and of CPU time, is added to a stage."""
-        start, cpu_start = time.perf_counter(), time.process_time()
+        progress.enter_stage(stage)
+        start, cpu_start = time.perf_counter(), _cpu()
         try:
             yield
         finally:
-            self[stage] = self.get(stage, 0.0) + time.perf_counter() - start
-            self.cpu[stage] = self.cpu.get(stage, 0.0) + time.process_time() - cpu_start
+            took, cpu = time.perf_counter() - start, _cpu() - cpu_start
+            self[stage] = self.get(stage, 0.0) + took
+            self.cpu[stage] = self.cpu.get(stage, 0.0) + cpu
+            progress.leave_stage(stage, took, cpu)
 
     def _repr_html_(self) -> str:
         """A table with a bar a stage."""
@@ -77,4 +93,14 @@ class Timing(dict[str, float]):
         ]
         slow = sorted(self.passes.items(), key=lambda entry: -entry[1])[:5]
         lines += [f"    {1e3 * took:17.2f} ms  {name}" for name, took in slow]
+        worked = [done for done in self.functions if not done.cached]
+        if self._functions:
+            known = len(self._functions) - len(worked)
+            lines.append(f"  {len(self._functions)} steps of functions, {known} from the cache")
+        lines += [f"    {1e3 * done.seconds:17.2f} ms CPU  {done.label} ({done.kind})" for done in worked[:5]]
         return "\n".join(lines)
+
+
+def _cpu() -> float:
+    """CPU seconds of this process, and of the workers that computed for it."""
+    return time.process_time() + progress.elsewhere.seconds

@@ -9,29 +9,38 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers import pool
 from tir_mlir.runtime.workers.messages import BUSY, CACHED, FAILED, Answer, Request
 from tir_mlir.runtime.workers.process import Worker
-from tir_mlir.runtime.workers.tasks import Done, Task, attempt
+from tir_mlir.runtime.workers.tasks import Task, attempt
 
 
 def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done], None] | None = None) -> list[bytes]:
     """The results of the tasks, in order.
 
     Tasks of one kind and key are computed once. cache: read and store results by kind and key. progress: called once a
-    task, in this thread. Errors: what a task raises; what was computed before it is in the cache.
+    task, in this thread; the build that is followed (`runtime.progress`) is told too. Errors: what a task raises; what
+    was computed before it is in the cache.
     """
     jobs: dict[object, _Job] = {}
     for task in tasks:
         jobs.setdefault(_identity(task), _Job(task, [])).labels.append(task.label)
     answers: dict[int, bytes] = {}
-    report = progress or (lambda done: None)
+    build = builds.current()
+    if build is not None:
+        build.expect(len(tasks))
 
     def done(job: _Job, answer: Answer) -> None:
         answers[id(job)] = answer.result
         for number, label in enumerate(job.labels):
-            report(Done(label, 0.0 if number else answer.seconds, bool(number) or answer.status == CACHED))
+            seconds, cached = (0.0, True) if number else (answer.seconds, answer.status == CACHED)
+            told = Done(label, seconds, cached, job.task.kind)
+            for note in (progress, build and build.note):
+                if note is not None:
+                    note(told)
 
     missing = []
     for job in jobs.values():
@@ -145,6 +154,7 @@ class _Run:
         """Wait for an answer of a worker."""
         arrived = self._arrived.get()
         if arrived is not None:
+            builds.elsewhere.seconds += arrived[1].seconds
             self._finish(*arrived)
 
     def _feed(self, worker: Worker) -> None:

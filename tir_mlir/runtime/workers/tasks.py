@@ -29,15 +29,6 @@ class Task:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class Done:
-    """A task that is done: its label, the CPU seconds that it took, whether its result came from the cache."""
-
-    label: str
-    seconds: float
-    cached: bool = False
-
-
 def attempt(request: Request) -> Answer:
     """Look a result up, else compute and store it, unless another process is at it. Errors: those of the function."""
     stored = request.cache and request.key != ""

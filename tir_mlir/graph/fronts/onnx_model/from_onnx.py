@@ -17,6 +17,7 @@ from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.size_code import checked_dtype
+from tir_mlir.runtime.progress import followed
 
 _FIX = 'from_onnx(..., ops={{"{op}": f}}), where f makes te tensors of te tensors and attributes'
 _FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"
@@ -35,12 +36,13 @@ def from_onnx(model: Any, *, ops: Mapping[str, Callable[..., Any]] | None = None
     """
     import onnx
 
-    proto = model if isinstance(model, onnx.ModelProto) else _read(model)
-    if proto.functions:
-        from onnx import inliner
+    with followed("import of a model"):
+        proto = model if isinstance(model, onnx.ModelProto) else _read(model)
+        if proto.functions:
+            from onnx import inliner
 
-        proto = inliner.inline_local_functions(proto)
-    return _OnnxImporter(GraphBuilder(name), proto, dict(ops or {})).graph()
+            proto = inliner.inline_local_functions(proto)
+        return _OnnxImporter(GraphBuilder(name), proto, dict(ops or {})).graph()
 
 
 def _read(path: Any) -> Any:

@@ -18,6 +18,7 @@ from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
+from tir_mlir.runtime.progress import followed
 
 
 def from_torch(
@@ -67,9 +68,10 @@ def from_torch(
         decomposed = in_known_operators(program, {*translations(), *user_ops})
         return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated == "return").graph()
 
-    if not cache or user_ops or dynamic is not None or foreign_operators():
-        return imported()
-    return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
+    with followed("import of a model"):
+        if not cache or user_ops or dynamic is not None or foreign_operators():
+            return imported()
+        return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
 
 
 def operator_name(op: Any) -> str:
