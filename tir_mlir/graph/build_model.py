@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import entered
@@ -16,7 +17,8 @@ from tir_mlir.graph.memory.calls_in_place import marked, scratch_sizes
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model import Model
-from tir_mlir.graph.model_parts import bound_weights, check_packed, named_parts
+from tir_mlir.graph.model_parts import check_packed, named_parts
+from tir_mlir.graph.model_weights import bound_weights, compiled_nodes
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.progress import followed
@@ -61,26 +63,19 @@ def model_of(
     what the build goes on to write to."""
     timing = Timing() if timing is None else timing
     with timing.clock("memory"), entered():
-        plans = planned(compiled)
-        main_plan = plans[compiled.name]
+        main_plan = planned(compiled)
         if not elsewhere(target):
             check_packed(main_plan, libs)
         main = lower_main(compiled.module.mlir, named_parts(compiled.name, main_plan))
-        first = lower_main(compiled.module.mlir, {n: p for n, p in plans.items() if p is not main_plan})
         if states is not None:
             states.write("lower-main", main)
     with built_as_given():
         library = build(main, target, cache=cache, libs=libs, dump=states)
-        computing = None
-        if len(plans) > 1:
-            with nullcontext() if states is None else states.part("weights") as own_states:
-                if own_states is not None:
-                    own_states.write("lower-main", first)
-                host_target = "llvm" if elsewhere(target) else target
-                computing = build(first, host_target, cache=cache, dump=own_states)
+        with nullcontext() if states is None else states.part("weights") as own_states:
+            functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, own_states)
     _add(timing, library.timing)
     with timing.clock("weights"):
-        weights = bound_weights(compiled, plans, computing)
+        weights = bound_weights(compiled, main_plan, functions)
     return Model(compiled, main_plan, library, weights, timing, target, libs)
 
 
@@ -96,8 +91,24 @@ def _add(timing: Timing, build_timing: Timing) -> None:
     timing.passes, timing.cached = build_timing.passes, build_timing.cached
 
 
-def planned(graph: Graph) -> dict[str, Plan]:
-    """The plans of a compiled graph and, if there is one, of the graph that computes its weights, by name."""
-    weights_func = prepares(graph)
+def planned(graph: Graph) -> Plan:
+    """The plan of a compiled graph."""
     in_place, scratch = marked(graph.module.mlir), scratch_sizes(graph.module.mlir)
-    return {f.name: places.plan(f, in_place, scratch=scratch) for f in (graph.func, weights_func) if f is not None}
+    return places.plan(graph.func, in_place, scratch=scratch)
+
+
+def weight_functions(
+    graph: Graph, target: Target | str = "llvm", cache: bool = True, states: Dump | None = None
+) -> dict[str, tuple[Any, int]]:
+    """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
+    `compiled_nodes`, each with the bytes that it needs for itself."""
+    with entered():
+        weights_func = prepares(graph)
+        plans = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
+        if not plans:
+            return {}
+        module = lower_main(graph.module.mlir, plans)
+        if states is not None:
+            states.write("lower-main", module)
+    library = build(module, target, cache=cache, dump=states)
+    return {name: (library[name], plan.arena.total) for name, plan in plans.items()}

@@ -17,7 +17,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import places
 from tir_mlir.graph.memory.calls_in_place import marked
 from tir_mlir.graph.memory.lower_main import output_shapes
-from tir_mlir.graph.model_parts import given_weight
+from tir_mlir.graph.model_weights import given_weight
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.legalize import legalize

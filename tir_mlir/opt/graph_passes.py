@@ -17,8 +17,10 @@ from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_lina
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.model_parts import named_parts
+from tir_mlir.graph.model_weights import compiled_nodes
 from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_functions, merge_equal_nodes
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
+from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
@@ -122,9 +124,9 @@ for _stage in STAGES:
 
 @graph_pass("tir-graph-lower-main", "Plan memory, and lower the graph to one function on buffers", lower_main)
 def _lower_main(graph: Graph) -> IRModule:
-    plans = planned(graph)
-    others = {name: plan for name, plan in plans.items() if name != graph.name}
-    return IRModule(lower_main(graph.module.mlir, {**named_parts(graph.name, plans[graph.name]), **others}))
+    weights_func = prepares(graph)
+    others = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
+    return IRModule(lower_main(graph.module.mlir, {**named_parts(graph.name, planned(graph)), **others}))
 
 
 # --- all of them, and further ones ------------------------------------------------------------------------------------

@@ -9,12 +9,11 @@
 # The weight in panels is a weight that is computed when weights are bound.
 # CHECK-LABEL: def fused_matmul_add_nn_relu(
 # CHECK-SAME:    x1: T.Buffer(({{[0-9]+}}, 64, {{[0-9]+}}), "float32")
-# CHECK-LABEL: def pack_panels(W: T.Buffer((64, 32), "float32")
 # CHECK-LABEL: def main(
 # CHECK:         w_panels: R.Tensor(({{[0-9]+}}, 64, {{[0-9]+}}), dtype="float32"),
 # CHECK:         R.func_attr({"weights": {"b": "b", "w_panels": "w.panels"}})
 # CHECK-LABEL: def main_weights(w:
-# CHECK:         R.call_tir(cls.pack_panels, (w,)
+# CHECK:         R.pack_panels(w, along=1, group=1, inner=
 from tir_mlir.graph import script as R
 
 

@@ -3,10 +3,21 @@
 import difflib
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.graph import Node, TensorFunc
 from tir_mlir.graph.operators import arithmetic, networks, shaping
+from tir_mlir.graph.operators.array_rules import ArrayRule
 from tir_mlir.graph.operators.operator import Operator, OperatorKind
 
-__all__ = ["OPERATORS", "Operator", "OperatorKind", "find_operator", "foreign_operators", "kind_of", "takes_tuple"]
+__all__ = [
+    "OPERATORS",
+    "Operator",
+    "OperatorKind",
+    "array_rule",
+    "find_operator",
+    "foreign_operators",
+    "kind_of",
+    "takes_tuple",
+]
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator for operator in (*arithmetic.OPERATORS, *shaping.OPERATORS, *networks.OPERATORS)
@@ -28,6 +39,15 @@ def kind_of(name: str | None) -> OperatorKind:
     """The kind of an operator; None is no operator."""
     operator = OPERATORS.get(name) if name is not None else None
     return OperatorKind.OTHER if operator is None else operator.kind
+
+
+def array_rule(func: TensorFunc, node: Node) -> ArrayRule | None:
+    """How NumPy computes a node of a graph on weights; None: it does not, or not at the speed of memory."""
+    operator = OPERATORS.get(node.operator or "")
+    if operator is None or operator.arrays is None:
+        return None
+    operands = [func.type_of(value) for value in node.inputs]
+    return operator.arrays if operator.arrays.applies(node.attributes, operands, node.types) else None
 
 
 def find_operator(name: str) -> Operator:

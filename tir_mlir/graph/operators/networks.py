@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import topi
+from tir_mlir.graph.operators.array_rules import PADDED
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, row_wise, view
 from tir_mlir.topi import nn
 
@@ -122,7 +123,7 @@ OPERATORS = [
     Operator("nn.dense", nn.dense, num_inputs=3, kind=OperatorKind.PRODUCT),
     Operator("nn.bias_add", nn.bias_add),
     view("nn.batch_flatten", nn.flatten),
-    Operator("nn.pad", _pad, num_inputs=1),
+    Operator("nn.pad", _pad, num_inputs=1, arrays=PADDED),
     Operator("nn.batch_norm", _batch_norm),
     Operator("nn.instance_norm", nn.instance_norm, num_inputs=3),
     Operator("nn.group_norm", nn.group_norm, num_inputs=3),

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.graph.operators.array_rules import ArrayRule
 
 
 class OperatorKind(Enum):
@@ -34,7 +35,8 @@ class Operator:
     equal, or None; kind: what transforms know of it; num_inputs: how many of the parameters of `te` are operands, None:
     all up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
     an overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result;
-    divides: it is not defined for integers divided by 0.
+    divides: it is not defined for integers divided by 0; arrays: how NumPy computes it on weights, where it does so at
+    the speed of memory.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Operator:
     torch: str = ""
     onnx: str = ""
     divides: bool = False
+    arrays: ArrayRule | None = None
 
     @cached_property
     def attrs(self) -> Mapping[str, Any]:

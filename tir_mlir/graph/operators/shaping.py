@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir import topi
+from tir_mlir import te, topi
+from tir_mlir.graph.operators import array_rules as rules
 from tir_mlir.graph.operators.operator import Operator, row_wise, view
+from tir_mlir.schedules.products.packing import WeightPanels
 
 
 def _reshape(x: Any, shape: Any) -> Any:
@@ -83,30 +85,49 @@ def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str 
     return topi.where(hot, on, off)
 
 
+def _pack_panels(x: Any, along: int, inner: Any, width: int, group: int = 1) -> Any:
+    """A weight in panels of `width` along one axis, with zeros after the last row, as `schedules.WeightPanels` says.
+    inner: the order of the other axes; group: adjacent elements that stay so."""
+    panels = WeightPanels("", tuple(int(n) for n in x.shape), x.dtype, along, tuple(inner), width, group)
+    rows = panels.source[along]
+
+    def element(*axes: Any) -> Any:
+        row, indices = axes[0] * width + axes[-1], dict(zip(panels.inner, axes[1:-1], strict=True))
+        value = x(*(row if d == along else indices[d] for d in range(len(panels.source))))
+        return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, x.dtype))
+
+    def grouped(p: Any, k: Any, lane: Any, term: Any) -> Any:
+        row, column = p * width + lane, k * group + term
+        return x(row, column) if along == 0 else x(column, row)
+
+    return te.compute(panels.shape, grouped if group > 1 else element, name="T_panels")
+
+
 OPERATORS = [
     view("reshape", _reshape, num_inputs=1),
     view("flatten", _flatten),
     view("expand_dims", _expand_dims, num_inputs=1),
     view("squeeze", topi.squeeze),
-    Operator("permute_dims", _permute_dims, linalg="linalg.transpose"),
-    Operator("broadcast_to", topi.broadcast_to, num_inputs=1),
-    Operator("concat", _concat),
-    Operator("stack", _stack),
-    Operator("split", topi.split, num_inputs=1),
-    Operator("tile", _tile, num_inputs=1),
-    Operator("repeat", _repeat, num_inputs=1),
-    Operator("flip", _flip, num_inputs=1),
+    Operator("permute_dims", _permute_dims, linalg="linalg.transpose", arrays=rules.PERMUTED),
+    Operator("broadcast_to", topi.broadcast_to, num_inputs=1, arrays=rules.BROADCAST),
+    Operator("concat", _concat, arrays=rules.JOINED),
+    Operator("stack", _stack, arrays=rules.STACKED),
+    Operator("split", topi.split, num_inputs=1, arrays=rules.SPLIT),
+    Operator("tile", _tile, num_inputs=1, arrays=rules.TILED),
+    Operator("repeat", _repeat, num_inputs=1, arrays=rules.REPEATED),
+    Operator("flip", _flip, num_inputs=1, arrays=rules.FLIPPED),
     Operator("roll", topi.roll, num_inputs=1),
-    Operator("strided_slice", _strided_slice, num_inputs=1),
-    Operator("take", _take),
+    Operator("strided_slice", _strided_slice, num_inputs=1, arrays=rules.SLICED),
+    Operator("take", _take, arrays=rules.TAKEN),
     Operator("gather_elements", _gather_elements),
     Operator("gather_nd", topi.gather_nd),
-    Operator("index_tensor", topi.index_tensor),
+    Operator("index_tensor", topi.index_tensor, arrays=rules.AT_INDICES),
     Operator("one_hot", _one_hot),
     Operator("scatter_elements", topi.scatter_elements),
     Operator("scatter_nd", topi.scatter_nd),
     Operator("index_put", _index_put),
     Operator("slice_scatter", topi.slice_scatter),
+    Operator("pack_panels", _pack_panels, num_inputs=1, arrays=rules.PANELS),
     row_wise("argsort", topi.argsort),
     row_wise("sort", topi.sort),
     Operator("topk", topi.topk),

@@ -14,9 +14,10 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import TensorType, create, encoding, free_name, node_of, tensor_func
 from tir_mlir.dialect.ir import attrs, entered
-from tir_mlir.graph.build_model import build_model
+from tir_mlir.graph.build_model import weight_functions
+from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.model_parts import given_weight
+from tir_mlir.graph.model_weights import computed_weights
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.precision.formats import (
     BFLOAT16,
@@ -31,11 +32,10 @@ from tir_mlir.graph.precision.formats import (
 from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
 from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op, wildcard
 from tir_mlir.graph.transforms.channels_last import channels_last
-from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.clean import clean, erase_dead_nodes
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.lift_weights import (
     DERIVES,
-    OF,
     constants_to_weights,
     drop_unused_inputs,
     lift_weights,
@@ -293,10 +293,9 @@ def with_computed_weights(graph: Graph) -> Graph:
         if weights_func is None:
             return graph
         name, derived = weights_func.name, list(attrs.get(weights_func.op, DERIVES))
-        types = [(weights_func.input_name(n), weights_func.input_type(n)) for n in range(len(weights_func.inputs))]
         sources = dict(zip(derived, map(_source, weights_func.outputs), strict=True))
         sources = {name: None if n is None else weights_func.input_name(n) for name, n in sources.items()}
-    arrays = _run(lifted, name, [given_weight(lifted, weight, type_) for weight, type_ in types])
+    arrays = _computed(lifted)
     clone = lifted.clone()
     with entered():
         tensor_func(clone.module.mlir, name).op.erase()
@@ -342,13 +341,11 @@ def _rename(graph: Graph, name: str, new_name: str) -> None:
     graph.weights[new_name] = graph.weights.pop(name)
 
 
-def _run(lifted: Graph, name: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of the graph that computes weights, which is built as a model of its own."""
+def _computed(lifted: Graph) -> list[np.ndarray]:
+    """The outputs of the graph that computes weights."""
     alone = lifted.clone()
     with entered():
-        alone.func.op.erase()
-        func = tensor_func(alone.module.mlir, name)
-        del func.op.attributes[OF]
-        del func.op.attributes[DERIVES]
-    outputs = build_model(clean(Graph(alone.module, {}, name)))(*(np.asarray(array, order="C") for array in inputs))
-    return list(outputs) if isinstance(outputs, tuple) else [outputs]
+        create.set_outputs(alone.func, [])
+        erase_dead_nodes(alone.func)
+    compiled = compile_graph(alone, resume_after="lift_weights")
+    return computed_weights(compiled, weight_functions(compiled))

@@ -12,6 +12,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encodin
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
+from tir_mlir.graph.operators import array_rule
 from tir_mlir.graph.size_code import Sizes
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
@@ -27,15 +28,17 @@ def legalize(graph: Graph) -> Graph:
         %0 = call @nn_relu.call(%x) : (tensor<1x128xf32>) -> tensor<1x128xf32>
 
     Reshapes become views; numbers become part of the functions that compute with them. Calls of TensorIR and packed
-    functions, and other constants, stay as they are.
+    functions, and other constants, stay as they are; so does, in the graph that computes weights, what NumPy computes.
     Errors: GraphError for an operator that the table does not have or that does not take its operands.
     """
     legalized = graph.clone()
     with entered():
         rewrite = _Legalize(legalized)
         for func in [f for f in tensor_funcs(legalized.module.mlir) if f.is_graph]:
+            computes_weights = encoding.OF in func.op.attributes
             for node in func.nodes:
-                rewrite.node(func, node)
+                if not (computes_weights and array_rule(func, node) is not None):
+                    rewrite.node(func, node)
             erase_dead_nodes(func)
     return legalized
 

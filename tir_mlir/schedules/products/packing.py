@@ -14,6 +14,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.blocked_copies import copy_into
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE
 from tir_mlir.schedules.products.contraction import Contraction, Operand, store_as
@@ -167,16 +168,22 @@ class WeightPanels:
         if weight.shape != self.source or weight.itemsize != packed.itemsize:
             actual = f"{weight.dtype} of shape {weight.shape}"
             raise ArgumentError(f"panels of {self.name}: expected {self.dtype} of shape {self.source}, got {actual}")
-        if self.group > 1:
-            panels, groups, width, group = self.shape
-            matrix = weight.view(packed.dtype) if self.along == 0 else weight.view(packed.dtype).T
-            packed[:] = matrix.reshape(panels, width, groups, group).transpose(0, 2, 1, 3)
-            return packed
-        rows = np.moveaxis(weight.view(packed.dtype), (*self.inner, self.along), range(weight.ndim))
-        full_panels = weight.shape[self.along] // self.width
-        for panel in range(packed.shape[0]):
-            part = rows[..., panel * self.width : (panel + 1) * self.width]
-            packed[panel, ..., : part.shape[-1]] = part
-            if panel == full_panels:
-                packed[panel, ..., part.shape[-1] :] = 0
+        return panels_of(weight.view(packed.dtype), self, packed)
+
+
+def panels_of(weight: np.ndarray, panels: WeightPanels, packed: np.ndarray | None = None) -> np.ndarray:
+    """The panels of an array of the shape and type that they are of, in `packed` if it is given."""
+    packed = empty(panels.shape, weight.dtype) if packed is None else packed
+    if panels.group > 1:
+        count, groups, width, group = panels.shape
+        matrix = weight if panels.along == 0 else weight.T
+        for panel in range(count):
+            part = matrix[panel * width : (panel + 1) * width].reshape(width, groups, group)
+            copy_into(packed[panel], part.transpose(1, 0, 2))
         return packed
+    rows = weight.transpose(*panels.inner, panels.along)
+    for panel in range(packed.shape[0]):
+        part = rows[..., panel * panels.width : (panel + 1) * panels.width]
+        copy_into(packed[panel, ..., : part.shape[-1]], part)
+        packed[panel, ..., part.shape[-1] :] = 0
+    return packed

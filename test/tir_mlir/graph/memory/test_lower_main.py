@@ -21,7 +21,7 @@ from tir_mlir.script.module import IRModule
 def lowered(graph: Graph) -> IRModule:
     compiled = compile_graph(graph, until="fuse_tir")
     with entered():
-        return IRModule(lower_main(compiled.module.mlir, {graph.name: planned(compiled)[graph.name]}))
+        return IRModule(lower_main(compiled.module.mlir, {graph.name: planned(compiled)}))
 
 
 @pytest.fixture(scope="module", params=[3, "n"], ids=["static", "symbolic"])
