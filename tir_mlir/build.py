@@ -18,19 +18,18 @@ from typing import Any, Protocol, overload
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, CheckedSite, short_repr
-from tir_mlir.dialect.ir import attrs, clone_module, entered, funcs, held_module, llvm_intrinsics
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
+from tir_mlir.code_units.program_code import compile_by_function
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.ir import attrs, entered, funcs, held_module
 from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library, rocm_library
-from tir_mlir.passes.lower import lower_to_llvm
-from tir_mlir.passes.lower.loops import parallel
-from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
+from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
-from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels, program_key, vector_length
+from tir_mlir.runtime.drivers import jit, program_key, vector_length
 from tir_mlir.runtime.drivers.aot import Aot
-from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
@@ -40,7 +39,7 @@ from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import GPU, ROCM, OpenCL, Target, host, named
+from tir_mlir.target import GPU, ROCM, OpenCL, Target, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools", "object")
@@ -60,15 +59,15 @@ class _Request:
     checked: bool = False
     origin: str = scheduled_programs.AS_GIVEN
     states: Dump | None = None
+    by_function: bool = False
 
     @property
     def names(self) -> list[str]:
         return [s.name for s in self.found]
 
     @property
-    def low_precision(self) -> bool:
-        """Whether the program has 16-bit floats, f16 or bf16."""
-        return "f16" in self.source
+    def options(self) -> LoweringOptions:
+        return LoweringOptions(self.target, self.libs, self.wanted, self.checked, self.states, self.timing)
 
 
 class _ModelSource(Protocol):
@@ -134,6 +133,34 @@ def build(
         _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
     _refuse_for_programs(threads, weights)
+    return _build_program(mod, target, driver, libs, cache, checked, dump)
+
+
+def build_by_function(
+    module: ir.Module,
+    target: str | Target | GPU = "llvm",
+    *,
+    libs: Sequence[str | Path] = (),
+    cache: bool = True,
+    dump: Dump | None = None,
+) -> Library:
+    """As `build`, for a program whose public functions call private ones: each of these is compiled in a module of its
+    own, by workers, and found in the cache by its content."""
+    if not isinstance(target, Target | GPU) and target not in TARGETS:
+        target = named(target)
+    return _build_program(module, target, "jit", libs, cache, False, dump, by_function=True)
+
+
+def _build_program(
+    mod: Any,
+    target: str | Target | GPU,
+    driver: str,
+    libs: Sequence[str | Path],
+    cache: bool,
+    checked: bool,
+    dump: str | Path | Dump | None,
+    by_function: bool = False,
+) -> Library:
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
     gpu = target if isinstance(target, GPU) else None
@@ -158,7 +185,7 @@ def build(
             if gpu is not None:
                 return _for_gpu(original, call_signatures, gpu, timing, states, origin, cache)
             request = _Request(
-                original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
+                original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states, by_function
             )
             if cpu_target is not None:
                 return _for_target(request, cpu_target, driver)
@@ -213,7 +240,8 @@ def _in_process(request: _Request, cached: bool) -> Library:
     name = ""
     if cached and store.limit():
         with timing.clock("key"):
-            name = program_key.program_key(request.source, request.original, request.libs, request.checked)
+            declared = program_key.declared_functions(request.original)
+            name = program_key.program_key(request.source, declared, request.libs, request.checked)
             stored = store.load("code", name)
             compiled = jit.Compiled.from_bytes(stored) if stored else None
         library = _loaded(request, compiled, lowering) if compiled else None
@@ -223,17 +251,27 @@ def _in_process(request: _Request, cached: bool) -> Library:
     if name and (crash := crash_notes.earlier_crash(name)) is not None:
         return _after_crash(crash, request)
     with crash_notes.record_build(name, request.source) if name else nullcontext(str) as reached:
-        program = _lower(request)
-        with timing.clock("link"):
-            libs = jit.needed_libraries(program.module, request.libs, program.kernels)
-        reached(crash_notes.COMPILE)
-        compiled = jit.compile_program(program, request.names, libs, timing.clock)
+        compiled, lower = _compiled(request, lambda: reached(crash_notes.COMPILE), cached, lowering)
     if name:
         with timing.clock("store"):
             if not fingerprint.sources_changed():
                 store.save("code", name, compiled.to_bytes())
     with timing.clock("load"):
-        return _library(request, jit.Jit(compiled, request.names), lambda: program)
+        return _library(request, jit.Jit(compiled, request.names), lower)
+
+
+def _compiled(
+    request: _Request, reached: Callable[[], object], cached: bool, again: Callable[[], LoweredProgram]
+) -> tuple[jit.Compiled, Callable[[], LoweredProgram]]:
+    """The code of a program, and what gives the program lowered: `again`, if it was not lowered as a whole."""
+    if request.by_function and not request.checked:
+        options = {"cache": cached and not fingerprint.sources_changed(), "reached": reached}
+        return compile_by_function(request.original, request.names, request.libs, request.options, **options), again
+    program = _lower(request)
+    with request.timing.clock("link"):
+        libs = jit.needed_libraries(program.module, request.libs, program.kernels)
+    reached()
+    return jit.compile_program(program, request.names, libs, request.timing.clock), lambda: program
 
 
 def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
@@ -278,7 +316,7 @@ def _for_target(request: _Request, cpu_target: Target, driver: str) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver == "tools" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
-    code = _code_target(cpu_target)
+    code = code_target(cpu_target)
     codegen = llc_targets if object_code.has_generator(code.triple) else clang_codegen
     codegen.check(cpu_target.triple, cpu_target.cpu, cpu_target.llvm_features)
     program = _lower(request)
@@ -291,12 +329,6 @@ def _for_target(request: _Request, cpu_target: Target, driver: str) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lambda: program)
     cross_object = CrossObject(program, request.found, cpu_target, code, hindrance or 'driver="object"', clock)
     return _library(request, cross_object, lambda: program)
-
-
-def _code_target(cpu_target: Target) -> object_code.LLVMTarget:
-    return object_code.LLVMTarget(
-        cpu_target.triple.encode(), cpu_target.cpu.encode(), cpu_target.llvm_features.encode()
-    )
 
 
 def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], LoweredProgram]) -> Library | None:
@@ -331,43 +363,7 @@ def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: Ca
 
 def _lower(request: _Request) -> LoweredProgram:
     """Lower the program to the llvm dialect and link kernels."""
-    timing, warned = request.timing, []
-    sites: list[CheckedSite] | None = [] if request.checked else None
-    with timing.clock("link"):
-        module = clone_module(request.original)
-        cpu_target = request.wanted
-        if llvm_intrinsics.CALL in request.source:
-            check_intrinsics(module, None if cpu_target is None else _code_target(cpu_target))
-        link_options = (
-            {}
-            if cpu_target is None
-            else {
-                "has": cpu_target.given,
-                "elsewhere": not cpu_target.runs_here,
-                "small_pointers": cpu_target.arch == "wasm32",
-            }
-        )
-        kernels, elsewhere, replaced = link_kernels.resolve(module, request.libs, **link_options)
-    token = RECORDED_WARNINGS.set(warned)
-    try:
-        for text in replaced:
-            warn(text)
-        with timing.clock("lower"):
-            cpu = cpu_target or host()
-            registers = cpu.vector_bits, cpu.registers
-            options = {"target": request.target, "timing": timing.passes, "registers": registers}
-            if cpu_target is not None and not cpu_target.has_threads:
-                parallel.serialize(module)
-            follow = None if request.states is None else request.states.write
-            scratch = lower_to_llvm(module, **options, sites=sites, follow=follow)
-    finally:
-        RECORDED_WARNINGS.reset(token)
-    with timing.clock("link"):
-        link_kernels.define(module, kernels)
-        if request.states is not None:
-            request.states.write("link", module)
-    needs, in_llvm = cpu_needs.needs_of(kernels), link_kernels.in_llvm(kernels)
-    return LoweredProgram(module, bool(elsewhere), warned, scratch, sites, needs, in_llvm, request.low_precision)
+    return lowered(request.original, request.source, request.options)
 
 
 class _Lowering:

@@ -13,7 +13,7 @@ from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
 from tir_mlir.dialect.ir import attrs, entered, walk
 from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.llvm import abi
+from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
 from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text, text_of
@@ -44,6 +44,7 @@ def lower_to_llvm(
     clock = PassTimer(timing, follow, module)
     with entered():
         promised, called = abi.noalias_functions(module), called_programs(module)
+        units = bare_pointers.unit_parameters(module)
         bf16 = _has_bf16(module)
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
@@ -62,7 +63,8 @@ def lower_to_llvm(
         parts = results["tir-lower-nest-functions"]
         promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
         abi.set_noalias(module, promised)
-        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called})
+        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called} - units.keys())
+        bare_pointers.pass_bare_pointers(module, units)
         if sites is not None:
             sites += results["tir-lower-checks"]
         _check_converted(module)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tir_mlir.build import build
+from tir_mlir.build import build_by_function
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.compiled_cache import compiled_by_content
@@ -70,7 +70,7 @@ def model_of(
         if states is not None:
             states.write("lower-main", main)
     with built_as_given():
-        library = build(main, target, cache=cache, libs=libs, dump=states)
+        library = build_by_function(main, target, cache=cache, libs=libs, dump=states)
         with nullcontext() if states is None else states.part("weights") as own_states:
             functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, own_states)
     _add(timing, library.timing)
@@ -110,5 +110,5 @@ def weight_functions(
         module = lower_main(graph.module.mlir, plans)
         if states is not None:
             states.write("lower-main", module)
-    library = build(module, target, cache=cache, dump=states)
+    library = build_by_function(module, target, cache=cache, dump=states)
     return {name: (library[name], plan.arena.total) for name, plan in plans.items()}

@@ -16,6 +16,7 @@ STAGES = {
     "schedule": "finding the best record of the program, or the library's schedule",
     "key": "the cache key of the program, and the lookup",
     "link": "resolving and linking kernels",
+    "functions": "the code of the functions that the program calls, compiled or from the cache",
     "lower": "TensorIR to the llvm dialect",
     "translate": "the llvm dialect to LLVM IR",
     "compile": "LLVM optimization and code generation",

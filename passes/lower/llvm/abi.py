@@ -26,7 +26,9 @@ def run(module: ir.Module) -> None:
             raise LoweringError(f"the module defines {name} and {symbol}, the symbol of the code of {name}; rename one")
     for func in funcs(module):
         func.op.attributes["sym_name"] = ir.StringAttr.get(symbols[func.name])
-        if is_private(func.op):
+        if attrs.UNIT in func.op.attributes:
+            func.op.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+        elif is_private(func.op):
             func.op.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         else:
             func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()

@@ -18,7 +18,7 @@ FORMAT = "1"
 # sources that affect generated code, relative to the package
 SOURCES = (
     *("build.py", "gpu_build.py", "moved.py", "on_demand.py", "sources.py"),
-    *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "runtime", "target"),
+    *("code_units", "dialect", "intrin", "passes/lower", "passes/module_pass.py", "runtime", "target"),
 )
 
 

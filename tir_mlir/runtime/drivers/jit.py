@@ -34,7 +34,8 @@ class Compiled:
     data: the object files, one behind the other. sizes: their lengths. libs: shared libraries that it calls. calls_out:
     it calls code that was not compiled with it. warned: warnings of the lowering. scratch: bytes that a call allocates
     for buffers of the program. sites: the fields of the accesses that the code checks; None for code without checks.
-    needs: the CPU features that its kernels need, see `cpu_needs`.
+    needs: the CPU features that its kernels need, see `cpu_needs`. support: functions of `support_code` are to be
+    linked.
     """
 
     data: bytes
@@ -45,6 +46,7 @@ class Compiled:
     scratch: int = 0
     sites: list[Any] | None = None
     needs: list[list[str]] = field(default_factory=list)
+    support: bool = False
 
     @property
     def objects(self) -> list[bytes]:
@@ -73,24 +75,54 @@ def compile_program(
     clock: Callable[[str], Any],
     llvm_target: object_code.LLVMTarget | None = None,
     passes: bytes = object_code.OPTIMIZE,
+    support: bool = True,
 ) -> Compiled:
-    """Compile a program to object files. `libs`: all shared libraries that it needs."""
+    """Compile a program to object files. libs: all shared libraries that it needs. support: what it needs of
+    `support_code` is part of it."""
     lowered = program.module
     extra = function.text(function.c_types(lowered, names), declare=True)
-    if shared_libraries.needs_support(lowered, program.low_precision):
+    needs_support = shared_libraries.needs_support(lowered, program.low_precision)
+    if support and needs_support:
         extra += "\n" + _support("support.ll")
 
     def link(llvm_module: int, context: int) -> None:
-        if program.low_precision:  # also with F16C, which converts from and to float32 only
+        if support and program.low_precision:  # also with F16C, which converts from and to float32 only
             object_code.add(llvm_module, context, _support("half.ll"))
         link_kernels(llvm_module, context, program.kernels)
         keep_single(llvm_module, context, PREFIX, names)
 
     objects = object_code.compile_module(lowered, extra, clock, llvm_target, passes, link, parts=True)
+    return _compiled(program, objects, libs, needs_support and not support)
+
+
+def _compiled(program: LoweredProgram, objects: Sequence[bytes], libs: Sequence[str], support: bool = False) -> Compiled:
     sizes, needs = [len(part) for part in objects], [list(need) for need in program.needs]
     sites = None if program.sites is None else [astuple(site) for site in program.sites]
-    warned = list(program.warned)
-    return Compiled(b"".join(objects), sizes, list(libs), program.calls_out, warned, program.scratch, sites, needs)
+    facts = list(libs), program.calls_out, list(program.warned), program.scratch, sites, needs, support
+    return Compiled(b"".join(objects), sizes, *facts)
+
+
+def compile_unit(
+    program: LoweredProgram,
+    symbol: str,
+    libs: Sequence[str],
+    clock: Callable[[str], Any],
+    llvm_target: object_code.LLVMTarget | None = None,
+) -> Compiled:
+    """Compile a function that is called from other modules to an object file that defines its symbol and nothing else.
+    What it needs of `support_code` is linked once for all."""
+
+    def link(llvm_module: int, context: int) -> None:
+        link_kernels(llvm_module, context, program.kernels)
+        show_only(llvm_module, [symbol], [])
+
+    objects = object_code.compile_module(program.module, "", clock, llvm_target, link=link)
+    return _compiled(program, objects, libs, shared_libraries.needs_support(program.module, program.low_precision))
+
+
+def support_code() -> bytes:
+    """An object file of the functions of support.c and half.c."""
+    return object_code.compile_texts([_support("support.ll"), _support("half.ll")])
 
 
 def compile_for_c(
@@ -124,10 +156,14 @@ def _support(file: str) -> str:
 
 
 def needed_libraries(
-    lowered: ir.Module, libs: Sequence[str], kernels: Sequence[tuple[str, list[str]]] = ()
+    lowered: ir.Module,
+    libs: Sequence[str],
+    kernels: Sequence[tuple[str, list[str]]] = (),
+    units: Sequence[str] = (),
 ) -> list[str]:
-    """The given shared libraries, and the OpenMP runtime if it is called. BuildError for an undefined symbol."""
-    provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names)}
+    """The given shared libraries, and the OpenMP runtime if it is called. units: symbols of code that is linked with
+    this. BuildError for an undefined symbol."""
+    provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names), *units}
     missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
     libraries = [*libs, *shared_libraries.openmp_for(lowered)]
     shared_libraries.require(missing, libraries)

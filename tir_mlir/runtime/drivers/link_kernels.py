@@ -203,7 +203,9 @@ def _declarations(module: ir.Module) -> list[ir.OpView]:
 
     visit(module.operation, look)
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
-    return [op for op in functions if not _has_body(op) and _name(op) in called]
+    return [
+        op for op in functions if not _has_body(op) and _name(op) in called and attrs.UNIT not in op.attributes
+    ]  # the code of a unit is not looked for
 
 
 def _imported(symbol: str, modules: Sequence[ir.Module | LlvmText]) -> Kernel | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -19,15 +20,22 @@ from tir_mlir.runtime.llvm import object_code
 _PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 
 
-def program_key(source: str, module: ir.Module, libs: Sequence[str], checked: bool = False) -> str:
-    """The cache key of a program: its text, kernels, libraries, and the compiler options."""
-    host = object_code.target()
-    parts = [FORMAT, installation(), host.triple, host.cpu, host.features, os.environ.get("TIR_OPENMP", "")]
+def program_key(source: str, declared: Sequence[str], libs: Sequence[str], checked: bool = False) -> str:
+    """The cache key of a program: its text, the kernels of the functions that it declares, libraries, and the compiler
+    options."""
+    parts = [_compiler(os.environ.get("TIR_OPENMP", ""))]
     parts += [f"{lib} {stamp(lib)}" for lib in libs]
-    parts += _kernels(module)
+    parts += _kernels(declared)
     parts += ["checked"] * checked
     parts += [f"{path} {stamp(path)}" for path in _imported_files(source)]
     return store.digest(*parts, source)
+
+
+@functools.cache
+def _compiler(openmp: str) -> str:
+    """The installation and the machine, which are the same for all programs of a process."""
+    host = object_code.target()
+    return store.digest(FORMAT, installation(), host.triple, host.cpu, host.features, openmp)
 
 
 def _imported_files(source: str) -> list[str]:
@@ -37,18 +45,36 @@ def _imported_files(source: str) -> list[str]:
     return [text for text in _PATH.findall(source) if "\\0A" not in text]
 
 
-def _kernels(module: ir.Module) -> list[str]:
-    """The registered kernels of the functions that a program declares, with what they need."""
+def declared_functions(module: ir.Module) -> list[str]:
+    """The functions that a program declares, which have no body."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    return [ir.StringAttr(op.attributes["sym_name"]).value for op in functions if not len(op.regions[0].blocks)]
+
+
+def _kernels(declared: Sequence[str]) -> list[str]:
+    """The registered kernels among some functions, with what they need."""
     descriptions = []
-    for op in module.body.operations:
-        if op.operation.name == "func.func" and not len(op.operation.regions[0].blocks):
-            symbol = ir.StringAttr(op.attributes["sym_name"]).value
-            builder = find_kernel(symbol)
-            if builder is not None:
-                text = _own(builder) or link_kernels.kernel_text(builder, symbol)
-                warned = "stands in" if stands_in(symbol) else ""  # the warning is repeated with the code
-                descriptions.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
+    for symbol in declared:
+        builder = find_kernel(symbol)
+        if builder is not None:
+            text = _own(builder) or link_kernels.kernel_text(builder, symbol)
+            warned = "stands in" if stands_in(symbol) else ""  # the warning is repeated with the code
+            descriptions.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
     return descriptions
+
+
+_texts: dict[str, str] = {}
+"""Of kernels of this package, by their keys."""
+
+
+def kernel_code(builder: Callable[[], None], symbol: str) -> str:
+    """The code of a registered kernel, as MLIR text."""
+    own = _own(builder)
+    if own is None:
+        return link_kernels.kernel_text(builder, symbol)
+    if (known := f"{symbol} {own}") not in _texts:
+        _texts[known] = link_kernels.kernel_text(builder, symbol)
+    return _texts[known]
 
 
 def _own(builder: Callable[[], None]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from mlir import ir
@@ -52,12 +52,15 @@ def built_in_kernel(symbol: str) -> Iterator[None]:
 
 
 @contextmanager
-def replaced_kernels(builders: dict[str, Builder]) -> Iterator[None]:
-    """Context in which other kernels are registered for some symbols."""
+def replaced_kernels(
+    builders: Mapping[str, Builder], facts: Mapping[str, tuple[Sequence[str], bool]] | None = None
+) -> Iterator[None]:
+    """Context in which other kernels are registered for some symbols. facts: `needs` and `stands_in` of
+    `register_kernel`, by symbol."""
     tables = _kernels, _needs
     backups, stand_ins = [dict(table) for table in tables], set(_stand_ins)
     for symbol, builder in builders.items():
-        register_kernel(symbol, builder, override=True)
+        register_kernel(symbol, builder, True, *(facts or {}).get(symbol, ()))
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -227,7 +227,7 @@ def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None],
     return llvm_module
 
 
-def add(llvm_module: int, llvm_context: int, text: str) -> None:
+def add(llvm_module: int | ctypes.c_void_p, llvm_context: int, text: str) -> None:
     """Link LLVM IR into a module of the context. Raises BuildError."""
     if llvm().LLVMLinkModules2(llvm_module, parse(llvm_context, text)):
         raise BuildError("a support function cannot be linked to the lowered module")
@@ -255,6 +255,15 @@ def compile_text(text: str, passes: bytes = NO_PASSES, wanted: LLVMTarget | None
     """Compile LLVM IR text to an object file for `wanted`, default this machine."""
     with context() as llvm_context:
         return _compile(parse(llvm_context, text), passes, wanted or target())
+
+
+def compile_texts(texts: Sequence[str]) -> bytes:
+    """Compile several texts of LLVM IR to one object file for this machine."""
+    with context() as llvm_context:
+        llvm_module = parse(llvm_context, texts[0])
+        for text in texts[1:]:
+            add(llvm_module, llvm_context, text)
+        return _compile(llvm_module, OPTIMIZE, target())
 
 
 @contextmanager

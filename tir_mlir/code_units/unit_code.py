@@ -1,0 +1,70 @@
+"""The code of a unit: a task for workers, and its place in the cache."""
+
+from __future__ import annotations
+
+import functools
+import json
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from mlir import ir
+
+from tir_mlir.code_units.divide import Unit
+from tir_mlir.code_units.lowering import LoweringOptions, lowered
+from tir_mlir.dialect.diagnostics import BuildError, LoweringError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.runtime.drivers import jit, program_key
+from tir_mlir.runtime.kernels import registry
+from tir_mlir.runtime.workers import Task
+
+KIND = "code"
+
+
+def task(unit: Unit, libs: Sequence[str]) -> Task:
+    """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call."""
+    own_libs = list(libs) if unit.externals else []
+    kernels = {symbol: text for symbol in unit.externals if (text := registered(symbol)) is not None}
+    head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels}
+    key = program_key.program_key(unit.text, unit.externals, own_libs)
+    return Task(f"{__name__}:compile_unit", json.dumps(head).encode() + b"\n" + unit.text.encode(), KIND, key, unit.name)
+
+
+def support_code(payload: bytes) -> bytes:
+    """The object file of the functions that code of units may call; a task without arguments."""
+    return jit.support_code()
+
+
+def support_task() -> Task:
+    """The task that compiles it, once a machine."""
+    key = program_key.program_key("support.c and half.c", (), ())
+    return Task(f"{__name__}:support_code", b"", KIND, key, "support.c")
+
+
+def registered(symbol: str) -> list[object] | None:
+    """What workers do not know of a registered kernel: its code, the CPU features that this needs, whether it stands in
+    for one of the program's author. None if none is registered."""
+    builder = registry.find_kernel(symbol)
+    if builder is None:
+        return None
+    return [program_key.kernel_code(builder, symbol), list(registry.needed_by(symbol)), registry.stands_in(symbol)]
+
+
+def compile_unit(payload: bytes) -> bytes:
+    """Lower and compile a unit. Errors name the function as the program does."""
+    line, _, text = payload.partition(b"\n")
+    head = json.loads(line)
+    builders = {symbol: functools.partial(registry.emit, code) for symbol, (code, _, _) in head["kernels"].items()}
+    facts = {symbol: (needs, stands_in) for symbol, (_, needs, stands_in) in head["kernels"].items()}
+    with entered(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # recorded: the build tells them
+        try:
+            return _compiled(text.decode(), head["symbol"], head["libs"]).to_bytes()
+        except (BuildError, LoweringError) as error:
+            raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
+
+
+def _compiled(text: str, symbol: str, libs: Sequence[str]) -> jit.Compiled:
+    program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs))
+    needed = jit.needed_libraries(program.module, libs, program.kernels)
+    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext())
