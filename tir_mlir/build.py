@@ -166,7 +166,7 @@ def _build_program(
     gpu = target if isinstance(target, GPU) else None
     target = target if isinstance(target, str) else "llvm"
     _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
-    paths = [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
+    paths = _resolved(libs)
     timing = Timing()
     fast_entry.prepare()
     with entered():
@@ -184,14 +184,18 @@ def _build_program(
                 raise BuildError("the module has no public function with a body")
             if gpu is not None:
                 return _for_gpu(original, call_signatures, gpu, timing, states, origin, cache)
-            request = _Request(
-                original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states, by_function
-            )
+            facts = original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
+            request = _Request(*facts, by_function)
             if cpu_target is not None:
                 return _for_target(request, cpu_target, driver)
             if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
                 return _in_process(request, cache and states is None)
             return _by_tools(request)
+
+
+def _resolved(libs: Sequence[str | Path]) -> list[str]:
+    """The paths of files as absolute ones; other names are for the loader."""
+    return [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
 
 
 def _scheduled(

@@ -78,7 +78,7 @@ def _unit(name: str, functions: dict[str, ir.Operation]) -> Unit:
     op.attributes[attrs.UNIT] = ir.UnitAttr.get()
     texts: dict[str, str] = {}
     for function in (order := [name]):
-        texts[function] = functions[function].get_asm(use_local_scope=True, assume_verified=True)
+        texts[function] = str(functions[function].get_asm(use_local_scope=True, assume_verified=True))
         callees = dict.fromkeys(callee.strip('"') for callee in _CALLS.findall(texts[function]))
         order += [callee for callee in callees if callee in functions and callee not in order]
     content = canonical_text(texts.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mlir import ir
 
@@ -74,7 +75,7 @@ def _lower(module: ir.Module, options: LoweringOptions, sites: list[CheckedSite]
     )
 
 
-def _link_options(cpu_target: Target | None) -> dict[str, object]:
+def _link_options(cpu_target: Target | None) -> dict[str, Any]:
     if cpu_target is None:
         return {}
     return {

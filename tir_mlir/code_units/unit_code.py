@@ -12,6 +12,7 @@ from mlir import ir
 
 from tir_mlir.code_units.divide import Unit
 from tir_mlir.code_units.lowering import LoweringOptions, lowered
+from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.drivers import jit, program_key
@@ -26,8 +27,8 @@ def task(unit: Unit, libs: Sequence[str]) -> Task:
     own_libs = list(libs) if unit.externals else []
     kernels = {symbol: text for symbol in unit.externals if (text := registered(symbol)) is not None}
     head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels}
-    key = program_key.program_key(unit.text, unit.externals, own_libs)
-    return Task(f"{__name__}:compile_unit", json.dumps(head).encode() + b"\n" + unit.text.encode(), KIND, key, unit.name)
+    key, label = program_key.program_key(unit.text, unit.externals, own_libs), function_name(unit.name)
+    return Task(f"{__name__}:compile_unit", json.dumps(head).encode() + b"\n" + unit.text.encode(), KIND, key, label)
 
 
 def support_code(payload: bytes) -> bytes:

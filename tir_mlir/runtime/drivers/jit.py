@@ -95,7 +95,9 @@ def compile_program(
     return _compiled(program, objects, libs, needs_support and not support)
 
 
-def _compiled(program: LoweredProgram, objects: Sequence[bytes], libs: Sequence[str], support: bool = False) -> Compiled:
+def _compiled(
+    program: LoweredProgram, objects: Sequence[bytes], libs: Sequence[str], support: bool = False
+) -> Compiled:
     sizes, needs = [len(part) for part in objects], [list(need) for need in program.needs]
     sites = None if program.sites is None else [astuple(site) for site in program.sites]
     facts = list(libs), program.calls_out, list(program.warned), program.scratch, sites, needs, support
