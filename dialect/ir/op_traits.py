@@ -24,6 +24,7 @@ class Trait(Flag):
     UPDATE = auto()  # reads and writes elements of its memref
     COPY = auto()  # writes all elements of its memref
     ELEMENT = auto()  # accesses one element
+    ADJACENT = auto()  # accesses the elements of a vector side by side, from indices that are values
     AFFINE = auto()  # its indices or bounds are affine maps, which `edit.rewrite_indices` changes
     MAPPED = auto()  # its result is the value of its affine map, or the largest or least of its values
     VIEW = auto()  # its result is a view of its memref
@@ -97,8 +98,8 @@ OPS: dict[str, OpTraits] = {
     "affine.vector_store": OpTraits(_STORE | _T.AFFINE, memref=1, value=0),
     "memref.load": OpTraits(_LOAD | _T.ELEMENT | _T.PURE),
     "memref.store": OpTraits(_STORE | _T.ELEMENT, memref=1, value=0),
-    "vector.load": OpTraits(_LOAD),
-    "vector.store": OpTraits(_STORE, memref=1, value=0),
+    "vector.load": OpTraits(_LOAD | _T.ADJACENT),
+    "vector.store": OpTraits(_STORE | _T.ADJACENT, memref=1, value=0),
     "vector.maskedload": OpTraits(_LOAD),
     "vector.maskedstore": OpTraits(_STORE, value=-1),
     "vector.expandload": OpTraits(_LOAD),
@@ -247,6 +248,8 @@ AFFINE_ELEMENT_ACCESSES = ELEMENT_ACCESSES & AFFINE_ACCESSES
 AFFINE_VECTOR_ACCESSES = AFFINE_ACCESSES - ELEMENT_ACCESSES
 COMPUTED_ACCESSES = ELEMENT_ACCESSES - AFFINE_ACCESSES
 """Of one element, at any index values."""
+ADDRESSED = AFFINE_ACCESSES | COMPUTED_ACCESSES | _with(_T.ADJACENT)
+"""Of one element or of adjacent ones: an address says which."""
 AFFINE_LOAD, AFFINE_STORE = *(LOADS & AFFINE_ELEMENT_ACCESSES), *(STORES & AFFINE_ELEMENT_ACCESSES)
 VECTOR_LOAD, VECTOR_STORE = *(LOADS & AFFINE_VECTOR_ACCESSES), *(STORES & AFFINE_VECTOR_ACCESSES)
 VIEWS, NAMED_VIEWS, MEMREF_CASTS = _with(_T.VIEW), _with(_T.NAMED), _with(_T.SAME_INDICES)

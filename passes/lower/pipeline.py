@@ -118,6 +118,7 @@ LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesO
 CLEANUP = ("canonicalize", "cse")
 
 LOOP_PASSES = (
+    "tir-lower-addresses",  # of affine accesses: what is known of loops says what is never negative
     "lower-affine",
     "tir-lower-bindings",
     "tir-lower-keep-rolled",

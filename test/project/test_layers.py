@@ -70,7 +70,7 @@ PARTS: dict[str, str] = {
     "passes.lower.gpu.nvvm": "lower lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",
     "passes.lower.llvm": "lower",
-    "passes.lower.loops": "lower lower.memory",
+    "passes.lower.loops": "lower lower.llvm lower.memory",
     "passes.lower.memory": "lower lower.blocks",
     "passes.lower.vector": "lower lower.memory",
     "passes.schedule.annotation": "schedule",

@@ -10,9 +10,13 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, constant_integer, is_loop, owner_op, walk
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES, LOOPS
+from tir_mlir.passes.lower.llvm.addresses import base_of_address, offset_of_address, parts_of_address
 from tir_mlir.passes.lower.loops.join_unrolled import unroll_factor
 from tir_mlir.passes.lower.registry import lowering
 
+_LOADS = ELEMENT_LOADS | {"llvm.load"}
+_STORES = ELEMENT_STORES | {"llvm.store"}
+CONSTANTS = ("arith.constant", "llvm.mlir.constant")
 _MAX_CHAIN = 12
 """The longest chain that may be unrolled."""
 
@@ -40,10 +44,11 @@ def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
         for value in op.operands:
             if isinstance(value.type, ir.MemRefType):
                 continue
-            owner = owner_op(value)
-            between = walk.is_inside(owner, outer) and not walk.is_inside(owner, loop)
-            if between and owner.name != "arith.constant":
-                return True
+            for part in parts_of_address(value):
+                owner = owner_op(part)
+                between = walk.is_inside(owner, outer) and not walk.is_inside(owner, loop)
+                if between and owner.name not in CONSTANTS:
+                    return True
     return False
 
 
@@ -52,21 +57,25 @@ def _chain_links(loop: ir.Operation) -> int:
     body_ops = walk.ops(loop)
     uses: Counter[tuple[Any, ...]] = Counter()
     for op in body_ops:
-        if op.name in ELEMENT_LOADS:  # an element may be loaded once for each use
-            uses[_element_key(op)] += _use_count(op.results[0])
+        if op.name in _LOADS and not isinstance(
+            op.results[0].type, ir.VectorType
+        ):  # it may be loaded once for each use
+            uses[_element_key(op, op.operands[0])] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
     for op in body_ops:
-        if op.name in ELEMENT_STORES and op.operands[1] in twice:
-            links[op.operands[1]] += _run_count(op, loop)
+        if op.name in _STORES and (buffer := _element_key(op, op.operands[1])[0]) in twice:
+            links[buffer] += _run_count(op, loop)
         if op.name == "scf.for" and any(_use_count(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
             links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
     return max(links.values(), default=0)
 
 
-def _element_key(load: ir.Operation) -> tuple[Any, ...]:
-    """A key of the buffer and element that a load reads."""
-    return (*load.operands, load.attributes["map"] if "map" in load.attributes else None)
+def _element_key(op: ir.Operation, accessed: ir.Value) -> tuple[Any, ...]:
+    """The buffer of an access, and what says which element it is."""
+    if isinstance(accessed.type, ir.MemRefType):
+        return (accessed, *op.operands, op.attributes["map"] if "map" in op.attributes else None)
+    return (base_of_address(accessed), *parts_of_address(accessed), offset_of_address(accessed))
 
 
 def _use_count(value: ir.Value) -> int:

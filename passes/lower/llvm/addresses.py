@@ -1,0 +1,343 @@
+"""Lower accesses of buffers to loads and stores of addresses that share what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mlir import ir
+
+from tir_mlir.dialect.ir.index import over_dims
+from tir_mlir.dialect.ir.op_traits import ADDRESSED, AFFINE_ACCESSES, MEMREF_OPERAND, stored
+from tir_mlir.passes.lower.llvm.linear_maps import Term, is_natural, linear, of_its_operands, strides_of
+from tir_mlir.passes.lower.registry import lowering
+
+_WIDTHS = (8, 16, 32, 64)
+_FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
+_MOST = 1 << 28
+"""Larger constants are no part of a getelementptr."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Place:
+    """Before the op `ops[index]` of a block. number: later in the function, or deeper in it, is larger."""
+
+    number: int
+    ops: Sequence[ir.Operation]
+    index: int
+
+    @property
+    def before(self) -> ir.Operation:
+        return self.ops[self.index]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Word:
+    """A number (i64) or pointer, and the place from which on it is known. natural: it is never negative."""
+
+    value: ir.Value
+    place: _Place
+    natural: bool = False
+
+
+@lowering("tir-lower-addresses", "Lower accesses of dense buffers to loads and stores of shared addresses")
+def run(module: ir.Module) -> None:
+    """Compute what is common to addresses once, where it is first known.
+
+        affine.for %i {                                    affine.for %i {
+          affine.for %j {                                    %a = llvm.mul %i, 64
+            affine.load %A[%i, %j]                           affine.for %j {
+            affine.load %A[%i, %j + 1]           -->           %p = llvm.getelementptr %A[%a + %j]
+          }                                                    llvm.load %p
+        }                                                      llvm.load (llvm.getelementptr %p[1])
+                                                             } }
+
+    For buffers whose strides are constant; the others go the way of upstream, which computes each address anew.
+    """
+    templates = _Templates()
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and len(op.regions[0].blocks):
+            _Lowering(templates).lower(op.regions[0].blocks[0])
+
+
+_TEMPLATES = """llvm.func @templates(%p: !llvm.ptr, %i: i64) {
+  llvm.mul %i, %i overflow<nsw> : i64
+  llvm.mul %i, %i overflow<nsw, nuw> : i64
+  llvm.add %i, %i overflow<nsw> : i64
+  llvm.add %i, %i overflow<nsw, nuw> : i64
+  llvm.getelementptr inbounds|nuw %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.getelementptr inbounds|nuw %p[1] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.return
+}"""
+_MUL, _MUL_NATURAL, _ADD, _ADD_NATURAL, _ELEMENT, _STEP = range(6)
+
+
+class _Templates:
+    """Ops to copy: the bindings cannot set their flags."""
+
+    def __init__(self) -> None:
+        self._module = ir.Module.parse(_TEMPLATES)
+        function = self._module.body.operations[0]
+        self._ops = [op.operation for op in function.regions[0].blocks[0].operations]
+
+    def insert(self, number: int, operands: Sequence[ir.Value], before: ir.Operation) -> ir.Operation:
+        """A copy, with other operands."""
+        op = self._ops[number].clone(ip=ir.InsertionPoint(before)).operation
+        op.location = before.location
+        for index, operand in enumerate(operands):
+            op.operands[index] = operand
+        return op
+
+
+class _Lowering:
+    """The words of a function, so far."""
+
+    def __init__(self, templates: _Templates) -> None:
+        self._templates = templates
+        self._places: dict[ir.Value, _Place] = {}
+        self._words: dict[ir.Value, _Word] = {}
+        self._bases: dict[ir.Value, _Word] = {}
+        self._made: dict[tuple[object, ...], _Word] = {}
+        self._replaced: list[ir.Operation] = []
+        self._start: _Place | None = None
+
+    def lower(self, body: ir.Block) -> None:
+        """Lower all accesses in the body of a function."""
+        self._look(body)
+        for op in reversed(self._replaced):
+            op.erase()
+
+    def _look(self, block: ir.Block) -> None:
+        ops = [op.operation for op in block.operations]
+        self._know(block.arguments, ops, 0)
+        near: dict[tuple[_Word, int], ir.Value] = {}
+        for index, op in enumerate(ops):
+            if op.name in ADDRESSED:
+                if self._access(op, near):
+                    self._replaced.append(op)
+                    continue
+            else:
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self._look(inner)
+            self._know(op.results, ops, index + 1)
+
+    def _know(self, values: Sequence[ir.Value], ops: Sequence[ir.Operation], index: int) -> None:
+        if not len(values):
+            if self._start is None:
+                self._start = _Place(0, ops, index)
+            return
+        place = _Place(len(self._places) + 1, ops, index)
+        if self._start is None:
+            self._start = place
+        for value in values:
+            self._places[value] = place
+
+    def _access(self, op: ir.Operation, near: dict[tuple[_Word, int], ir.Value]) -> bool:
+        """Whether an access could be lowered; it has no uses then. near: pointers known in its block."""
+        position, value, operands = MEMREF_OPERAND[op.name], stored(op), list(op.operands)
+        type_ = ir.MemRefType(operands[position].type)
+        moved = (op.results[0] if value is None else value).type
+        if (facts := _facts(op, moved, type_)) is None or (strides := strides_of(type_)) is None:
+            return False
+        map_ = (
+            ir.AffineMapAttr(op.attributes["map"]).value
+            if op.name in AFFINE_ACCESSES
+            else ir.AffineMap.get_identity(type_.rank)
+        )
+        if (form := linear(map_, strides)) is None:
+            return False
+        indices = operands[position + 1 :]
+        words = [(self._word(term, map_, indices), term.factor) for term in form.terms]
+        pointer = self._address(op, operands[position], words, form.constant, near)
+        ip = ir.InsertionPoint(op)
+        if value is None:
+            load = ir.Operation.create("llvm.load", [moved], [pointer], facts, loc=op.location, ip=ip)
+            op.results[0].replace_all_uses_with(load.results[0])
+        else:
+            ir.Operation.create("llvm.store", [], [value, pointer], facts, loc=op.location, ip=ip)
+        return True
+
+    def _address(
+        self,
+        op: ir.Operation,
+        buffer: ir.Value,
+        words: list[tuple[_Word, int]],
+        constant: int,
+        near: dict[tuple[_Word, int], ir.Value],
+    ) -> ir.Value:
+        """The address of the element with the number `sum(word * factor) + constant`."""
+        words.sort(key=lambda each: each[0].place.number)
+        whole = None
+        for word, factor in words:
+            product = self._product(word, factor)
+            whole = product if whole is None else self._binary(_ADD, whole, product)
+        if whole is not None and constant and not (whole.natural and 0 < constant < _MOST):
+            whole, constant = self._binary(_ADD, whole, self._constant(constant)), 0
+        if whole is None and constant >= _MOST:
+            whole, constant = self._constant(constant), 0
+        type_ = ir.MemRefType(buffer.type)
+        pointer = self._base(buffer, type_)
+        if whole is not None:
+            pointer = self._pointer(pointer, whole, type_.element_type)
+        if not constant:
+            return pointer.value
+        if (pointer, constant) not in near:
+            near[pointer, constant] = self._step(op, pointer.value, constant, type_.element_type)
+        return near[pointer, constant]
+
+    def _word(self, term: Term, map_: ir.AffineMap, operands: Sequence[ir.Value]) -> _Word:
+        value = self._quotient(term.expr, map_, operands) if term.operand is None else operands[term.operand]
+        if value not in self._words:
+            place = self._places[value]
+            cast = _insert("arith.index_cast", _i64(), [value], {}, place)
+            self._words[value] = _Word(cast, place, _is_natural(value))
+        return self._words[value]
+
+    def _quotient(self, expr: ir.AffineExpr, map_: ir.AffineMap, operands: Sequence[ir.Value]) -> ir.Value:
+        """An expression that divides, as an affine.apply where its operands are known."""
+        over, numbers = of_its_operands(expr, map_.n_dims)
+        used = [operands[number] for number in numbers]
+        key = (over, *used)
+        if key not in self._made:
+            place = max((self._places[v] for v in used), key=lambda each: each.number)
+            facts = {"map": ir.AffineMapAttr.get(over)}
+            apply = _insert("affine.apply", ir.IndexType.get(), used, facts, place)
+            self._places[apply] = place
+            self._made[key] = _Word(apply, place)
+        return self._made[key].value
+
+    def _constant(self, value: int) -> _Word:
+        if (value,) not in self._made:
+            assert self._start is not None
+            facts = {"value": ir.IntegerAttr.get(_i64(), value)}
+            constant = _insert("llvm.mlir.constant", _i64(), [], facts, self._start)
+            self._made[value,] = _Word(constant, self._start, value >= 0)
+        return self._made[value,]
+
+    def _product(self, word: _Word, factor: int) -> _Word:
+        return word if factor == 1 else self._binary(_MUL, word, self._constant(factor))
+
+    def _binary(self, template: int, left: _Word, right: _Word) -> _Word:
+        key = (template, left, right)
+        if key not in self._made:
+            place, natural = _later(left.place, right.place), left.natural and right.natural
+            op = self._templates.insert(template + natural, [left.value, right.value], place.before)
+            self._made[key] = _Word(op.results[0], place, natural)
+        return self._made[key]
+
+    def _base(self, buffer: ir.Value, type_: ir.MemRefType) -> _Word:
+        if buffer not in self._bases:
+            place = self._places[buffer]
+            descriptor = ir.Type.parse(_descriptor(type_.rank))
+            cast = _insert("builtin.unrealized_conversion_cast", descriptor, [buffer], {}, place)
+            facts = {"position": ir.DenseI64ArrayAttr.get([1])}
+            self._bases[buffer] = _Word(_insert("llvm.extractvalue", _ptr(), [cast], facts, place), place)
+        return self._bases[buffer]
+
+    def _pointer(self, base: _Word, index: _Word, element: ir.Type) -> _Word:
+        key = (base, index)
+        if key not in self._made:
+            place = _later(base.place, index.place)
+            op = self._templates.insert(_ELEMENT, [base.value, index.value], place.before)
+            op.attributes["elem_type"] = ir.TypeAttr.get(element)
+            self._made[key] = _Word(op.results[0], place)
+        return self._made[key]
+
+    def _step(self, op: ir.Operation, pointer: ir.Value, constant: int, element: ir.Type) -> ir.Value:
+        step = self._templates.insert(_STEP, [pointer], op)
+        step.attributes["elem_type"] = ir.TypeAttr.get(element)
+        step.attributes["rawConstantIndices"] = ir.DenseI32ArrayAttr.get([constant])
+        return step.results[0]
+
+
+def _insert(
+    name: str, type_: ir.Type, operands: Sequence[ir.Value], facts: Mapping[str, ir.Attribute], place: _Place
+) -> ir.Value:
+    before = place.before
+    ip = ir.InsertionPoint(before)
+    return ir.Operation.create(name, [type_], operands, dict(facts), loc=before.location, ip=ip).results[0]
+
+
+def _later(first: _Place, second: _Place) -> _Place:
+    return second if second.number > first.number else first
+
+
+def _facts(op: ir.Operation, moved: ir.Type, type_: ir.MemRefType) -> dict[str, ir.Attribute] | None:
+    """The attributes of a load or store; None if it stays as it is."""
+    element, attributes = type_.element_type, op.attributes
+    if isinstance(moved, ir.VectorType):
+        element = moved.element_type
+    if (size := _bits(element)) is None or element != type_.element_type or "nontemporal" in attributes:
+        return None
+    if "alignment" in attributes:
+        return {"alignment": attributes["alignment"]}
+    if not isinstance(moved, ir.VectorType):
+        return {}
+    return {"alignment": ir.IntegerAttr.get(_i64(), size // 8)} if moved.rank == 1 else None
+
+
+def _bits(element: ir.Type) -> int | None:
+    """The size of a number in memory that LLVM has as it is; None for any other type."""
+    if isinstance(element, _FLOATS):
+        return element.width
+    return element.width if isinstance(element, ir.IntegerType) and element.width in _WIDTHS else None
+
+
+def _is_natural(value: ir.Value) -> bool:
+    """Whether a value is surely never negative: the variable of a loop from 0, or a sum of such ones."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block):
+        return owner.name == "affine.apply" and _are_natural(owner.operation, "map", list(owner.operands))
+    loop = owner.owner.operation
+    if loop.name != "affine.for" or owner.arguments[0] != value:
+        return False
+    map_ = ir.AffineMapAttr(loop.attributes["lowerBoundMap"]).value
+    return _are_natural(loop, "lowerBoundMap", list(loop.operands)[: map_.n_inputs])
+
+
+def _are_natural(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> bool:
+    naturals = [_is_natural(v) for v in operands]
+    return any(is_natural(expr, naturals) for expr in over_dims(ir.AffineMapAttr(op.attributes[name]).value))
+
+
+def _i64() -> ir.Type:
+    return ir.IntegerType.get_signless(64)
+
+
+def _ptr() -> ir.Type:
+    return ir.Type.parse("!llvm.ptr")
+
+
+@lru_cache(maxsize=64)
+def _descriptor(rank: int) -> str:
+    """The type of what upstream passes for a buffer."""
+    return f"!llvm.struct<(ptr, ptr, i64{f', array<{rank} x i64>' * 2 if rank else ''})>"
+
+
+def _steps(address: ir.Value) -> list[ir.Operation]:
+    """The ops that compute an address from the start of its buffer, the last one first."""
+    steps: list[ir.Operation] = []
+    while not isinstance(owner := address.owner, ir.Block) and owner.name == "llvm.getelementptr":
+        steps.append(owner.operation)
+        address = owner.operands[0]
+    return steps
+
+
+def base_of_address(address: ir.Value) -> ir.Value:
+    """Where the buffer of an address starts."""
+    steps = _steps(address)
+    return steps[-1].operands[0] if steps else address
+
+
+def offset_of_address(address: ir.Value) -> tuple[ir.Attribute, ...]:
+    """The constants in an address."""
+    return tuple([op.attributes["rawConstantIndices"] for op in _steps(address)])
+
+
+def parts_of_address(value: ir.Value) -> list[ir.Value]:
+    """The numbers on which an address depends, besides its buffer; of a number, itself."""
+    if value.type != _ptr():
+        return [value]
+    return [operand for op in _steps(value) for operand in list(op.operands)[1:]]
