@@ -71,8 +71,7 @@ def model_of(
             states.write("lower-main", main)
     with built_as_given():
         library = build_by_function(main, target, cache=cache, libs=libs, dump=states)
-        with nullcontext() if states is None else states.part("weights") as own_states:
-            functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, own_states)
+        functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, states)
     _add(timing, library.timing)
     with timing.clock("weights"):
         weights = bound_weights(compiled, main_plan, functions)
@@ -101,14 +100,15 @@ def weight_functions(
     graph: Graph, target: Target | str = "llvm", cache: bool = True, states: Dump | None = None
 ) -> dict[str, tuple[Any, int]]:
     """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
-    `compiled_nodes`, each with the bytes that it needs for itself."""
+    `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
     with entered():
         weights_func = prepares(graph)
         plans = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
         if not plans:
             return {}
         module = lower_main(graph.module.mlir, plans)
-        if states is not None:
-            states.write("lower-main", module)
-    library = build_by_function(module, target, cache=cache, dump=states)
+    with nullcontext() if states is None else states.part("weights") as own_states:
+        if own_states is not None:
+            own_states.write("lower-main", module)
+        library = build_by_function(module, target, cache=cache, dump=own_states)
     return {name: (library[name], plan.arena.total) for name, plan in plans.items()}
