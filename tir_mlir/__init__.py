@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tir_mlir import moved, on_demand, sources
 
 if TYPE_CHECKING:
+    from tir_mlir import cache as cache
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
@@ -83,6 +84,8 @@ on_demand.provide(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "cache":
+        return importlib.import_module("tir_mlir.cache")
     if name not in _HOME:
         raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
     value = getattr(importlib.import_module(_HOME[name]), name)
@@ -91,4 +94,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, "cache"})

@@ -8,6 +8,7 @@ from tir_mlir.dialect.diagnostics.errors import (
     AssumptionError,
     BufferNameError,
     BuildError,
+    BuildWarning,
     DeviceError,
     ForkError,
     GraphError,
@@ -45,10 +46,11 @@ from tir_mlir.dialect.diagnostics.errors import (
 )
 
 __all__ = [
-    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "DeviceError", "ForkError",
-    "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError", "IntrinError", "LinalgError",
-    "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked", "NotInterpreted",
-    "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError", "ScheduleWarning", "ScriptError",
-    "ScriptWarning", "StepError", "StepIndexError", "StepTypeError", "StepValueError", "TirError", "ToolError",
-    "TraceError", "TuneError", "TuneWarning", "UnwrittenError", "VerifyError",
+    "ArgumentError", "ArithmeticStop", "AssumptionError", "BufferNameError", "BuildError", "BuildWarning",
+    "DeviceError", "ForkError", "GraphError", "HandleError", "IndexMapError", "InternalError", "InterpreterError",
+    "IntrinError", "LinalgError", "LoweringError", "NotAffine", "NotAffineMapError", "NotAnAttribute", "NotChecked",
+    "NotInterpreted", "NotProvable", "OutOfBoundsError", "PtxError", "RaceError", "ScheduleError",
+    "ScheduleWarning", "ScriptError", "ScriptWarning", "StepError", "StepIndexError", "StepTypeError",
+    "StepValueError", "TirError", "ToolError", "TraceError", "TuneError", "TuneWarning", "UnwrittenError",
+    "VerifyError",
 ]  # fmt: skip

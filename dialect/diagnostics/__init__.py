@@ -11,6 +11,7 @@ from tir_mlir.dialect.diagnostics.errors import ArithmeticStop as ArithmeticStop
 from tir_mlir.dialect.diagnostics.errors import AssumptionError as AssumptionError
 from tir_mlir.dialect.diagnostics.errors import BufferNameError as BufferNameError
 from tir_mlir.dialect.diagnostics.errors import BuildError as BuildError
+from tir_mlir.dialect.diagnostics.errors import BuildWarning as BuildWarning
 from tir_mlir.dialect.diagnostics.errors import Counterexample as Counterexample
 from tir_mlir.dialect.diagnostics.errors import DeviceError as DeviceError
 from tir_mlir.dialect.diagnostics.errors import Element as Element

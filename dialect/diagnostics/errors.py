@@ -318,6 +318,10 @@ class TuneError(TirError):
     """A search cannot start or go on: an unknown option, a missing package, a storage that is gone."""
 
 
+class BuildWarning(UserWarning):
+    """Code is right, but not all that was asked for is done: entries of a shipped cache that do not fit."""
+
+
 class TuneWarning(UserWarning):
     """A search goes on, but not as asked: a winner that fails verification, a record that does not apply."""
 

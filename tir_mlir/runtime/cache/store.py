@@ -17,12 +17,14 @@ from pathlib import Path
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
-KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports")
+KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "contents")
 """Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, kernels as a GPU's driver compiled them, entry.c, calls of
-intrinsics that a CPU supports, compiled graphs, imported models."""
+intrinsics that a CPU supports, compiled graphs, imported models, fingerprints of the contents of files."""
+LOCAL = ("contents",)
+"""Kinds that say something about this machine only."""
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
-_MARK = b"tir_mlir "
+_MARK = b"tir_mlir"
 _STALE = 3600  # seconds after which an unfinished temporary file is removed
 _room: dict[tuple[Path, int], tuple[int, int]] = {}
 """Of a folder and a bound, the bytes and the entries that this process stores before it looks for what to evict: the
@@ -54,37 +56,50 @@ def load(kind: str, name: str) -> bytes | None:
         return None
     try:
         path = cache_folder() / kind / name
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
-                return None
-            head, _, data = file.read().partition(b"\n")
-        if head != _MARK + _sum(kind, name, data):
-            return None
-        os.utime(path)  # mark as recently used
+        entry = read(path, kind, name)
+        if entry is not None:
+            os.utime(path)  # mark as recently used
     except (OSError, ToolError):
         return None
-    return data
+    return None if entry is None else entry[1]
+
+
+def read(path: Path, kind: str, name: str) -> tuple[str, bytes] | None:
+    """Who made an entry, see `fingerprint.maker`, and its content; None if it is damaged, or of another user. Raises
+    OSError."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
+            return None
+        head, _, data = file.read().partition(b"\n")
+    maker = head.rpartition(b" ")[2]
+    return (maker.decode(), data) if head == _head(kind, name, maker, data) else None
 
 
 def save(kind: str, name: str, data: bytes) -> None:
     """Store an entry and evict old ones. Errors of the file system are ignored."""
-    bound = limit()
-    if not bound:
-        return
-    temporary = None
+    from tir_mlir.runtime.cache import fingerprint  # it keeps its own in the store
+
+    if limit():
+        put(kind, name, "" if kind in LOCAL else fingerprint.maker(), data)
+
+
+def put(kind: str, name: str, maker: str, data: bytes) -> bool:
+    """`save` an entry that someone else made. Returns whether it is stored."""
+    temporary, bound = None, limit()
     try:
         folder = cache_folder() / kind
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
             temporary = file.name
-            file.write(_MARK + _sum(kind, name, data) + b"\n" + data)
+            file.write(_head(kind, name, maker.encode(), data) + b"\n" + data)
         os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
     except (OSError, ToolError):
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        return
+        return False
     _trim_when_due(bound, len(data))
+    return True
 
 
 def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
@@ -128,6 +143,10 @@ def _trim(bound: int) -> int:
     return total
 
 
+def _head(kind: str, name: str, maker: bytes, data: bytes) -> bytes:
+    """The first line of an entry. Its checksum covers the name, so that a renamed file is not accepted."""
+    return b" ".join((_MARK, _sum(kind, name, maker + b"\n" + data), maker))
+
+
 def _sum(kind: str, name: str, data: bytes) -> bytes:
-    """The checksum of an entry; it covers the name, so a renamed file is not accepted."""
     return hashlib.sha256(f"{kind}/{name}\n".encode() + data).hexdigest().encode()

@@ -56,6 +56,7 @@ class Compiled:
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
+        head["libs"] = shared_libraries.portable(self.libs)
         return json.dumps(head).encode() + b"\n" + self.data
 
     @staticmethod
@@ -63,8 +64,9 @@ class Compiled:
         """Inverse of `to_bytes`; None for anything else."""
         head, _, data = text.partition(b"\n")
         try:
-            return Compiled(data, **json.loads(head))
-        except (ValueError, TypeError):
+            facts = json.loads(head)
+            return Compiled(data, **{**facts, "libs": shared_libraries.local(facts["libs"])})
+        except (ValueError, TypeError, KeyError, BuildError):
             return None
 
 

@@ -7,7 +7,7 @@ import ctypes
 import functools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -88,10 +88,12 @@ def openmp_for(lowered: ir.Module) -> list[str]:
 def openmp() -> str:
     """libiomp5 of the intel-openmp package, wherever that is on sys.path (TIR_OPENMP overrides)."""
     override = os.environ.get("TIR_OPENMP")
-    places = [Path(override)] if override else _openmp_places()
-    for path in places:
+    places = []
+    for path in [Path(override)] if override else _openmp_places():
         if path.is_file():
             return str(path)
+        if path not in places:
+            places.append(path)
     packages = [] if override else [str(d.locate_file("")) for d in metadata.distributions(name=_OPENMP_PACKAGE)]
     without = "; `pip install --target` leaves libraries out, `pip install --prefix` and `--user` do not"
     raise BuildError(
@@ -101,17 +103,27 @@ def openmp() -> str:
     )
 
 
+def portable(libs: Sequence[str]) -> list[str]:
+    """The libraries as an entry of the cache names them, which another installation may read: of the OpenMP runtime not
+    the path."""
+    return [_OPENMP_FILE if Path(lib).is_absolute() and lib == openmp() else lib for lib in libs]
+
+
+def local(libs: Sequence[str]) -> list[str]:
+    """Inverse of `portable` in this installation. Raises BuildError."""
+    return [openmp() if lib == _OPENMP_FILE else lib for lib in libs]
+
+
 _OPENMP_PACKAGE, _OPENMP_FILE = "intel-openmp", "libiomp5.so"
 
 
-def _openmp_places() -> list[Path]:
+def _openmp_places() -> Iterator[Path]:
     """Where libiomp5 may be: in the environment; where the package's list of files says; beside what is imported."""
-    places = [Path(prefix, "lib", _OPENMP_FILE) for prefix in (sys.prefix, sys.base_prefix)]
+    yield from (Path(prefix, "lib", _OPENMP_FILE) for prefix in (sys.prefix, sys.base_prefix))
     for package in metadata.distributions(name=_OPENMP_PACKAGE):
         listed = [file for file in package.files or () if file.name == _OPENMP_FILE]
-        places += [Path(os.path.normpath(Path(str(package.locate_file(file))))) for file in listed]
-    places += [Path(entry, "lib", _OPENMP_FILE) for entry in sys.path if entry]
-    return list(dict.fromkeys(places))
+        yield from (Path(os.path.normpath(Path(str(package.locate_file(file))))) for file in listed)
+    yield from (Path(entry, "lib", _OPENMP_FILE) for entry in sys.path if entry)
 
 
 @functools.cache

@@ -166,19 +166,18 @@ def _bindings() -> str | None:
     return None
 
 
-@functools.cache
-def identity() -> str:
-    """Fingerprint of the LLVM and MLIR builds, for cache keys."""
-    bindings = _bindings() or ""
-    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # location in the wheels
+def version() -> str:
+    """The version of LLVM. Requires `llvm()`."""
     numbers = [c_uint() for _ in range(3)]
     llvm().LLVMGetVersion(*map(ctypes.byref, numbers))
-    parts = [str(n.value) for n in numbers]
-    for path in (bindings, beside):
-        if os.path.exists(path):
-            stat = os.stat(path)
-            parts.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
-    return " ".join(parts)
+    return ".".join(str(n.value) for n in numbers)
+
+
+def libraries() -> list[str]:
+    """The files of LLVM and MLIR that this process loaded."""
+    bindings = _bindings() or ""
+    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # location in the wheels
+    return [os.path.normpath(path) for path in (bindings, beside) if os.path.exists(path)]
 
 
 def address_of(op: ir.Operation) -> int:

@@ -50,7 +50,7 @@ class Worker:
     def greet(self) -> None:
         """Wait until it has started. Raises EOFError if it has loaded other sources than this process."""
         if not self._greeted:
-            if messages.read_answer(self._answers).result.decode() != store.digest(fingerprint.package()):
+            if messages.read_answer(self._answers).result.decode() != store.digest(fingerprint.package_stamps()):
                 raise EOFError
             self._greeted = True
 

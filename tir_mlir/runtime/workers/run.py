@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.runtime import progress as builds
-from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers import pool
 from tir_mlir.runtime.workers.messages import BUSY, CACHED, FAILED, Answer, Request
@@ -50,7 +50,7 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
         else:
             done(job, Answer(CACHED, 0.0, found))
     if missing:
-        _Run(missing, cache, done).complete()
+        _Run(missing, cache and fingerprint.package_unchanged(), done).complete()
     return [answers[id(jobs[_identity(task)])] for task in tasks]
 
 

@@ -25,7 +25,7 @@ def main(functions: list[str]) -> None:
         with contextlib.suppress(Exception):  # told where it is called
             tasks.imported(function)
     with contextlib.suppress(OSError, EOFError):
-        loaded = store.digest(fingerprint.package()).encode()
+        loaded = store.digest(fingerprint.package_stamps()).encode()
         messages.write(answers, messages.Answer(messages.COMPUTED, 0.0, loaded).to_bytes())
         while select.select([requests], [], [], IDLE)[0]:
             messages.write(answers, _answer(messages.read_request(requests)).to_bytes())

@@ -245,7 +245,7 @@ def _key(model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, op
             calls = recorded_calls(model, positional, dict(kwargs or {}))
     except Exception:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
         return None
-    version = f"{torch.__version__} {torch.version.git_version} {fingerprint.stamp(torch.__file__)}"
+    version = f"{torch.__version__} {torch.version.git_version}"
     return store.digest(fingerprint.installation(), fingerprint.package(), version, calls, *options)
 
 
