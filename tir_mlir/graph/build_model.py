@@ -37,7 +37,7 @@ def build_model(
     dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
-    timing, options = Timing(), Options(target, threads)
+    timing, options = Timing(), Options(target, threads, cache=cache)
     with followed(f"build of {graph.name}") as followed_build, opened(dump, graph.name) as states:
         timing.follow(followed_build)
         with timing.clock("graph"):

@@ -31,11 +31,13 @@ from tir_mlir.target import Target
 
 @dataclass(frozen=True)
 class Options:
-    """What a graph is compiled for. threads: None is one for each core of the target. extra: of further stages."""
+    """What a graph is compiled for. threads: None is one for each core of the target. extra: of further stages. cache:
+    keep what is found about a function for other graphs, see `graph.units`."""
 
     target: Target | str = "llvm"
     threads: int | None = None
     extra: tuple[tuple[str, object], ...] = ()
+    cache: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import fields
 
 import numpy as np
 from mlir import ir
@@ -13,10 +12,10 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import foreign_operators
+from tir_mlir.graph.units.asking import described
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import Target, host
 
 BEFORE_SCHEDULES = "pack_weights"
 """The last stage that no record of a search changes."""
@@ -41,9 +40,8 @@ def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    name = store.digest(
-        fingerprint.installation(), fingerprint.package(), text, graph.name, _described(options), str(until)
-    )
+    goal = described(options.target, options.threads), str(options.extra)
+    name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *goal, str(until))
     serialized = store.load("graphs", name)
     if serialized is None:
         compiled = compile_graph(graph, until, options)
@@ -86,12 +84,3 @@ def _from_bytes(serialized: bytes, graph: Graph) -> Graph:
         compiled = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
     compiled.from_text, compiled.rounding = frozenset(constants), graph.rounding
     return compiled
-
-
-def _described(options: Options) -> str:
-    """What a graph is compiled for, as text that is the same in every process."""
-    target = options.target if isinstance(options.target, Target) else host()
-    facts = [(f.name, getattr(target, f.name)) for f in fields(target)]
-    plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
-    target_name = options.target if isinstance(options.target, str) else ""
-    return f"{target_name} {plain} {options.threads} {options.extra}"

@@ -108,12 +108,13 @@ GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
 
 
 def _of_stage(stage: Stage) -> None:
-    """The pass of a stage; the options that it takes are text."""
+    """The pass of a stage; the options that it takes are text. It computes all anew: no cache."""
+    names = [name for name in stage.options if name != "cache"]
 
     def transform(graph: Graph, **options: str) -> Graph:
-        return stage.run(graph, **{name: _OF_TEXT[name](options.get(name, "")) for name in stage.options})
+        return stage.run(graph, **{name: _OF_TEXT[name](options.get(name, "")) for name in names})
 
-    graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, stage.options)(transform)
+    graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, names)(transform)
 
 
 _OF_TEXT = {"target": _target, "threads": _threads}

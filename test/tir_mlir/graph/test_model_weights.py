@@ -9,11 +9,11 @@ from harness.graph_cases import mlp, random, run_mlp
 from tir_mlir import build, topi
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph import compile as compile_stages
-from tir_mlir.graph import compiled_cache
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OPERATORS, Operator
+from tir_mlir.graph.units.asking import described
 from tir_mlir.target import Target
 
 
@@ -155,5 +155,5 @@ def test_operators_of_users_are_not_taken_from_the_cache(monkeypatch):
 def test_the_key_of_a_compiled_graph_is_the_same_in_every_process():
     """Sets print in another order in each."""
     names = ("avx2", "fma", "aes", "bmi1", "f16c", "sse2")
-    told = compiled_cache._described(compile_stages.Options(Target(256, 16, features=frozenset(names)), 1))
+    told = described(Target(256, 16, features=frozenset(names)), 1)
     assert str(sorted(names)) in told and "frozenset" not in told

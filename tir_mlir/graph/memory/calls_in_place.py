@@ -19,13 +19,21 @@ Pair = tuple[int, int]
 Triple = tuple[str, int, int]
 
 
-def mark(graph: TensorFunc, module: ir.Module) -> None:
-    """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`."""
+def wanted_pairs(graph: TensorFunc, module: ir.Module) -> dict[str, list[Pair]]:
+    """By function that a graph calls: the inputs and results of one type that could be one buffer, as far as the other
+    nodes go."""
+    functions, pairs = {f.name for f in funcs(module)}, dict[str, list[Pair]]()
+    for name, source, result in places.wanted_in_place(graph):
+        if name in functions:
+            pairs.setdefault(name, []).append((source, result))
+    return pairs
+
+
+def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]]) -> None:
+    """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`. safe: the
+    pairs of each function that may be one buffer."""
     functions, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
-    candidates = [candidate for candidate in places.wanted_in_place(graph) if candidate[0] in functions]
-    accepted = [
-        (name, source, result) for name, source, result in candidates if is_safe(functions[name], source, result)
-    ]
+    accepted = [(name, *pair) for name, pairs in safe.items() for pair in pairs]
     for dropped in list(accepted):  # each makes one more version of its function
         fewer = [candidate for candidate in accepted if candidate != dropped]
         if _bytes(graph, fewer, scratch) <= _bytes(graph, accepted, scratch):

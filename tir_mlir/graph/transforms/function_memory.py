@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
-from mlir import ir
-
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, clone_module, entered, walk
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.calls_in_place import mark
+from tir_mlir.graph.memory.calls_in_place import mark, wanted_pairs
 from tir_mlir.graph.memory.places import SCRATCH
-from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.memory.allocs import scratch_bytes
-from tir_mlir.passes.lower.registry import LOWERINGS, programs, text_of
-
-_BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
+from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.memory_unit import allocates, safe_pairs, scratch_of_each
 
 
-def scratch_of(module: ir.Module) -> dict[str, int]:
-    """By function, the bytes of buffers that lowering would put on the heap in each call.
-
-    Lowers a copy of the module up to where buffers are placed. Errors: those of the lowering.
-    """
-    with entered(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are told when the module is built
-        if not any(op.name == "memref.alloc" for op in walk.ops(module.operation)):
-            return {}
-        copy, text = clone_module(module), text_of(module)
-        for name in _BEFORE:
-            LOWERINGS[name].run_if_needed(copy, text)
-        return {func.name: scratch_bytes(func) for func in programs(copy)}
-
-
-def find_scratch(graph: Graph) -> Graph:
+def find_scratch(graph: Graph, cache: bool = False) -> Graph:
     """Note at each TensorIR function that a node calls how many bytes it needs for buffers of its own, such as a padded
     image: they become part of the arena, so that a call allocates nothing.
 
@@ -45,15 +23,15 @@ def find_scratch(graph: Graph) -> Graph:
     annotated = graph.clone()
     with entered():
         callees = [f.callee for f in tensor_funcs(annotated.module.mlir) if f.kind == encoding.CALL_TIR]
-    for name in dict.fromkeys(callees):
-        scratch_bytes = scratch_of(annotated.module[name].alone.mlir).get(name, 0)
-        if scratch_bytes:
-            with entered():
-                attrs.put(annotated.module[name].func.op, SCRATCH, scratch_bytes)
+        functions = [annotated.module[name] for name in dict.fromkeys(callees)]
+        functions = [function for function in functions if allocates(function.func.op)]
+        for function, size in zip(functions, scratch_of_each(functions, Goal(cache=cache)), strict=True):
+            if size:
+                attrs.put(function.func.op, SCRATCH, size)
     return annotated
 
 
-def mark_in_place(graph: Graph) -> Graph:
+def mark_in_place(graph: Graph, cache: bool = False) -> Graph:
     """Note at each TensorIR function that a node calls which results may take the memory of which inputs, where that
     makes the arena of the graph smaller.
 
@@ -64,5 +42,8 @@ def mark_in_place(graph: Graph) -> Graph:
     """
     annotated = graph.clone()
     with entered():
-        mark(annotated.func, annotated.module.mlir)
+        wanted = wanted_pairs(annotated.func, annotated.module.mlir)
+        pairs = {annotated.module[name]: list(of_name) for name, of_name in wanted.items()}
+        safe = dict(zip(wanted, safe_pairs(pairs, Goal(cache=cache)), strict=True))
+        mark(annotated.func, annotated.module.mlir, safe)
     return annotated

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from mlir import ir
 
@@ -14,42 +13,34 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
-from tir_mlir.schedule import Schedule
-from tir_mlir.schedules import WeightPanels, prepack
+from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.panels_unit import packed_functions
+from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import Target
 
 
-def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
+def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | None = None, cache: bool = False) -> Graph:
     """Change the TensorIR functions that read weights to read panels, which the graph of the weights computes.
 
         gv = R.call_tir(cls.dense, (x, w))       ->      lv = R.pack_panels(w, along=0, inner=[1], width=48)
                                                          gv = R.call_tir(cls.dense, (x, lv))
 
     See `schedules.prepack`, which decides where panels are of use. Functions with a schedule stay as they are, and so
-    does a parameter that is not a weight in every call of its function.
+    does a parameter that is not a weight in every call of its function. cache: keep what is decided by the text of the
+    function.
     """
     clone = graph.clone()
     with entered():
         scheduled = {f.name for f in funcs(clone.module.mlir) if SCHEDULE in f.op.attributes}
         calls = _calls(clone.func, scheduled)
-    chosen = None if target == "llvm" else target
-    packed: dict[tuple[ir.Value, WeightPanels], ir.Value] = {}
-    for callee, nodes in calls.items():
-        with entered():
-            positions = _weight_inputs(clone.func, nodes)
-        if not positions:
-            continue
-        sch = Schedule(clone.module[callee].alone)
-        with entered():
-            func = clone.module[callee].func
-            names = {func.arg_name(n): n for n in positions}
-        panels = prepack(sch, callee, list(names), chosen, threads)
-        if panels:
-            replace_function(clone.module, callee, sch.mod[callee])
-            with entered():
-                unnamed = {names[name]: replace(layout, name="") for name, layout in panels.items()}
-                _pack_calls(clone, callee, nodes, unnamed, packed)
-    return clean(lift_weights(clone)) if packed else graph
+        positions = {clone.module[callee]: _weight_inputs(clone.func, nodes) for callee, nodes in calls.items()}
+        weights = {function: numbers for function, numbers in positions.items() if numbers}
+        values: dict[tuple[ir.Value, WeightPanels], ir.Value] = {}
+        for function, packed in zip(weights, packed_functions(weights, Goal(target, threads, cache)), strict=True):
+            if packed is not None:
+                replace_function(clone.module, function.name, packed.function)
+                _pack_calls(clone, function.name, calls[function.name], packed.panels, values)
+    return clean(lift_weights(clone)) if values else graph
 
 
 def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[Node]]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from math import prod
-
-from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import Func, attrs, entered, funcs, is_block, is_init, symbol, walk
+from tir_mlir.dialect.ir import attrs, entered, funcs, symbol
 from tir_mlir.graph.graph import Graph
-from tir_mlir.interpreter.ops.scalar_ops import flops
+from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, schedules
 from tir_mlir.runtime import scheduled_programs
-from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.target import Target
 
@@ -28,7 +24,9 @@ FLOPS = "graph.flops"
 """Of a TensorIR function: its float operations, where its sizes are numbers."""
 
 
-def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int | None = None) -> Graph:
+def schedule_functions(
+    graph: Graph, target: Target | str = "llvm", threads: int | None = None, cache: bool = False
+) -> Graph:
     """Schedule each TensorIR function that a node calls: as the records of a `tune.Database` in force have it, else by
     `schedules.auto`.
 
@@ -36,45 +34,49 @@ def schedule_functions(graph: Graph, target: Target | str = "llvm", threads: int
     ->  func.func @dense(...) attributes {graph.schedule = "schedules.auto (T_dense: gemm)"} { packed tiles, vectors }
 
     Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`; those about
-    records that do not apply are given as well.
+    records that do not apply are given as well. cache: keep schedules by the text of the function; not those of
+    records, which may change.
     """
     scheduled = graph.clone()
     with entered():
         module = scheduled.module.mlir
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
-    for name in dict.fromkeys(callees):
-        with entered():
-            done = SCHEDULE in scheduled.module[name].func.op.attributes
-        if not done:
-            _schedule(scheduled.module, name, target, threads)
+        functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
+        functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
+    if scheduled_programs.FINDER.get() is None:
+        found = schedules(functions, Goal(target, threads, cache))
+    else:
+        found = [_recorded(function, target, threads) for function in functions]
+    for function, one in zip(functions, found, strict=True):
+        _put(scheduled.module, function.name, one)
     return scheduled
 
 
-def _schedule(module: IRModule, name: str, target: Target | str, threads: int | None) -> None:
-    alone = module[name].alone
+def _recorded(function: PrimFunc, target: Target | str, threads: int | None) -> Scheduled:
+    """A function as the records in force have it."""
+    alone = function.alone
     with entered():
-        flops = float_operations(module[name].func)
+        flops = float_operations(function.func)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if scheduled_programs.FINDER.get() is not None:
-            tuned = scheduled_programs.find(alone, target, alone.mlir, threads)
-            result, origin = IRModule(tuned.module), tuned.origin
-        else:
-            sch = Schedule(alone)
-            picked = auto(sch, None if target == "llvm" else target, threads)
-            words = ", ".join(f"{block}: {how or scheduled_programs.AS_GIVEN}" for block, how in picked.items())
-            result, origin = sch.mod, f"schedules.auto ({words})"
+        tuned = scheduled_programs.find(alone, target, alone.mlir, threads)
     for warning in caught:
         if issubclass(warning.category, TuneWarning):
-            warnings.warn(f"{name}: {warning.message}", TuneWarning, stacklevel=4)
-    replace_function(module, name, result[name])
+            warnings.warn(f"{function.name}: {warning.message}", TuneWarning, stacklevel=4)
+    result = IRModule(tuned.module)[function.name]
+    return Scheduled(result, tuned.origin, flops, [str(warning.message) for warning in caught])
+
+
+def _put(module: IRModule, name: str, scheduled: Scheduled) -> None:
+    """Put a scheduled function in the place of the one of a name, with what there is to tell about it."""
+    replace_function(module, name, scheduled.function)
     with entered():
         func_op = module[name].func.op
-        attrs.put(func_op, SCHEDULE, origin)
-        if flops is not None and flops < 2**63:  # an attribute has 64 bits
-            attrs.put(func_op, FLOPS, flops)
-        if caught:
-            attrs.put(func_op, WARNINGS, [str(w.message) for w in caught])
+        attrs.put(func_op, SCHEDULE, scheduled.origin)
+        if scheduled.flops is not None and scheduled.flops < 2**63:  # an attribute has 64 bits
+            attrs.put(func_op, FLOPS, scheduled.flops)
+        if scheduled.warnings:
+            attrs.put(func_op, WARNINGS, scheduled.warnings)
 
 
 def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
@@ -93,26 +95,3 @@ def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
             for f in funcs(graph.module.mlir)
             if SCHEDULE in f.op.attributes
         }
-
-
-def float_operations(func: Func) -> int | None:
-    """The float operations of a function before its schedule: of each block, those of its body for all its iters. None
-    if a block has a symbolic extent."""
-    total = 0
-    for block in walk.all_blocks(func.op):
-        extents = [it.extent.as_constant() for it in block.iters]
-        block_flops = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
-        if block_flops and any(e is None for e in extents):
-            return None
-        total += block_flops * prod(e for e in extents if e is not None)
-    return total
-
-
-def _belongs(op: ir.Operation, block: ir.Operation) -> bool:
-    """Whether an op is of a block itself: not of a block in it, nor of an init."""
-    for parent in walk.parents(op):
-        if parent == block:
-            return True
-        if is_block(parent) or is_init(parent):
-            return False
-    return False

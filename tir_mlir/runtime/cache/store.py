@@ -17,9 +17,10 @@ from pathlib import Path
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
-KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "contents")
+KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "contents")
 """Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, kernels as a GPU's driver compiled them, entry.c, calls of
-intrinsics that a CPU supports, compiled graphs, imported models, fingerprints of the contents of files."""
+intrinsics that a CPU supports, compiled graphs, imported models, what is found about one function of a graph,
+fingerprints of the contents of files."""
 LOCAL = ("contents",)
 """Kinds that say something about this machine only."""
 _SIZE = "TIR_CACHE_SIZE"

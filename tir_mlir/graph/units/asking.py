@@ -1,0 +1,72 @@
+"""Ask the same question about several functions: as tasks of worker processes, whose answers are kept by content."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from tir_mlir.graph.units.canonical import canonical_text
+from tir_mlir.runtime import workers
+from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.script.module import PrimFunc
+from tir_mlir.target import Target, host
+
+KIND = "functions"
+"""The folder of the cache."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What functions are compiled for, and whether answers are read from the cache and kept there."""
+
+    target: Target | str = "llvm"
+    threads: int | None = None
+    cache: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function, which `run` of the task gets as its canonical text, and what else the answer depends on, in JSON."""
+
+    function: PrimFunc
+    about: Any = None
+
+
+def ask(unit: str, questions: Sequence[Question], goal: Goal) -> list[Any]:
+    """The answers, JSON, of a unit, "package.module:name", to questions, in order.
+
+    A unit is a pure function of the bytes that `asked` reads; `answered` makes its result.
+    """
+    keeps = goal.cache and bool(questions) and fingerprint.package_unchanged()
+    goal_text = described(goal.target, goal.threads)
+    tasks = [_task(unit, question, goal, goal_text) for question in questions]
+    return [json.loads(answer) for answer in workers.run(tasks, cache=keeps)]
+
+
+def _task(unit: str, question: Question, goal: Goal, goal_text: str) -> workers.Task:
+    text = canonical_text(question.function)
+    about = json.dumps(question.about)
+    key = store.digest(fingerprint.installation(), fingerprint.package(), unit, goal_text, about, text)
+    payload = pickle.dumps((text, question.about, goal.target, goal.threads))
+    return workers.Task(unit, payload, KIND, key, question.function.name)
+
+
+def asked(payload: bytes) -> tuple[str, Any, Target | str, int | None]:
+    """What a unit is asked: the text of a function, what else there is to know, the target, and the threads."""
+    return pickle.loads(payload)
+
+
+def answered(answer: Any) -> bytes:
+    """The bytes of an answer, of what JSON has."""
+    return json.dumps(answer).encode()
+
+
+def described(target: Target | str, threads: int | None) -> str:
+    """What is compiled for, as text that is the same in every process."""
+    cpu = target if isinstance(target, Target) else host()
+    facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
+    plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
+    return f"{target if isinstance(target, str) else ''} {plain} {threads}"

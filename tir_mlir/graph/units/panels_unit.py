@@ -1,0 +1,56 @@
+"""The panels of the weights of one function, as `schedules.prepack` chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
+from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules import WeightPanels, prepack
+from tir_mlir.script.module import PrimFunc
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A function that reads panels, and these by the number of the parameter."""
+
+    function: PrimFunc
+    panels: dict[int, WeightPanels]
+
+
+def packed_functions(weights: Mapping[PrimFunc, list[int]], goal: Goal) -> list[Packed | None]:
+    """The functions with panels, None of one where panels are of no use. weights: the numbers of the parameters of each
+    function that are weights."""
+    questions = [Question(function, numbers) for function, numbers in weights.items()]
+    return [_read(answer) for answer in ask(f"{__name__}:pack", questions, goal)]
+
+
+def pack(payload: bytes) -> bytes:
+    """The answer to one question of `packed_functions`."""
+    text, numbers, target, threads = asked(payload)
+    function = parsed(text)
+    with entered():
+        names = {function.func.arg_name(number): number for number in numbers}
+    sch = Schedule(function.module)
+    panels = prepack(sch, function.name, list(names), None if target == "llvm" else target, threads)
+    if not panels:
+        return answered(None)
+    layouts = [(names[name], asdict(replace(layout, name=""))) for name, layout in panels.items()]
+    return answered([canonical_text(sch.mod[function.name]), layouts])
+
+
+def _read(answer: Any) -> Packed | None:
+    if answer is None:
+        return None
+    text, panels = answer
+    return Packed(parsed(text), {number: _layout(facts) for number, facts in panels})
+
+
+def _layout(facts: Mapping[str, Any]) -> WeightPanels:
+    """The panels that JSON, which has no tuples, describes."""
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
+    return WeightPanels(**plain)

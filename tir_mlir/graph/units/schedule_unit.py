@@ -1,0 +1,74 @@
+"""The schedule of one function, as `schedules.auto` picks it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Func, entered, is_block, is_init, walk
+from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
+from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.interpreter.ops.scalar_ops import flops
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.script.module import PrimFunc
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A scheduled function: where its schedule is from, in words; its float operations, None if not known; what
+    scheduling it warned of."""
+
+    function: PrimFunc
+    origin: str
+    flops: int | None
+    warnings: list[str]
+
+
+def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
+    """The schedules of functions."""
+    answers = ask(f"{__name__}:schedule", [Question(function) for function in functions], goal)
+    return [Scheduled(parsed(text), *facts) for text, *facts in answers]
+
+
+def schedule(payload: bytes) -> bytes:
+    """The answer to one question of `schedules`."""
+    text, _, target, threads = asked(payload)
+    function = parsed(text)
+    with entered():
+        operations = float_operations(function.func)
+    sch = Schedule(function.module)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        picked = auto(sch, None if target == "llvm" else target, threads)
+    words = ", ".join(f"{block}: {how or AS_GIVEN}" for block, how in picked.items())
+    told = [str(warning.message) for warning in caught]
+    return answered([canonical_text(sch.mod[function.name]), f"schedules.auto ({words})", operations, told])
+
+
+def float_operations(func: Func) -> int | None:
+    """The float operations of a function before its schedule: of each block, those of its body for all its iters. None
+    if a block has a symbolic extent."""
+    total = 0
+    for block in walk.all_blocks(func.op):
+        extents = [it.extent.as_constant() for it in block.iters]
+        block_flops = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
+        if block_flops and any(e is None for e in extents):
+            return None
+        total += block_flops * prod(e for e in extents if e is not None)
+    return total
+
+
+def _belongs(op: ir.Operation, block: ir.Operation) -> bool:
+    """Whether an op is of a block itself: not of a block in it, nor of an init."""
+    for parent in walk.parents(op):
+        if parent == block:
+            return True
+        if is_block(parent) or is_init(parent):
+            return False
+    return False
