@@ -54,6 +54,15 @@ def fresh_id(op: ir.Operation) -> int:
     return number
 
 
+def number_anew(module: ir.Operation, ops: Sequence[ir.Operation], first: int) -> None:
+    """Give ops that have ids new ones, `first` and up; the next new one of the module is above them."""
+    numbered = [op for op in ops if attrs.ID in op.attributes]
+    for number, op in enumerate(numbered, first):
+        op.attributes[attrs.ID] = attrs.to_attr(number)
+    if numbered:
+        module.attributes["tir.next"] = attrs.to_attr(first + len(numbered))
+
+
 def next_id(module: ir.Module) -> int:
     """The id that the next new loop, block or function gets; all those of the module are lower."""
     return _next_id(module.operation)

@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import (
     entered,
     funcs,
     is_program,
+    ops,
     symbol,
     symbol_table,
     visit,
@@ -338,16 +339,15 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collectio
     called = _all_callees(func.func.op, symbol_table(func.module.mlir.operation))
     missing = {callee for callee in called if callee not in present and callee not in bound}
     listed = direct_ops(func.module.mlir.operation) if missing else []
+    first = create.next_id(module)
     with ir.InsertionPoint(module.body):
-        for op in listed:  # in the order of their module
-            if attrs.get(op, "sym_name") in missing:
-                _fresh_ids(module, op.clone().operation)
+        copies = [op.clone() for op in listed if attrs.get(op, "sym_name") in missing]  # in the order of their module
         copy = func.func.op.clone()
     copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
     facts = attrs.get(copy.operation, attrs.ATTRS, {})
     if facts.get("global_symbol") == func.name:
         attrs.put(copy.operation, attrs.ATTRS, {**facts, "global_symbol": name})
-    _fresh_ids(module, copy.operation)
+    create.number_anew(module.operation, [inner for one in (*copies, copy) for inner in ops(one.operation)], first)
 
 
 def _all_callees(op: ir.Operation, functions: ir.SymbolTable) -> set[str]:
@@ -370,20 +370,6 @@ def _callees(op: ir.Operation) -> set[str]:
 
     visit(op, look)
     return names
-
-
-def _fresh_ids(module: ir.Module, op: ir.Operation) -> None:
-    """Renumber the ids of an op so that they are unique in the module."""
-    marked: list[ir.Operation] = []
-
-    def look(inner: ir.Operation) -> ir.WalkResult:
-        if attrs.ID in inner.attributes:
-            marked.append(inner)
-        return ir.WalkResult.ADVANCE
-
-    visit(op, look)
-    for inner in marked:
-        inner.attributes[attrs.ID] = attrs.to_attr(create.fresh_id(module.operation))
 
 
 class GlobalVar(str):
