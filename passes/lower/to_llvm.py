@@ -55,11 +55,12 @@ def lower_to_llvm(
             for name in pipeline.MODULE_PASSES
         }
         math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
+        module.operation.verify()  # once: what the passes after it make is checked by LLVM
         for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=follow is not None):
             if run[0].startswith("tir-"):
                 clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
             else:
-                clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run))
+                clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run, verify=follow is not None))
         parts = results["tir-lower-nest-functions"]
         promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
         abi.set_noalias(module, promised)
@@ -99,10 +100,12 @@ class PassTimer:
         return answer
 
 
-def run_upstream(module: ir.Module, passes: tuple[str, ...]) -> None:
-    """Run upstream passes; their diagnostics become a LoweringError."""
+def run_upstream(module: ir.Module, passes: tuple[str, ...], verify: bool = True) -> None:
+    """Run upstream passes; their diagnostics become a LoweringError. verify: check the module after each."""
     try:
-        PassManager.parse(pipeline.pipeline_text(passes)).run(module.operation)
+        passes_to_run = PassManager.parse(pipeline.pipeline_text(passes))
+        passes_to_run.enable_verifier(verify)
+        passes_to_run.run(module.operation)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         messages = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
         raise LoweringError(f"upstream passes {', '.join(passes)} failed: {messages}") from error

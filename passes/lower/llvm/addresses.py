@@ -137,15 +137,14 @@ class _Lowering:
     def _access(self, op: ir.Operation, near: dict[tuple[_Word, int], ir.Value]) -> bool:
         """Whether an access could be lowered; it has no uses then. near: pointers known in its block."""
         position, value, operands = MEMREF_OPERAND[op.name], stored(op), list(op.operands)
-        type_ = ir.MemRefType(operands[position].type)
-        moved = (op.results[0] if value is None else value).type
-        if (facts := _facts(op, moved, type_)) is None or (strides := strides_of(type_)) is None:
+        type_, moved = operands[position].type, (op.results[0] if value is None else value).type
+        attributes = op.attributes
+        if (kind := _kind(moved, type_)) is None or "nontemporal" in attributes:
             return False
-        map_ = (
-            ir.AffineMapAttr(op.attributes["map"]).value
-            if op.name in AFFINE_ACCESSES
-            else ir.AffineMap.get_identity(type_.rank)
-        )
+        strides, facts = kind
+        if "alignment" in attributes:
+            facts = {"alignment": attributes["alignment"]}
+        map_ = ir.AffineMapAttr(attributes["map"]).value if op.name in AFFINE_ACCESSES else _identity(len(strides))
         if (form := linear(map_, strides)) is None:
             return False
         indices = operands[position + 1 :]
@@ -264,18 +263,21 @@ def _later(first: _Place, second: _Place) -> _Place:
     return second if second.number > first.number else first
 
 
-def _facts(op: ir.Operation, moved: ir.Type, type_: ir.MemRefType) -> dict[str, ir.Attribute] | None:
-    """The attributes of a load or store; None if it stays as it is."""
-    element, attributes = type_.element_type, op.attributes
-    if isinstance(moved, ir.VectorType):
-        element = moved.element_type
-    if (size := _bits(element)) is None or element != type_.element_type or "nontemporal" in attributes:
+@lru_cache(maxsize=1024)
+def _kind(moved: ir.Type, type_: ir.MemRefType) -> tuple[tuple[int, ...], dict[str, ir.Attribute]] | None:
+    """The strides of a buffer, and the attributes of a load of such a value from it; None if it is to stay."""
+    element, strides = type_.element_type, strides_of(type_)
+    is_vector = isinstance(moved, ir.VectorType)
+    if strides is None or (size := _bits(element)) is None or element != (moved.element_type if is_vector else moved):
         return None
-    if "alignment" in attributes:
-        return {"alignment": attributes["alignment"]}
-    if not isinstance(moved, ir.VectorType):
-        return {}
-    return {"alignment": ir.IntegerAttr.get(_i64(), size // 8)} if moved.rank == 1 else None
+    if not is_vector:
+        return strides, {}
+    return (strides, {"alignment": ir.IntegerAttr.get(_i64(), size // 8)}) if moved.rank == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _identity(rank: int) -> ir.AffineMap:
+    return ir.AffineMap.get_identity(rank)
 
 
 def _bits(element: ir.Type) -> int | None:

@@ -66,7 +66,6 @@ def _is_constant(expr: ir.AffineExpr) -> bool:
     return isinstance(expr.maybe_downcast(), ir.AffineConstantExpr)
 
 
-@lru_cache(maxsize=1024)
 def strides_of(type_: ir.MemRefType) -> tuple[int, ...] | None:
     """The strides of a buffer that is dense from its first element on; None if they are not constant."""
     identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -27,7 +28,7 @@ def is_repeated_chain(loop: ir.Operation) -> bool:
     LLVM takes time exponential in the chain's length to vectorize the loop around (`vputils::isSingleScalar`, LLVM 22).
     """
     outer = _outer_loop(loop)
-    return outer is not None and _chain_links(loop) > _MAX_CHAIN and not _depends_on(loop, outer)
+    return outer is not None and not _depends_on(loop, outer) and _chain_links(loop) > _MAX_CHAIN
 
 
 def _outer_loop(op: ir.Operation) -> ir.Operation | None:
@@ -40,7 +41,7 @@ def _outer_loop(op: ir.Operation) -> ir.Operation | None:
 
 def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
     """Whether a loop uses the variable or values of the loop around it."""
-    for op in walk.ops(loop):
+    for op in _one_by_one(loop):
         for value in op.operands:
             if isinstance(value.type, ir.MemRefType):
                 continue
@@ -50,6 +51,15 @@ def _depends_on(loop: ir.Operation, outer: ir.Operation) -> bool:
                 if between and owner.name not in CONSTANTS:
                     return True
     return False
+
+
+def _one_by_one(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The ops of `walk.ops`, for those who mostly stop early."""
+    yield op
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _one_by_one(inner.operation)
 
 
 def _chain_links(loop: ir.Operation) -> int:
