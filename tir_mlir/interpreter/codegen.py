@@ -353,7 +353,7 @@ class Writer:
 
 
 _LEFT = (
-    "; during lowering, the last stage that can be interpreted is the one before finalize-memref-to-llvm"
+    "; during lowering, the last stage that can be interpreted is the one before tir-lower-addresses"
     " (the llvm dialect has no buffers to check)"
 )
 

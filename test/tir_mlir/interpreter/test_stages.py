@@ -16,11 +16,12 @@ from tir_mlir.passes.lower.to_llvm import run_upstream
 from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2
 
-LAST = "finalize-memref-to-llvm"
+ADDRESSES, LAST = "tir-lower-addresses", "finalize-memref-to-llvm"
 
 
 def stages(program):
-    """The module after each pass, with the name of the pass, up to the last one that has buffers."""
+    """The module after each pass, with the name of the pass, up to the last one that has buffers. What the pass of
+    addresses leaves to upstream takes the same way; here, that is all."""
     with entered(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = program.mod.clone().mlir if hasattr(program, "mod") else program.clone().mlir
@@ -29,6 +30,8 @@ def stages(program):
             parallel = LOWERINGS[name].run(module) is True or parallel
             yield name, module
         for name in pipeline.pass_names(parallel):
+            if name == ADDRESSES:
+                continue
             if name.startswith("tir-"):
                 LOWERINGS[name].run(module)
             else:
