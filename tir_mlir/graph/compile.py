@@ -26,6 +26,7 @@ from tir_mlir.graph.transforms.lift_weights import constants_to_weights, lift_we
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
+from tir_mlir.runtime import workers
 from tir_mlir.target import Target
 
 
@@ -124,6 +125,9 @@ def compile_graph(
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None
+    if first == 0 and last > _number(_FIRST_WITH_WORKERS):
+        with entered():
+            workers.start(_EACH * len(graph.module.mlir.body.operations), WORK)
     for stage in STAGES[first:last]:
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
@@ -136,6 +140,18 @@ def compile_graph(
             with entered():
                 follow(stage.name, graph.module.mlir)
     return graph
+
+
+_FIRST_WITH_WORKERS = "pack_weights"
+_EACH = 0.05
+"""CPU seconds of worker processes for an operator, about: to know whether they pay."""
+WORK = (
+    "tir_mlir.graph.units.panels_unit:pack",
+    "tir_mlir.graph.units.schedule_unit:schedule",
+    "tir_mlir.graph.units.memory_unit:scratch",
+    "tir_mlir.code_units.unit_code:compile_unit",
+)
+"""What workers are asked for in a build: they import it while the first stages run here."""
 
 
 def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:

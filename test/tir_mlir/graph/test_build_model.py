@@ -204,3 +204,10 @@ def test_more_bytes_than_addresses(shape, dtype, steps, message):
 def test_a_size_of_more_than_64_bits(size):
     with pytest.raises(GraphError, match=r"a size is at most 2\*\*63 - 1; this one is 9223372036854775808"):
         GraphBuilder().input("x", ("n", size))
+
+
+def test_workers_know_what_they_are_asked_for():
+    from tir_mlir.graph.compile import WORK
+    from tir_mlir.runtime.workers.tasks import imported
+
+    assert all(callable(imported(function)) for function in WORK)
