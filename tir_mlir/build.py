@@ -85,6 +85,7 @@ def build(
     cache: bool = True,
     threads: int | None = None,
     weights: str | None = None,
+    optimize: str = "full",
     dump: str | Path | None = None,
 ) -> Any: ...
 @overload
@@ -108,11 +109,13 @@ def build(
     checked: bool = False,
     threads: int | None = None,
     weights: str | None = None,
+    optimize: str | None = None,
     dump: Any = None,
 ) -> Any:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
     compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
-    weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`.
+    weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`. optimize: "full"
+    (default), or "fast" for a model that is ready soon, with plain schedules, and runs slower.
 
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
@@ -131,8 +134,9 @@ def build(
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
-        return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump)
-    _refuse_for_programs(threads, weights)
+        more = {} if optimize is None else {"optimize": optimize}
+        return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
+    _refuse_for_programs(threads, weights, optimize)
     return _build_program(mod, target, driver, libs, cache, checked, dump)
 
 
@@ -226,7 +230,9 @@ def _check_options(driver: Any, compiled_for: Target | GPU | None, libs: Any, **
                 raise BuildError(f"{name} is not for GPUs; fix: leave it out{way}")
 
 
-def _refuse_for_programs(threads: int | None, weights: str | None) -> None:
+def _refuse_for_programs(threads: int | None, weights: str | None, optimize: str | None) -> None:
+    if optimize is not None:
+        raise BuildError("optimize is for graphs; fix: schedule the program as you want it to run")
     if threads is not None:
         raise BuildError("threads is for graphs; fix: schedule the program for a number of threads")
     if weights is not None:

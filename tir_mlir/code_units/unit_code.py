@@ -14,9 +14,10 @@ from tir_mlir.code_units.divide import Unit
 from tir_mlir.code_units.lowering import LoweringOptions, lowered
 from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.runtime.drivers import jit, program_key
 from tir_mlir.runtime.kernels import registry
+from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task
 
 KIND = "code"
@@ -68,4 +69,5 @@ def compile_unit(payload: bytes) -> bytes:
 def _compiled(text: str, symbol: str, libs: Sequence[str]) -> jit.Compiled:
     program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs))
     needed = jit.needed_libraries(program.module, libs, program.kernels)
-    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext())
+    passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
+    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), passes=passes)

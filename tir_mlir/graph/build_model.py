@@ -20,6 +20,7 @@ from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.model_weights import bound_weights, compiled_nodes
 from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.graph.units.asking import FULL
 from tir_mlir.runtime.dump import Dump, opened
 from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -32,12 +33,13 @@ def build_model(
     target: Target | str = "llvm",
     *,
     threads: int | None = None,
+    optimize: str = FULL,
     cache: bool = True,
     libs: Sequence[str | Path] = (),
     dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
-    timing, options = Timing(), Options(target, threads, cache=cache)
+    timing, options = Timing(), Options(target, threads, cache=cache, optimize=optimize)
     with followed(f"build of {graph.name}") as followed_build, opened(dump, graph.name) as states:
         timing.follow(followed_build)
         with timing.clock("graph"):

@@ -26,6 +26,7 @@ from tir_mlir.graph.transforms.lift_weights import constants_to_weights, lift_we
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
+from tir_mlir.graph.units.asking import FAST, FULL, optimize_option
 from tir_mlir.runtime import workers
 from tir_mlir.target import Target
 
@@ -33,12 +34,17 @@ from tir_mlir.target import Target
 @dataclass(frozen=True)
 class Options:
     """What a graph is compiled for. threads: None is one for each core of the target. extra: of further stages. cache:
-    keep what is found about a function for other graphs, see `graph.units`."""
+    keep what is found about a function for other graphs, see `graph.units`. optimize: "full", or "fast" to be ready
+    soon, with plain schedules."""
 
     target: Target | str = "llvm"
     threads: int | None = None
     extra: tuple[tuple[str, object], ...] = ()
     cache: bool = False
+    optimize: str = FULL
+
+    def __post_init__(self) -> None:
+        optimize_option(self.optimize)
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,14 @@ class Stage:
     name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens. run:
     may also take fields of `Options`, by their names. only_for: operators, kinds of them, and kinds of functions
     that are called; `compile_graph` does not run it on a graph without any of these. None: it is run on each graph.
+    saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
     """
 
     name: str
     help: str
     run: Callable[..., Graph]
     only_for: frozenset[str | OperatorKind] | None = None
+    saves: bool = False
 
     @cached_property
     def options(self) -> list[str]:
@@ -89,8 +97,8 @@ STAGES: list[Stage] = [
     Stage("fuse_tir", "Make one TensorIR function of each group", fuse_tir),
     Stage("pack_weights", "Store weights in the panels that products read", pack_weights),
     Stage("schedule", "Schedule each TensorIR function that the graph calls", schedule_functions),
-    Stage("scratch", "Plan the buffers of TensorIR functions with the memory of the graph", find_scratch),
-    Stage("in_place", "Let functions write results where inputs were", mark_in_place),
+    Stage("scratch", "Plan the buffers of TensorIR functions with the memory of the graph", find_scratch, saves=True),
+    Stage("in_place", "Let functions write results where inputs were", mark_in_place, saves=True),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
@@ -132,6 +140,7 @@ def compile_graph(
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
         idle = stage.only_for is not None and has.isdisjoint(stage.only_for)
+        idle = idle or (stage.saves and options is not None and options.optimize == FAST)
         lowered = graph if idle else stage(graph, options or Options())
         if verify and not idle and not (comparison := lowered.verify(graph)):
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")

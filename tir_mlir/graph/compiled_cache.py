@@ -40,7 +40,7 @@ def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    goal = described(options.target, options.threads), str(options.extra)
+    goal = described(options.target, options.threads), str(options.extra), options.optimize
     name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *goal, str(until))
     serialized = store.load("graphs", name)
     if serialized is None:

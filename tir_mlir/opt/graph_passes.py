@@ -22,6 +22,7 @@ from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_funct
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
+from tir_mlir.graph.units.asking import FULL, optimize_option
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen
@@ -92,6 +93,10 @@ def _threads(text: str) -> int | None:
     return int(text) if text else None
 
 
+def _optimize(text: str) -> str:
+    return optimize_option(text or FULL)
+
+
 def _from_linalg(module: ir.Module, func: str = "") -> None:
     graph = graph_of_module(module, func or None)
     for name in graph.weights:
@@ -117,7 +122,7 @@ def _of_stage(stage: Stage) -> None:
     graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, names)(transform)
 
 
-_OF_TEXT = {"target": _target, "threads": _threads}
+_OF_TEXT = {"target": _target, "threads": _threads, "optimize": _optimize}
 
 for _stage in STAGES:
     _of_stage(_stage)
@@ -134,12 +139,12 @@ def _lower_main(graph: Graph) -> IRModule:
 
 
 @graph_pass("tir-graph-compile", "Run the stages of a build, up to tir-graph-in-place", None)
-def _compile(graph: Graph, target: str = "", threads: str = "") -> Graph:
+def _compile(graph: Graph, target: str = "", threads: str = "", optimize: str = "") -> Graph:
     """The stages in order, from `tir-graph-inline-calls` to `tir-graph-in-place`.
 
     linalg.matmul, call @nn.relu   -->   call @matmul_nn_relu.call, a scheduled TensorIR function
     """
-    return compile_graph(graph, options=Options(_target(target), _threads(threads)))
+    return compile_graph(graph, options=Options(_target(target), _threads(threads), optimize=_optimize(optimize)))
 
 
 @graph_pass("tir-graph-dead-code", "Erase nodes and functions that nothing uses", erase_dead_nodes)

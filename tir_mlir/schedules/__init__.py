@@ -8,6 +8,7 @@ from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.programs.attention import attention
 from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.schedules.programs.plain import plain, plain_panels, tile
 from tir_mlir.schedules.programs.prepack import prepack
 from tir_mlir.schedules.rows.elementwise import elementwise
 from tir_mlir.schedules.rows.independent import independent
@@ -25,9 +26,12 @@ __all__ = [
     "gemv",
     "independent",
     "layer_norm",
+    "plain",
+    "plain_panels",
     "prepack",
     "reduction",
     "rowwise",
     "softmax",
+    "tile",
     "transpose",
 ]

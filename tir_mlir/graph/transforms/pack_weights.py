@@ -13,13 +13,19 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
-from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.asking import FULL, Goal
 from tir_mlir.graph.units.panels_unit import packed_functions
 from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import Target
 
 
-def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | None = None, cache: bool = False) -> Graph:
+def pack_weights(
+    graph: Graph,
+    target: Target | str = "llvm",
+    threads: int | None = None,
+    cache: bool = False,
+    optimize: str = FULL,
+) -> Graph:
     """Change the TensorIR functions that read weights to read panels, which the graph of the weights computes.
 
         gv = R.call_tir(cls.dense, (x, w))       ->      lv = R.pack_panels(w, along=0, inner=[1], width=48)
@@ -27,7 +33,7 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
 
     See `schedules.prepack`, which decides where panels are of use. Functions with a schedule stay as they are, and so
     does a parameter that is not a weight in every call of its function. cache: keep what is decided by the text of the
-    function.
+    function. optimize: "fast" is by `schedules.plain_panels`.
     """
     clone = graph.clone()
     with entered():
@@ -36,7 +42,9 @@ def pack_weights(graph: Graph, target: Target | str = "llvm", threads: int | Non
         positions = {clone.module[callee]: _weight_inputs(clone.func, nodes) for callee, nodes in calls.items()}
         weights = {function: numbers for function, numbers in positions.items() if numbers}
         values: dict[tuple[ir.Value, WeightPanels], ir.Value] = {}
-        for function, packed in zip(weights, packed_functions(weights, Goal(target, threads, cache)), strict=True):
+        for function, packed in zip(
+            weights, packed_functions(weights, Goal(target, threads, cache, optimize)), strict=True
+        ):
             if packed is not None:
                 replace_function(clone.module, function.name, packed.function)
                 _pack_calls(clone, function.name, calls[function.name], packed.panels, values)

@@ -8,7 +8,7 @@ from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, entered, funcs, symbol
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.asking import FAST, FULL, Goal
 from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, schedules
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
@@ -25,10 +25,14 @@ FLOPS = "graph.flops"
 
 
 def schedule_functions(
-    graph: Graph, target: Target | str = "llvm", threads: int | None = None, cache: bool = False
+    graph: Graph,
+    target: Target | str = "llvm",
+    threads: int | None = None,
+    cache: bool = False,
+    optimize: str = FULL,
 ) -> Graph:
     """Schedule each TensorIR function that a node calls: as the records of a `tune.Database` in force have it, else by
-    `schedules.auto`.
+    `schedules.auto`. optimize: "fast" is by `schedules.plain`, and with few passes of LLVM.
 
         func.func @dense(...) { three loops }
     ->  func.func @dense(...) attributes {graph.schedule = "schedules.auto (T_dense: gemm)"} { packed tiles, vectors }
@@ -43,8 +47,8 @@ def schedule_functions(
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
         functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
-    if scheduled_programs.FINDER.get() is None:
-        found = schedules(functions, Goal(target, threads, cache))
+    if scheduled_programs.FINDER.get() is None or optimize == FAST:
+        found = schedules(functions, Goal(target, threads, cache, optimize))
     else:
         found = [_recorded(function, target, threads) for function in functions]
     for function, one in zip(functions, found, strict=True):

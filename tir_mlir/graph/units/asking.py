@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
@@ -18,13 +19,28 @@ KIND = "functions"
 """The folder of the cache."""
 
 
+FULL, FAST = "full", "fast"
+
+
+def optimize_option(value: object) -> str:
+    """What a model is built for: "full", to run fast, or "fast", to be ready soon. Errors: GraphError."""
+    if not isinstance(value, str) or value not in (FULL, FAST):
+        raise GraphError(
+            f'optimize is "{FULL}", for a model that runs as fast as can be, or "{FAST}", for one that is ready soon, '
+            f"not {short_repr(value)}"
+        )
+    return value
+
+
 @dataclass(frozen=True)
 class Goal:
-    """What functions are compiled for, and whether answers are read from the cache and kept there."""
+    """What functions are compiled for, whether answers are read from the cache and kept there, and whether the program
+    is to be ready soon: "fast"."""
 
     target: Target | str = "llvm"
     threads: int | None = None
     cache: bool = False
+    optimize: str = FULL
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""The panels of the weights of one function, as `schedules.prepack` chooses them."""
+"""The panels of the weights of one function, as `schedules.prepack` or `schedules.plain_panels` chooses them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
+from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules import WeightPanels, prepack
+from tir_mlir.schedules import WeightPanels, plain_panels, prepack
 from tir_mlir.script.module import PrimFunc
 
 
@@ -26,17 +26,27 @@ def packed_functions(weights: Mapping[PrimFunc, list[int]], goal: Goal) -> list[
     """The functions with panels, None of one where panels are of no use. weights: the numbers of the parameters of each
     function that are weights."""
     questions = [Question(function, numbers) for function, numbers in weights.items()]
-    return [_read(answer) for answer in ask(f"{__name__}:pack", questions, goal)]
+    unit = "pack_plainly" if goal.optimize == FAST else "pack"
+    return [_read(answer) for answer in ask(f"{__name__}:{unit}", questions, goal)]
 
 
 def pack(payload: bytes) -> bytes:
     """The answer to one question of `packed_functions`."""
+    return _packed(payload, prepack)
+
+
+def pack_plainly(payload: bytes) -> bytes:
+    """The same where the program is to be ready soon."""
+    return _packed(payload, plain_panels)
+
+
+def _packed(payload: bytes, choose: Callable[..., dict[str, WeightPanels]]) -> bytes:
     text, numbers, target, threads = asked(payload)
     function = parsed(text)
     with entered():
         names = {function.func.arg_name(number): number for number in numbers}
     sch = Schedule(function.module)
-    panels = prepack(sch, function.name, list(names), None if target == "llvm" else target, threads)
+    panels = choose(sch, function.name, list(names), None if target == "llvm" else target, threads)
     if not panels:
         return answered(None)
     layouts = [(names[name], asdict(replace(layout, name=""))) for name, layout in panels.items()]

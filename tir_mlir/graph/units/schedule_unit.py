@@ -1,21 +1,22 @@
-"""The schedule of one function, as `schedules.auto` picks it."""
+"""The schedule of one function, as `schedules.auto` or `schedules.plain` picks it."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, entered, is_block, is_init, walk
-from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
+from tir_mlir.dialect.ir import Func, attrs, entered, is_block, is_init, walk
+from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
 from tir_mlir.interpreter.ops.scalar_ops import flops
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
+from tir_mlir.schedules.programs.plain import plain
 from tir_mlir.script.module import PrimFunc
 
 
@@ -32,12 +33,22 @@ class Scheduled:
 
 def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
     """The schedules of functions."""
-    answers = ask(f"{__name__}:schedule", [Question(function) for function in functions], goal)
+    unit = "schedule_plainly" if goal.optimize == FAST else "schedule"
+    answers = ask(f"{__name__}:{unit}", [Question(function) for function in functions], goal)
     return [Scheduled(parsed(text), *facts) for text, *facts in answers]
 
 
 def schedule(payload: bytes) -> bytes:
     """The answer to one question of `schedules`."""
+    return _scheduled(payload, auto)
+
+
+def schedule_plainly(payload: bytes) -> bytes:
+    """The same where the program is to be ready soon: its code is made with few passes too."""
+    return _scheduled(payload, plain)
+
+
+def _scheduled(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> bytes:
     text, _, target, threads = asked(payload)
     function = parsed(text)
     with entered():
@@ -45,10 +56,14 @@ def schedule(payload: bytes) -> bytes:
     sch = Schedule(function.module)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        picked = auto(sch, None if target == "llvm" else target, threads)
+        picked = pick(sch, None if target == "llvm" else target, threads)
     words = ", ".join(f"{block}: {how or AS_GIVEN}" for block, how in picked.items())
     told = [str(warning.message) for warning in caught]
-    return answered([canonical_text(sch.mod[function.name]), f"schedules.auto ({words})", operations, told])
+    result = sch.mod[function.name]
+    if pick is plain:
+        with entered():
+            attrs.put(result.func.op, attrs.LIGHT, True)
+    return answered([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, told])
 
 
 def float_operations(func: Func) -> int | None:

@@ -112,6 +112,7 @@ def compile_unit(
     libs: Sequence[str],
     clock: Callable[[str], Any],
     llvm_target: object_code.LLVMTarget | None = None,
+    passes: bytes = object_code.OPTIMIZE,
 ) -> Compiled:
     """Compile a function that is called from other modules to an object file that defines its symbol and nothing else.
     What it needs of `support_code` is linked once for all."""
@@ -120,7 +121,7 @@ def compile_unit(
         link_kernels(llvm_module, context, program.kernels)
         show_only(llvm_module, [symbol], [])
 
-    objects = object_code.compile_module(program.module, "", clock, llvm_target, link=link)
+    objects = object_code.compile_module(program.module, "", clock, llvm_target, passes, link)
     return _compiled(program, objects, libs, shared_libraries.needs_support(program.module, program.low_precision))
 
 

@@ -54,12 +54,12 @@ def auto(
     """
     target = chosen(target)
     picked: dict[str, str | None] = {}
-    for name in _functions(sch):
+    for name in scheduled_functions(sch):
         picked |= AutoSchedule(sch, name, target, threads, reciprocal, free, leave).run()
     return picked
 
 
-def _functions(sch: Schedule) -> list[str]:
+def scheduled_functions(sch: Schedule) -> list[str]:
     """The functions to schedule: the one that the schedule works on, or all."""
     return [sch.func_working_on] if sch.func_working_on else list(sch.mod.prim_funcs)
 

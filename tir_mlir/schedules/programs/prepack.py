@@ -65,18 +65,19 @@ def prepack(
         if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):
             continue
         weight_panels = _panels(sch, readers[0], name, target, threads or target.cores)
-        relaid = _relaid
+        change = relaid
         if weight_panels is None:
-            weight_panels, relaid = (
+            weight_panels, change = (
                 _widened(sch, blocks, readers[0], name, target, threads or target.cores),
                 _widened_relaid,
             )
-        if weight_panels is not None and attempt(sch, lambda b=readers[0], m=weight_panels, f=relaid: f(sch, b, m)):
+        if weight_panels is not None and attempt(sch, lambda b=readers[0], m=weight_panels, f=change: f(sch, b, m)):
             by_name[name] = weight_panels
     return by_name
 
 
-def _relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+def relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+    """Let a block read a weight in panels."""
     sch.transform_layout(block, weight_panels.name, weight_panels.layout, assume_injective_transform=True)
     return True
 
@@ -104,7 +105,7 @@ def _widened(
 def _widened_relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
     sch.transform_layout(block, ("write", 0), weight_panels.layout, assume_injective_transform=True)
     sch.transform_block_layout(block, weight_panels.layout)
-    return _relaid(sch, block, weight_panels)
+    return relaid(sch, block, weight_panels)
 
 
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
