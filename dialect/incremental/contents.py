@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlir import ir
 
@@ -62,7 +62,7 @@ class Nest:
     what is allocated or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that
     are used in it, and whether they may be written: parameters by number, others by the signature of their ops; None if
     one has none. is_head: whether allocations may come after it at the start of a body. name: of the op. has_results:
-    whether it has.
+    whether it has. infos: snapshots of the loops and blocks in it, by id, as they are asked for.
     """
 
     signature: Hashable
@@ -76,6 +76,7 @@ class Nest:
     is_head: bool
     name: str
     has_results: bool
+    infos: dict[int, Any] = field(default_factory=dict, repr=False)
 
 
 NestsByName = dict[str, tuple[Nest, ...]]

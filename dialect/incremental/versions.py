@@ -22,6 +22,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from mlir import ir
@@ -128,6 +129,13 @@ def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Op
     if position is None:
         return next((f.op for f in funcs(module) if f.id == number), None)
     return walk.find(funcs(module)[position[0]].body.operations[position[1]].operation, number)
+
+
+def infos_with(module: ir.Module, number: int) -> dict[int, Any]:
+    """Where snapshots are kept of the loops and blocks in the nest of one; they hold in all versions with the nest."""
+    table = _tables.get(module)
+    homes = () if table is None else (f.homes.get(number) for f in table.functions)
+    return next((nest.infos for nest in homes if nest is not None), {})
 
 
 def ids_in(root: ir.Operation) -> frozenset[int]:

@@ -251,7 +251,8 @@ class Executor(HandleTable):
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
         table = versions.known_table(module)
-        with KnownModule(module, table.functions) if table is not None else nullcontext():
+        known = nullcontext() if table is None else KnownModule(module, table.functions)
+        with known, nullcontext() if primitive.samples else frozen():  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module))
 
     def _call(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, new_owner, new_serial
+from tir_mlir.schedule.info import Info, info_of
 from tir_mlir.schedule.step_arguments import alternatives
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.precedence import ATOM, MUL, ExprText
@@ -246,6 +247,21 @@ class HandleTable:
             fix = f"use a handle that the step returned, or {lookup_hint}" if results else lookup_hint
             raise HandleError(f"the {handle.word} behind this handle is gone: {reason}", alive, fix=fix)
         return view_of(op)
+
+    def info(self, handle: Handle) -> Info:
+        """A snapshot of a loop or block, not to be modified. Errors: as `view`; ValueError for a special location."""
+        self.check_known(handle)
+        module = self.module
+        kept = versions.infos_with(module, handle.id)
+        info = kept.get(handle.id)
+        if info is None:
+            with entered():
+                view = self.view(handle, module)
+                if not isinstance(view, View):
+                    what = SpecialLocation(view).name.lower()
+                    raise ValueError(f"this handle is not a loop: sample_compute_location chose {what}")
+                info = kept[handle.id] = info_of(view)
+        return info
 
     def is_alive(self, handle: Handle) -> bool:
         """Whether what a handle refers to is still in the program. Errors: IndexError for an unknown handle."""

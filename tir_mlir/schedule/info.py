@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.analysis.regions import regions
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, only_reads
 from tir_mlir.dialect.ir.index import compose
 
 _KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
@@ -76,15 +79,15 @@ class RegionInfo(str):
     buffer: BufferInfo
     region: tuple[RangeInfo, ...]
     axes: tuple[tuple[str, ...], ...]
-    _mins: tuple[Index, ...]
+    _mins: tuple[tuple[ir.AffineExpr, int], ...]  # with the number of values; without these: it outlives the program
 
     def index_at(self, dimension: int, value: int) -> int | None:
         """The first index in a dimension where its only iter has this value; None if it does not have just one."""
-        low = self._mins[dimension]
-        if len(low.values) != 1:
+        low, count = self._mins[dimension]
+        if count != 1:
             return None
-        with low.expr.context:
-            return compose(low.expr, [Index.constant(value)]).as_constant()
+        with low.context:
+            return compose(low, [Index.constant(value)]).as_constant()
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,20 @@ class BlockInfo:
         return self.name
 
 
-def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
+Info = LoopInfo | BlockInfo
+
+
+def own_copy(info: Info) -> Info:
+    """A snapshot that its user may modify."""
+    annotations = deepcopy(info.annotations)
+    if isinstance(info, LoopInfo):
+        return replace(info, annotations=annotations)
+    lists = list(info.iters), list(info.reads), list(info.writes)
+    return BlockInfo(info.name, *lists, annotations, list(info.iter_vars))
+
+
+@only_reads
+def info_of(view: Loop | Block | Func) -> Info:
     """The LoopInfo or BlockInfo of a view."""
     if isinstance(view, Loop):
         extent = view.const_extent
@@ -168,7 +184,7 @@ def info_of(view: Loop | Block | Func) -> LoopInfo | BlockInfo:
 
 def _region(region: Region, block: Block) -> RegionInfo:
     info = RegionInfo(region.buffer.name)
-    info._mins = region.mins
+    info._mins = tuple((low.expr, len(low.values)) for low in region.mins)
     info.buffer = _buffer(region.buffer)
     info.axes = tuple(tuple(i.name for i in block.iters if i.var in low.values) for low in region.mins)
     info.region = tuple(_range(low, size) for low, size in zip(region.mins, region.extents, strict=True))

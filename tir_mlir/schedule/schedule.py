@@ -17,14 +17,13 @@ from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
-from tir_mlir.passes.schedule.placement.location import SpecialLocation
 from tir_mlir.passes.schedule.queries.decider import Decider, Random
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.schedule.can import Answer, LegalityQueries
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, register
 from tir_mlir.schedule.history import Diff, History
-from tir_mlir.schedule.info import BlockInfo, LoopInfo, info_of
+from tir_mlir.schedule.info import BlockInfo, LoopInfo, own_copy
 from tir_mlir.schedule.primitives import BlockLike
 from tir_mlir.schedule.step_arguments import value_type
 from tir_mlir.schedule.trace import Trace
@@ -323,11 +322,9 @@ class Schedule(LegalityQueries):
             raise TypeError(
                 f'In "Schedule.get", "handle" has wrong type. Expected a handle, but gets: "{short_repr(handle)}"'
             )
-        with entered():
-            view = self._executor.view(handle, self._executor.module)
-            if isinstance(view, SpecialLocation):
-                raise ValueError(f"this handle is not a loop: sample_compute_location chose {view.name.lower()}")
-            return view if isinstance(view, int) else info_of(view)
+        if isinstance(handle, ExprHandle):
+            return self._executor.integer(handle)
+        return own_copy(self._executor.info(handle))
 
     @property
     def state(self) -> NoReturn:

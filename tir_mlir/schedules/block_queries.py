@@ -22,10 +22,18 @@ _BESIDE = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:
     """The properties of a block."""
-    info = sch.get(block)
+    info = sch.executor.info(block)
     if not isinstance(info, BlockInfo):
         raise ScheduleError(f"{block} is not a block")
     return info
+
+
+def kind_of_loop(sch: Schedule, loop: Any) -> str:
+    """The kind of a loop: `serial`, `parallel` and so on."""
+    info = sch.executor.info(loop)
+    if not isinstance(info, LoopInfo):
+        raise ScheduleError(f"{loop} is not a loop")
+    return str(info.kind)
 
 
 def block_view(sch: Schedule, block: Any) -> Block:
@@ -42,7 +50,7 @@ def is_copy(sch: Schedule, block: Any) -> bool:
 
 def extent_of(sch: Schedule, loop: Any) -> int | None:
     """The extent of a loop; None if symbolic."""
-    info = sch.get(loop)
+    info = sch.executor.info(loop)
     return info.extent if isinstance(info, LoopInfo) else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extent_of, loops_by_iter
+from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extent_of, kind_of_loop, loops_by_iter
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
@@ -292,7 +292,7 @@ def _strip(
 
 def _unroll(sch: Schedule, loops: Sequence[Any]) -> None:
     for loop in loops:
-        if str(sch.get(loop).kind) == "serial":
+        if kind_of_loop(sch, loop) == "serial":
             sch.unroll(loop)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, kind_of_loop
 from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
@@ -82,6 +82,7 @@ class AutoSchedule:
         root = sch.get_block("root", function)
         self.blocks = {block_info(sch, b).name: b for b in sch.get_child_blocks(root)}
         self.kinds = {name: kind_of(sch, b) for name, b in self.blocks.items()}
+        self._known_readers: tuple[Any, dict[str, set[str]]] = (None, {})  # with the version of the program
         self.picked: dict[str, str | None] = {n: None for n, kind in self.kinds.items() if kind is Kind.SCHEDULED}
 
     def run(self) -> dict[str, str | None]:
@@ -201,12 +202,17 @@ class AutoSchedule:
         return frozenset(set(self.blocks) - group - {name})
 
     def _readers(self, name: str) -> set[str]:
-        return {block_info(self.sch, b).name for b in self.sch.get_consumers(self.blocks[name])}
+        version, known = self._known_readers
+        if version is not self.sch.executor.version:
+            self._known_readers = version, known = self.sch.executor.version, {}
+        if name not in known:
+            known[name] = {block_info(self.sch, b).name for b in self.sch.get_consumers(self.blocks[name])}
+        return known[name]
 
     def _nests(self) -> dict[str, tuple]:
         """The loops of each block that is still there."""
         alive = {}
         for name, block in self.blocks.items():
             if self.sch.executor.is_alive(block):  # not inlined
-                alive[name] = tuple((loop.id, self.sch.get(loop).kind) for loop in self.sch.get_loops(block))
+                alive[name] = tuple((loop.id, kind_of_loop(self.sch, loop)) for loop in self.sch.get_loops(block))
         return alive

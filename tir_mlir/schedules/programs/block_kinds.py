@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, IFS, PRODUCTS, SUMS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.block_queries import block_info, block_view, iters
+from tir_mlir.schedules.block_queries import block_info, block_view, iters, kind_of_loop
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction, matrix_vector
 
@@ -32,8 +32,8 @@ class Kind(Enum):
 def kind_of(sch: Schedule, block: Any) -> Kind:
     """The kind of a block, from its iters, accesses and body."""
     info = block_info(sch, block)
-    loops = [sch.get(loop) for loop in sch.get_loops(block)]
-    if not loops or any(str(loop.kind) != "serial" for loop in loops):
+    loops = sch.get_loops(block)
+    if not loops or any(kind_of_loop(sch, loop) != "serial" for loop in loops):
         return Kind.SCHEDULED
     op_names = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
     kinds = {it.kind for it in info.iter_vars}
