@@ -57,7 +57,7 @@ def emulation_of(original: ir.Module, target: CUDA, timing: Timing, follow: Foll
     def keep(name: str, module: ir.Module) -> None:
         if follow is not None:
             follow(name, module)
-        if name == "tir-lower-gpu-barriers":
+        if name == "tir-lower-gpu-join-blocks":
             with_barriers.append(clone_module(module))
 
     device = clone_module(original)

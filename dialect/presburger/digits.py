@@ -221,23 +221,32 @@ class _Slices:
             return _SliceSum({s: f * by for s, f in lhs.factors.items() if by}, lhs.constant * by, rest)
         if isinstance(expr, ir.AffineCeilDivExpr) or by <= 0 or lhs.rest is not None:
             raise _NoDigits
+        remainder = isinstance(expr, ir.AffineModExpr)
         try:
-            return self._divided(lhs, by, isinstance(expr, ir.AffineModExpr))
+            return self._divided(lhs, by, remainder)
         except _NoDigits:
-            if not isinstance(expr, ir.AffineModExpr):
-                raise
-            return self._divided(self._congruent(lhs, by), by, True)
+            whole, quotient = self._congruent(lhs, by)
+            divided = self._divided(whole, by, remainder)
+            return divided if remainder else self._plus(divided, quotient)
 
-    def _congruent(self, total: _SliceSum, by: int) -> _SliceSum:
-        """A sum with the same remainder, of a whole number: `(d0 - d1 + d2) mod 3` is `(d0 * 64 + d1 * 8 + d2) mod 3`.
+    def _congruent(self, total: _SliceSum, by: int) -> tuple[_SliceSum, _SliceSum]:
+        """A sum with the same remainder, of a whole number: `(d0 - d1 + d2) mod 3` is `(d0 * 64 + d1 * 8 + d2) mod 3`;
+        and what its quotient lacks: `(d0 - d1 + d2) floordiv 3` is that of the number, less `d0 * 21 + d1 * 3`. Or of
+        the upper digits of a number.
 
         Raises _NoDigits.
         """
         for position, number in enumerate(self.numbers):
             own = {s: f for s, f in total.factors.items() if s.number == position}
-            if number.is_sum and own and all((w - _factor_of(own, w)) % by == 0 for w in number.weights.values()):
+            place = min((s.start for s in own), default=1)
+            weights = {dim: weight for dim, weight in number.weights.items() if weight >= place}
+            excess = {dim: weight // place - _factor_of(own, weight) for dim, weight in weights.items()}
+            if number.is_sum and own and not any(value % by for value in excess.values()):
                 others = {s: f for s, f in total.factors.items() if s not in own}
-                return total._replace(factors={**others, _Slice(position, 1, None): 1})
+                quotient = _SliceSum(_ZERO, 0)
+                for dim, value in excess.items():
+                    quotient = self._plus(quotient, _scaled(self._dims[dim], -(value // by)))
+                return total._replace(factors={**others, _Slice(position, place, None): 1}), quotient
         raise _NoDigits
 
     def _plus(self, a: _SliceSum, b: _SliceSum) -> _SliceSum:

@@ -414,6 +414,14 @@ def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[T
     low, high = _range(undivided, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
         return quotients, shift + low // divisor
+    if len(undivided) == 1 and low is not None and high is not None:
+        (term, factor), *_ = undivided.items()
+        if high - low == abs(factor):  # two values: any function of them is linear
+            below, above = low // divisor, high // divisor
+            least, _ = of_expr(term, ranges)
+            assert least is not None
+            start, rise = (below, above - below) if factor > 0 else (above, below - above)
+            return _added(quotients, {term: rise}), shift + start - rise * least
     if (digits := _digits(undivided, constant, divisor, ranges)) is not None:
         part, offset = _floor(digits.quotient, digits.above, divisor // digits.unit, ranges)
         return _added(quotients, part), shift + offset

@@ -67,6 +67,7 @@ PARTS: dict[str, str] = {
     "passes.lower": ".",
     "passes.lower.blocks": "lower",
     "passes.lower.gpu": "lower lower.blocks lower.memory lower.vector",
+    "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
     "passes.lower.gpu.matrices": "lower",
     "passes.lower.gpu.nvvm": "lower lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",

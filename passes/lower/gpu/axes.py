@@ -12,10 +12,10 @@ from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, c
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed, may_write
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
-    AXES,
-    BLOCKS,
     THREADS,
+    in_order,
     is_axis,
+    is_block_kind,
     is_local,
     is_shared,
     kernel_nests,
@@ -97,13 +97,13 @@ class _Nest:
     def _new_loops(self) -> tuple[ir.Block, Loop]:
         """The perfect nest around everything. Returns where one block begins, and the innermost loop."""
         ip, block_body, innermost = ir.InsertionPoint(self.top), None, None
-        for kind in (kind for kind in AXES if kind in self.axes):
+        for kind in in_order(self.axes):
             axis = self.axes[kind]
             with ip, axis.loops[0].op.location:
                 innermost = create.loop(axis.loops[0].name, 0, axis.extent, kind)
             axis.var = innermost.var
             ip = at_end(innermost.body)
-            if kind in BLOCKS or block_body is None:
+            if is_block_kind(kind) or block_body is None:
                 block_body = innermost.body
         assert innermost is not None and block_body is not None
         edit.move_before(self.top, list(innermost.body.operations)[-1])

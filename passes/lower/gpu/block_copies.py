@@ -18,7 +18,7 @@ from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
 from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow, unwritten
-from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, kernel_nests
+from tir_mlir.passes.lower.gpu.thread_tags import in_order, is_axis, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -107,8 +107,8 @@ def _extents(axes: Sequence[Loop]) -> dict[str, int | None]:
     """The extent of each axis of a kernel, in order; None for a symbolic one."""
     return {
         tag: None if None in sizes else max(n for n in sizes if n is not None)
-        for tag in AXES
-        if (sizes := [lp.const_extent for lp in axes if lp.kind == tag])
+        for tag in in_order(lp.kind for lp in axes)
+        for sizes in [[lp.const_extent for lp in axes if lp.kind == tag]]
     }
 
 

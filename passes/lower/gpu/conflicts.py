@@ -10,13 +10,15 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import AccessRelation, access_domain, same_element
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import Access, accesses
 from tir_mlir.dialect.analysis.certainty import doubt
+from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Element, LoweringError
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
-from tir_mlir.dialect.presburger import dim_type, flatten, question, smallest_point
+from tir_mlir.dialect.presburger import dim_type, flatten, over_digits, question, smallest_point
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
+from tir_mlir.passes.lower.gpu.thread_tags import axis_values
 from tir_mlir.passes.lower.registry import location_text
 
 TEXTUAL = None
@@ -29,6 +31,19 @@ class SharedAccess(AccessRelation):
     @cached_property
     def relation(self) -> isl.Map:
         return self.access.elements(self.dom)
+
+    @cached_property
+    def count(self) -> int:
+        """The dimensions of an iteration: its loops, and the digits of fused ones."""
+        return self.dom.set.dim(dim_type.set)
+
+    @staticmethod
+    def of(access: Access) -> SharedAccess:
+        """Over the digits of fused and split loops, if it has them: isl needs no divisions then."""
+        dom = access_domain(access)
+        if not dom.exact or dom.free or has_digits(access.op):
+            return SharedAccess(access, dom)
+        return SharedAccess(access, over_digits(access.op, None, access.indices, dom.dims) or dom)
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,7 @@ def shared_accesses(nest: KernelNest) -> list[list[SharedAccess]]:
     groups: dict[ir.Value, list[SharedAccess]] = {}
     for access in accesses(nest.root):
         if owner_of(Buffer(access.buffer)) != THREAD:
-            groups.setdefault(access.buffer, []).append(SharedAccess(access, access_domain(access)))
+            groups.setdefault(access.buffer, []).append(SharedAccess.of(access))
     return [group for group in groups.values() if any(t.access.is_write for t in group)]
 
 
@@ -146,7 +161,7 @@ def _branch(outer: ir.Operation, op: ir.Operation) -> tuple[int, int]:
 
 
 def _counts(a: SharedAccess, b: SharedAccess) -> tuple[int, int]:
-    return len(a.dom.dims), len(b.dom.dims)
+    return a.count, b.count
 
 
 def _columns(axes: Sequence[Loop], a: SharedAccess, b: SharedAccess) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -185,8 +200,8 @@ def pair_text(nest: KernelNest, a: SharedAccess, b: SharedAccess, pairs: isl.Map
     point = smallest_point(flatten(pairs)) or []
     shift = len(point) - sum(_counts(a, b))
     sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
-    cut = shift + len(a.dom.dims)
-    first, second = point[shift:cut], point[cut:]
+    cut = shift + a.count
+    first, second = point[shift : shift + len(a.dom.dims)], point[cut : cut + len(b.dom.dims)]
     element = Element.of(buffer.name, list(a.element(first, b.image(second)).indices))
     return f"{who} touch {element}{sizes}: {_run(nest, a, first)} and {_run(nest, b, second)}"
 
@@ -195,8 +210,9 @@ def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
     """`the store of block (blockIdx.x=0), thread (threadIdx.x=1) at k=0 (file.py:3)`."""
     names = {axis.var: axis.kind for axis in nest.axes}
     values = [(names.get(v, ""), touch.dom.dims[n], point[n]) for n, v in enumerate(touch.dom.dims)]
-    blocks = ", ".join(f"{k}={p}" for k, _, p in values if k.startswith("blockIdx."))
-    threads = ", ".join(f"{k}={p}" for k, _, p in values if k.startswith("threadIdx."))
+    numbers = axis_values([k for k, _, _ in values if k], [p for k, _, p in values if k])
+    blocks = ", ".join(f"{k}={p}" for k, p in numbers.items() if k.startswith("blockIdx."))
+    threads = ", ".join(f"{k}={p}" for k, p in numbers.items() if k.startswith("threadIdx."))
     serial = ", ".join(f"{walk.enclosing_loop_name(v) or 'i'}={p}" for k, v, p in values if not k)
     who = " ".join(part for part in (f"block ({blocks})" * bool(blocks), f"thread ({threads})" * bool(threads)) if part)
     verb = "writes" if touch.access.is_write else "reads"

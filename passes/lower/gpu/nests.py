@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Loop, walk
-from tir_mlir.passes.lower.gpu.thread_tags import BLOCKS, is_axis, is_shared, kernel_nests
+from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_block_kind, is_shared, kernel_nests
 from tir_mlir.passes.lower.registry import location_text
 
 THREAD, BLOCK, DEVICE = "thread", "block", "device"
@@ -42,7 +42,7 @@ def perfect_nests(func: Func) -> list[KernelNest]:
                 f"{location_text(axes[-1].op)}: loop {axes[-1].name} ({axes[-1].kind}) is not part of the perfect nest"
                 " of the kernel's axes; fix: run tir-lower-gpu-axes before"
             )
-        blocks = tuple(lp for lp in chain if lp.kind in BLOCKS)
+        blocks = tuple(lp for lp in chain if is_block_kind(lp.kind))
         nests.append(KernelNest(blocks, tuple(chain[len(blocks) :])))
     return nests
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis.dataflow import times
 from tir_mlir.dialect.ir import Buffer, Index, Loop, is_loop, walk
 from tir_mlir.dialect.presburger import dim_type, over_digits
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
-from tir_mlir.passes.lower.gpu.thread_tags import AXES
+from tir_mlir.passes.lower.gpu.thread_tags import axis_values, is_axis_kind
 from tir_mlir.passes.lower.registry import location_text
 
 
@@ -40,7 +40,7 @@ class ThreadAccess:
     @cached_property
     def axes(self) -> dict[str, Loop]:
         """The innermost loop over each axis."""
-        return {lp.kind: lp for lp in self.loops if lp.kind in AXES}
+        return {lp.kind: lp for lp in self.loops if is_axis_kind(lp.kind)}
 
     @property
     def missing(self) -> list[int]:
@@ -49,7 +49,7 @@ class ThreadAccess:
 
     @property
     def serial(self) -> list[Loop]:
-        return [lp for lp in self.loops if lp.kind not in AXES]
+        return [lp for lp in self.loops if not is_axis_kind(lp.kind)]
 
     @cached_property
     def as_thread(self) -> isl.Map:
@@ -92,7 +92,7 @@ class ThreadAccess:
     def when(self, length: int) -> isl.Map:
         """{ [axes, serial loops] -> time }, the time of the serial program without that of axes."""
         dom = self.touch.dom
-        axes = {lp.var for lp in self.loops if lp.kind in AXES}
+        axes = {lp.var for lp in self.loops if is_axis_kind(lp.kind)}
         affs = times(self.touch, self.top)
         values = [dom.env[v] for v in axes]
         steps = [a for a in affs if not any(a.plain_is_equal(v) for v in values)]
@@ -146,13 +146,13 @@ class ThreadAccess:
     @cached_property
     def outer_threads(self) -> list[Loop]:
         """The loops over axes that do not say which thread runs, as they have an inner loop over the same axis."""
-        return [lp for lp in self.loops if lp.kind in AXES and self.axes[lp.kind] != lp]
+        return [lp for lp in self.loops if is_axis_kind(lp.kind) and self.axes[lp.kind] != lp]
 
     def text(self, point: list[int], without: bool = False) -> str:
         """`thread (threadIdx.x=1) at k=0 (file.py:3)`, of a point over [axes, serial loops]. `without`: over the axes
         with a loop around the access only."""
         tags = [tag for n, tag in enumerate(self.extents) if not (without and n in self.missing)]
-        values = dict(zip(tags, point, strict=False))
+        values = axis_values(tags, point[: len(tags)])
         serial = [f"{lp.name}={v}" for lp, v in zip(self.serial, point[len(tags) :], strict=False)]
         parts = []
         for kind in ("block", "thread"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_loop, parents, walk
@@ -12,10 +14,49 @@ AXES = BLOCKS + THREADS
 """The axes of a kernel, outer to inner. Consecutive threads of a warp differ in the last one."""
 
 
+def axis_of(kind: str) -> str:
+    """The axis of a kind of loop: `blockIdx.x` of `blockIdx.x/4`, the digit of it with the weight 4."""
+    return kind.partition("/")[0]
+
+
+def place_of(kind: str) -> int | None:
+    """The weight of a digit of an axis; None if the kind is a whole axis."""
+    digits = kind.partition("/")[2]
+    return int(digits) if digits else None
+
+
+def with_place(axis: str, place: int) -> str:
+    """The kind of a loop over the digit of an axis with a weight."""
+    return f"{axis}/{place}"
+
+
+def is_axis_kind(kind: str) -> bool:
+    """Whether loops of a kind are over blocks or threads, or over a digit of the blocks."""
+    return axis_of(kind) in AXES
+
+
+def is_block_kind(kind: str) -> bool:
+    """Whether loops of a kind are over blocks."""
+    return axis_of(kind) in BLOCKS
+
+
+def in_order(kinds: Iterable[str]) -> list[str]:
+    """Kinds of axes, outer to inner."""
+    return sorted(set(kinds), key=lambda kind: (AXES.index(axis_of(kind)), -(place_of(kind) or 0)))
+
+
+def axis_values(kinds: Sequence[str], values: Sequence[int]) -> dict[str, int]:
+    """The numbers of a block or thread by axis, of values by kind: digits are summed."""
+    result: dict[str, int] = {}
+    for kind, value in zip(kinds, values, strict=True):
+        result[axis_of(kind)] = result.get(axis_of(kind), 0) + value * (place_of(kind) or 1)
+    return result
+
+
 def is_axis(op: ir.Operation) -> bool:
     """Whether an op is a loop over blocks or threads, each of which runs one iteration. Not one that carries a value:
     to that each thread contributes, and all get it, see `tir-lower-gpu-shuffles`."""
-    return is_loop(op) and Loop(op).kind in AXES and not len(op.results)
+    return is_loop(op) and is_axis_kind(Loop(op).kind) and not len(op.results)
 
 
 def is_thread_axis(op: ir.Operation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
@@ -161,7 +162,12 @@ def _is_plain(type_: ir.MemRefType) -> bool:
 
 def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.TimedAccess], first: int, deepest: int) -> int:
     """The number of loops around the innermost legal position of the buffer."""
+    plain = None
+    with suppress(NotProvable), sets.question(f"what is written of buffer {buffer.name} before it is read"):
+        plain = lifetimes.plain_depth(touches)
     for depth in range(deepest, first, -1):
+        if plain is not None and depth <= plain:
+            return depth
         try:
             with sets.question(f"whether buffer {buffer.name} is private to a loop"):
                 if lifetimes.is_private(touches, depth):

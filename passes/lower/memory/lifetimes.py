@@ -16,7 +16,7 @@ from functools import lru_cache
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, of_op
+from tir_mlir.dialect.analysis import Access, AccessRelation, of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import OVERWRITES, Buffer, Index, attrs, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, NEUTRAL, VIEWS
@@ -35,6 +35,7 @@ class TimedAccess:
     loops: list[ir.Value]
     path: list[int]
     elements: isl.Map
+    touch: AccessRelation
 
 
 Domains = dict[ir.Block, sets.Domain]
@@ -105,7 +106,7 @@ def timed_access(access: Access, domains: Domains) -> TimedAccess | None:
     if kills and overwrites:
         call = _call_of(op)
         kills, op = call is not None, call or op
-    return TimedAccess(op, access.is_write, kills, dom.dims, _path(op), elements)
+    return TimedAccess(op, access.is_write, kills, dom.dims, _path(op), elements, AccessRelation(access, dom))
 
 
 def relation(
@@ -157,6 +158,33 @@ def common_loops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return [p for p in chain[::-1] if is_loop(p)]
 
 
+def plain_depth(timed: Sequence[TimedAccess]) -> int | None:
+    """The number of outer loops in the body of which, for each read, writes before it write all that it reads in an
+    iteration of that body: the buffer is private to an iteration of these. None: not that plain.
+
+        for k:                                 1
+          for i: S[i // 10, i % 10] = ...
+          for y, x: ... = S[y, x]
+    """
+    depths = [_depth_of_writes(read, timed) for read in timed if not read.is_write]
+    known = [depth for depth in depths if depth is not None]
+    return min(known, default=None) if len(known) == len(depths) else None
+
+
+def _depth_of_writes(read: TimedAccess, timed: Sequence[TimedAccess]) -> int | None:
+    groups: dict[int, list[TimedAccess]] = {}
+    for write in timed:
+        if write.kills and write.path < read.path and not (write.touch.access.parts or read.touch.access.parts):
+            groups.setdefault(_shared(read, write), []).append(write)
+    for depth in sorted(groups, reverse=True):
+        first, *others = (write.touch.outer(depth) for write in groups[depth])
+        for part in others:
+            first = first.union(part)
+        if read.touch.outer(depth).is_subset(first):
+            return depth
+    return None
+
+
 def is_private(timed: Sequence[TimedAccess], depth: int) -> bool:
     """Whether each read follows a write in the same iteration of the outermost `depth` loops."""
     writes = [t for t in timed if t.kills]
@@ -174,9 +202,14 @@ def is_private(timed: Sequence[TimedAccess], depth: int) -> bool:
 
 def _before(read: TimedAccess, write: TimedAccess, depth: int) -> isl.Map:
     """{ iteration of the read -> earlier iterations of the write in the same outer iteration }."""
-    pairs = zip(read.loops, write.loops, strict=False)
-    shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(read.loops), len(write.loops)))
+    shared = _shared(read, write)
     return _before_map(len(read.loops), len(write.loops), depth, shared, write.path < read.path)
+
+
+def _shared(read: TimedAccess, write: TimedAccess) -> int:
+    """The number of loops around both."""
+    pairs = zip(read.loops, write.loops, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(read.loops), len(write.loops)))
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,1 @@
+"""Fused indices of blocks as several axes, over which proofs need no divisions, and as one again."""
