@@ -28,7 +28,7 @@ from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import CallSignature, signatures
-from tir_mlir.runtime.drivers import jit, program_key, vector_length
+from tir_mlir.runtime.drivers import jit, program_key
 from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
@@ -191,7 +191,7 @@ def _build_program(
             facts = original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
             request = _Request(*facts, by_function)
             if cpu_target is not None:
-                return _for_target(request, cpu_target, driver)
+                return _for_target(request, cpu_target, driver, cache and states is None)
             if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
                 return _in_process(request, cache and states is None)
             return _by_tools(request)
@@ -271,17 +271,21 @@ def _in_process(request: _Request, cached: bool) -> Library:
 
 
 def _compiled(
-    request: _Request, reached: Callable[[], object], cached: bool, again: Callable[[], LoweredProgram]
+    request: _Request,
+    reached: Callable[[], object],
+    cached: bool,
+    again: Callable[[], LoweredProgram],
+    code: object_code.LLVMTarget | None = None,
 ) -> tuple[jit.Compiled, Callable[[], LoweredProgram]]:
     """The code of a program, and what gives the program lowered: `again`, if it was not lowered as a whole."""
-    if request.by_function and not request.checked:
+    if request.by_function and request.states is None:
         options = {"cache": cached and not fingerprint.sources_changed(), "reached": reached}
         return compile_by_function(request.original, request.names, request.libs, request.options, **options), again
     program = _lower(request)
     with request.timing.clock("link"):
         libs = jit.needed_libraries(program.module, request.libs, program.kernels)
     reached()
-    return jit.compile_program(program, request.names, libs, request.timing.clock), lambda: program
+    return jit.compile_program(program, request.names, libs, request.timing.clock, code), lambda: program
 
 
 def _after_crash(crash: crash_notes.CrashRecord, request: _Request) -> Library:
@@ -322,22 +326,20 @@ def _for_gpu(
     return library
 
 
-def _for_target(request: _Request, cpu_target: Target, driver: str) -> Library:
+def _for_target(request: _Request, cpu_target: Target, driver: str, cached: bool) -> Library:
     """Build for a named CPU: callable if this machine supports it, else an object file."""
     if driver == "tools" or llvm_c.llvm() is None:
         raise BuildError('a Target with a triple needs driver="jit", and MLIR\'s own LLVM in this process')
     code = code_target(cpu_target)
     codegen = llc_targets if object_code.has_generator(code.triple) else clang_codegen
     codegen.check(cpu_target.triple, cpu_target.cpu, cpu_target.llvm_features)
-    program = _lower(request)
-    vector_length.promise(program.module, cpu_target)
-    clock = request.timing.clock
     hindrance = cpu_target.hindrance
     if hindrance is None and driver != "object":
-        libs = jit.needed_libraries(program.module, request.libs, program.kernels)
-        compiled = jit.compile_program(program, request.names, libs, clock, code)
-        return _library(request, jit.Jit(compiled, request.names), lambda: program)
-    cross_object = CrossObject(program, request.found, cpu_target, code, hindrance or 'driver="object"', clock)
+        again = _Lowering(request.source, request.target, request.libs, request.checked, cpu_target)
+        compiled, lower = _compiled(request, lambda: None, cached, again, code)
+        return _library(request, jit.Jit(compiled, request.names), lower)
+    program, why = _lower(request), hindrance or 'driver="object"'
+    cross_object = CrossObject(program, request.found, cpu_target, code, why, request.timing.clock)
     return _library(request, cross_object, lambda: program)
 
 
@@ -377,17 +379,18 @@ def _lower(request: _Request) -> LoweredProgram:
 
 
 class _Lowering:
-    """Lowers a program on demand, if its code came from the cache."""
+    """Lowers a program on demand, if its code came from the cache or was compiled by function."""
 
-    def __init__(self, source: str, target: str, libs: list[str], checked: bool):
-        self._source, self._target, self._libs, self._checked = source, target, libs, checked
+    def __init__(self, source: str, target: str, libs: list[str], checked: bool, wanted: Target | None = None):
+        self._source, self._target, self._libs = source, target, libs
+        self._options = {"checked": checked, "wanted": wanted}
 
     def __call__(self) -> LoweredProgram:
         original = ir.Module.parse(self._source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reported by the first build
             request_args = original, self._source, [], self._target, self._libs, Timing()
-            return _lower(_Request(*request_args, checked=self._checked))
+            return _lower(_Request(*request_args, **self._options))
 
 
 def _module(mod: Any) -> ir.Module:

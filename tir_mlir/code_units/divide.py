@@ -55,7 +55,10 @@ def divide(module: ir.Module) -> list[Unit]:
     for name, op in functions.items():
         if _is_private(op) and name not in kept:
             op.erase()
-    return list({unit.symbol: unit for unit in units.values()}.values())
+    firsts: dict[str, Unit] = {}
+    for unit in units.values():
+        firsts.setdefault(unit.symbol, unit)
+    return list(firsts.values())
 
 
 def _is_private(op: ir.Operation) -> bool:
@@ -81,7 +84,7 @@ def _unit(name: str, functions: dict[str, ir.Operation]) -> Unit:
         texts[function] = str(functions[function].get_asm(use_local_scope=True, assume_verified=True))
         callees = dict.fromkeys(callee.strip('"') for callee in _CALLS.findall(texts[function]))
         order += [callee for callee in callees if callee in functions and callee not in order]
-    content = canonical_text(texts.values())
+    content = _module_of(texts.values())
     symbol = PREFIX + store.digest(content)
     externals = tuple(callee for callee in order if not len(functions[callee].regions[0].blocks))
     return Unit(symbol, content.replace(_HERE, symbol), name, externals)
@@ -94,7 +97,7 @@ def _rename(op: ir.Operation, symbol: str) -> None:
         attrs.put(op, attrs.ATTRS, {**facts, "global_symbol": symbol})
 
 
-def canonical_text(functions: Iterable[str]) -> str:
+def _module_of(functions: Iterable[str]) -> str:
     """The text of a module of functions, of which these are the texts, with ids from 0 in order."""
     numbers = count()
     body = _IDS.sub(lambda _: f"tir.id = {next(numbers)} ", "\n".join(functions))

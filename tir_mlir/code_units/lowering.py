@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import clone_module, llvm_intrinsics
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.loops import parallel
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
-from tir_mlir.runtime.drivers import cpu_needs, link_kernels
+from tir_mlir.runtime.drivers import cpu_needs, link_kernels, vector_length
 from tir_mlir.runtime.drivers.check_intrinsics import check_intrinsics
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.dump import Dump
@@ -56,6 +56,8 @@ def lowered(original: ir.Module, source: str, options: LoweringOptions) -> Lower
         RECORDED_WARNINGS.reset(token)
     with timing.clock("link"):
         link_kernels.define(module, kernels)
+        if cpu_target is not None:
+            vector_length.promise(module, cpu_target)
         if options.states is not None:
             options.states.write("link", module)
     needs, in_llvm = cpu_needs.needs_of(kernels), link_kernels.in_llvm(kernels)

@@ -9,12 +9,11 @@ from mlir import ir
 
 from tir_mlir.code_units import unit_code
 from tir_mlir.code_units.divide import divide
-from tir_mlir.code_units.lowering import LoweringOptions, lowered
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.drivers import jit
-from tir_mlir.runtime.workers import run
+from tir_mlir.runtime.workers import Task, run
 
 
 def compile_by_function(
@@ -24,7 +23,7 @@ def compile_by_function(
     options: LoweringOptions,
     *,
     cache: bool,
-    reached: Callable[[], object],
+    reached: Callable[[], object] = lambda: None,
 ) -> jit.Compiled:
     """The code of a program: of each function that a host function calls from the cache or by workers, and of the host
     functions, `names`. reached: called before LLVM compiles in this process. Errors: BuildError, LoweringError."""
@@ -32,14 +31,15 @@ def compile_by_function(
     with timing.clock("key"):
         host = clone_module(original)
         units = divide(host)
-        tasks = [unit_code.task(unit, libs) for unit in units]
+        tasks = [unit_code.task(unit, libs, options.wanted) for unit in units]
     with timing.clock("functions"):
-        codes = [_read(code) for code in run(tasks, cache=cache)]
+        codes = _codes(tasks, cache)
     program = lowered(host, str(host), options)
     with timing.clock("link"):
         needed = jit.needed_libraries(program.module, libs, program.kernels, [unit.symbol for unit in units])
     reached()
-    compiled = jit.compile_program(program, names, needed, timing.clock, support=False)
+    code = None if options.wanted is None else code_target(options.wanted)
+    compiled = jit.compile_program(program, names, needed, timing.clock, code, support=False)
     with timing.clock("functions"):
         is_needed = any(part.support for part in (compiled, *codes))
         support = run([unit_code.support_task()], cache=cache) if is_needed else []
@@ -49,11 +49,13 @@ def compile_by_function(
     return _joined(compiled, codes, support, warned)
 
 
-def _read(code: bytes) -> jit.Compiled:
-    compiled = jit.Compiled.from_bytes(code)
-    if compiled is None:
-        raise BuildError("a worker returned what is no code of a function")
-    return compiled
+def _codes(tasks: Sequence[Task], cache: bool) -> list[jit.Compiled]:
+    """The code of units; what the cache has that is none is compiled again."""
+    codes = [jit.Compiled.from_bytes(code) for code in run(tasks, cache=cache)]
+    unread = [number for number, code in enumerate(codes) if code is None]
+    for number, code in zip(unread, run([tasks[n] for n in unread], cache=False) if unread else [], strict=True):
+        codes[number] = jit.Compiled.from_bytes(code)
+    return [code for code in codes if code is not None]
 
 
 def _joined(

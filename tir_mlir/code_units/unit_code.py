@@ -7,11 +7,13 @@ import json
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.code_units.divide import Unit
-from tir_mlir.code_units.lowering import LoweringOptions, lowered
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
 from tir_mlir.dialect.ir import attrs, entered
@@ -19,16 +21,20 @@ from tir_mlir.runtime.drivers import jit, program_key
 from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task
+from tir_mlir.target import Target
 
 KIND = "code"
 
 
-def task(unit: Unit, libs: Sequence[str]) -> Task:
-    """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call."""
+def task(unit: Unit, libs: Sequence[str], wanted: Target | None = None) -> Task:
+    """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call.
+    wanted: the CPU that it is for, None for this one."""
     own_libs = list(libs) if unit.externals else []
     kernels = {symbol: text for symbol in unit.externals if (text := registered(symbol)) is not None}
-    head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels}
-    key, label = program_key.program_key(unit.text, unit.externals, own_libs), function_name(unit.name)
+    cpu = None if wanted is None else {**asdict(wanted), "features": sorted(wanted.features)}
+    head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels, "cpu": cpu}
+    source = unit.text if cpu is None else f"{json.dumps(cpu)}\n{unit.text}"
+    key, label = program_key.program_key(source, unit.externals, own_libs), function_name(unit.name)
     return Task(f"{__name__}:compile_unit", json.dumps(head).encode() + b"\n" + unit.text.encode(), KIND, key, label)
 
 
@@ -61,13 +67,18 @@ def compile_unit(payload: bytes) -> bytes:
     with entered(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # recorded: the build tells them
         try:
-            return _compiled(text.decode(), head["symbol"], head["libs"]).to_bytes()
+            return _compiled(text.decode(), head["symbol"], head["libs"], _target(head["cpu"])).to_bytes()
         except (BuildError, LoweringError) as error:
             raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
 
 
-def _compiled(text: str, symbol: str, libs: Sequence[str]) -> jit.Compiled:
-    program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs))
+def _target(fields: dict[str, Any] | None) -> Target | None:
+    return None if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
+
+
+def _compiled(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
+    program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
     needed = jit.needed_libraries(program.module, libs, program.kernels)
+    code = None if wanted is None else code_target(wanted)
     passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
-    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), passes=passes)
+    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), code, passes)

@@ -130,6 +130,9 @@ class _Writer:
         self.arguments: dict[tuple[str, int], ir.Value] = {}
         self.packed: dict[str, list[ir.Type]] = {}
         self.least: ir.AffineExpr | None = None
+        self.weight_names: dict[int, str] = {}
+        for weight, (offset, _) in plan.weights.items():
+            self.weight_names.setdefault(offset, weight)
 
     def run(self) -> None:
         entry = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
@@ -265,10 +268,8 @@ class _Writer:
         view_type = memref_type(storage.type)
         sizes = [size_code.emitted(s, self.known) for s in storage.type.shape if isinstance(s, str)]
         if storage.space == WEIGHT:
-            name = next((n for n, (offset, _) in self.plan.weights.items() if offset == storage.index), WEIGHTS_NAME)
-            return self._named(
-                memref.view(view_type, self.arguments[WEIGHT, 0], self._number(storage.index), sizes), name
-            )
+            view = memref.view(view_type, self.arguments[WEIGHT, 0], self._number(storage.index), sizes)
+            return self._named(view, self.weight_names.get(storage.index, WEIGHTS_NAME))
         if storage.space == ARENA and not self.in_arena:
             return self._allocation(storage, view_type, sizes)
         if storage.space == ARENA:

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import has_distinct_buffers
 from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, symbol_name
+from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
 from tir_mlir.dialect.ir.size_products import evaluated, shape_variables, size_source
 from tir_mlir.dialect.presburger import promised
@@ -83,6 +83,7 @@ class CallSignature:
         return f"{self.name}({', '.join(str(p) for p in self.params)})"
 
 
+@only_reads
 def signatures(module: ir.Module) -> dict[str, CallSignature]:
     """The signatures of all functions with a body that are not private, by symbol name."""
     by_name = {}
