@@ -22,7 +22,6 @@ from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.code_units.program_code import compile_by_function
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import attrs, entered, funcs, held_module
-from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library, rocm_library
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
@@ -312,6 +311,8 @@ def _for_gpu(
     cache: bool,
 ) -> Library:
     """Build kernels, or loops of a CPU that do what they do."""
+    from tir_mlir.gpu_build import emulation_of, gpu_library, opencl_library, rocm_library  # loads much
+
     follow = None if states is None else states.write
     if isinstance(gpu, OpenCL):
         return opencl_library(original, call_signatures, gpu, timing, follow, origin)

@@ -23,6 +23,14 @@ def fails_elsewhere(payload: bytes) -> bytes:
     return payload
 
 
+def crashes_elsewhere(payload: bytes) -> bytes:
+    """Abort a process other than the one that the payload names, as LLVM does."""
+    if os.getpid() != int(payload.split()[0]):
+        os.abort()
+    time.sleep(0.1)
+    return payload
+
+
 def raises_elsewhere(payload: bytes) -> bytes:
     """Raise an error in a process other than the one that the payload names."""
     if os.getpid() != int(payload.split()[0]):

@@ -33,7 +33,6 @@ from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
 from tir_mlir.interpreter.memory import Memory, View, row_major, shown
-from tir_mlir.interpreter.on_machine import run_kernels
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
 from tir_mlir.interpreter.ops.vector_memory import Lanes
 from tir_mlir.interpreter.poison import POISON, is_poison
@@ -124,6 +123,8 @@ def interpret(
         module = module_of(program)
         signature = _wanted(signatures(module), name)
         if target is not None:
+            from tir_mlir.interpreter.on_machine import run_kernels  # loads the compiler for GPUs, and their machine
+
             ordered, options = by_position(signature, arrays, named), {"exact": exact, "strict": strict, "unset": unset}
             return run_kernels(module, signature, ordered, target, **options, breakpoints=breakpoints, kernels=kernels)
         if unknown := set(unset) - {p.name for p in signature.params}:

@@ -93,6 +93,13 @@ def test_what_a_worker_fails_on_is_computed_here(worker, function):
     assert worker.is_alive == (function == "raises_elsewhere")
 
 
+def test_a_crash_in_a_worker_is_an_error_here(worker):
+    with pytest.raises(
+        BuildError, match=r"f\d: MLIR or LLVM crashed \(SIGABRT\) in the process that computed .*:crash"
+    ):
+        run(tasks("crashes_elsewhere", [b"%d %d" % (os.getpid(), n) for n in range(6)]))
+
+
 def test_an_error_is_raised_here_and_what_is_done_is_kept(folder):
     failing = tasks("fails_elsewhere", [b"%d x!" % os.getpid()])
     with pytest.raises(ValueError, match="x!"):

@@ -12,8 +12,9 @@ import os
 import struct
 from dataclasses import dataclass
 
-COMPUTED, CACHED, BUSY, FAILED = range(4)
-"""Statuses: it was computed; the cache had it; another build computes it; it raised an error."""
+COMPUTED, CACHED, BUSY, FAILED, CRASHED = range(5)
+"""Statuses: it was computed; the cache had it; another build computes it; it raised an error, or its process was ended
+from outside; it crashed the process, by the signal of the result."""
 
 _LENGTHS = struct.Struct("<II")
 _ANSWER = struct.Struct("<BdI")

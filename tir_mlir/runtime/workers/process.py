@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ from tir_mlir.runtime.workers.worker import main
 main(sys.argv[2:])"""
 _PIPE = 1 << 20
 """Bytes of a pipe: a request or an answer fits, so that neither side waits until the other one reads."""
+
+_CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
 
 class Worker:
@@ -66,6 +69,13 @@ class Worker:
     def is_alive(self) -> bool:
         """Whether the process runs."""
         return self._process.poll() is None
+
+    def crash(self) -> str:
+        """The signal by which code ended a process that is dead; "" if it ended itself, or was ended from outside."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = -self._process.wait(1)
+            return signal.Signals(code).name if code in _CRASHES else ""
+        return ""
 
     def close(self) -> None:
         """End it, whatever it does."""

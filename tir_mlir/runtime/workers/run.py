@@ -9,11 +9,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers import pool
-from tir_mlir.runtime.workers.messages import BUSY, CACHED, FAILED, Answer, Request
+from tir_mlir.runtime.workers.messages import BUSY, CACHED, CRASHED, FAILED, Answer, Request
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.runtime.workers.tasks import Task, attempt
 
@@ -140,7 +141,12 @@ class _Run:
         return None
 
     def _finish(self, job: _Job, answer: Answer) -> None:
-        """Note an answer, or put a job back."""
+        """Note an answer, or put a job back. Raises BuildError for one that crashed its worker."""
+        if answer.status == CRASHED:
+            raise BuildError(
+                f"{job.labels[0]}: MLIR or LLVM crashed ({answer.result.decode()}) in the process that computed "
+                f"{job.task.function}; fix: please report it; another schedule of the function may avoid it"
+            )
         if answer.status in (BUSY, FAILED):
             job.insist, job.here = True, answer.status == FAILED
             with self._lock:
@@ -172,7 +178,10 @@ class _Run:
                 self._arrived.put((sent.popleft(), answer))
             pool.pool.give_back(worker)
         except (OSError, EOFError, ValueError):
+            signal_name = worker.crash()
             pool.pool.drop(worker)
+            if sent and signal_name:
+                self._arrived.put((sent.popleft(), Answer(CRASHED, 0.0, signal_name.encode())))
         finally:  # of a dead worker: its jobs are done by this process
             for job in sent:
                 self._arrived.put((job, Answer(FAILED)))
