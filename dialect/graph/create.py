@@ -28,7 +28,19 @@ def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFun
 
 def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | None = None) -> ir.Value:
     """Append an input to a graph; `weight`: the name of the weight that it is."""
-    value = owner.body.add_argument(type_.mlir, owner.op.location)
+    return add_inputs(owner, [(name, type_, weight)])[0]
+
+
+def add_inputs(owner: TensorFunc, inputs: Sequence[tuple[str, TensorType, str | None]]) -> list[ir.Value]:
+    """Append inputs to a graph, each a name, a type, and the name of the weight that it is or None."""
+    values: list[ir.Value] = [owner.body.add_argument(type_.mlir, owner.op.location) for _, type_, _ in inputs]
+    arg_attrs = ir.ArrayAttr(owner.op.attributes["arg_attrs"]) if "arg_attrs" in owner.op.attributes else ()
+    owner.op.attributes["arg_attrs"] = ir.ArrayAttr.get([*arg_attrs, *(_input_facts(*given) for given in inputs)])
+    update_type(owner)
+    return values
+
+
+def _input_facts(name: str, type_: TensorType, weight: str | None) -> ir.Attribute:
     facts: dict[str, Any] = {attrs.NAME: name}
     if type_.is_symbolic:
         facts[encoding.SHAPE] = list(type_.shape)
@@ -36,12 +48,7 @@ def add_input(owner: TensorFunc, name: str, type_: TensorType, weight: str | Non
         facts[encoding.DTYPE] = type_.dtype
     if weight is not None:
         facts[encoding.WEIGHT] = weight
-    arg_attrs = attrs.argument_attrs(owner.op)
-    owner.op.attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [ir.DictAttr.get(k) for k in arg_attrs] + [attrs.to_attr(facts)]
-    )
-    update_type(owner)
-    return value
+    return attrs.to_attr(facts)
 
 
 def set_outputs(owner: TensorFunc, values: Sequence[ir.Value]) -> None:

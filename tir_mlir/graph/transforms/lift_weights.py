@@ -83,13 +83,14 @@ class _Lift:
 
     def run(self) -> None:
         old_outputs = self._begin()
+        self._copy_inputs()
         with ir.InsertionPoint(self.target.terminator):
-            for node in self.nodes:
-                self._copy(node)
+            for node in self.nodes:  # with the destinations of a linalg op
+                copy_op(node.op, self.copies)
         lifted = self._wanted()
         names = [self._derived(value) for value in lifted]
-        for value, name in zip(lifted, names, strict=True):
-            new = create.add_input(self.func, name, self.func.type_of(value), name)
+        added = create.add_inputs(self.func, [(n, self.func.type_of(v), n) for v, n in zip(lifted, names, strict=True)])
+        for value, name, new in zip(lifted, names, added, strict=True):
             if value in self.stored:
                 self._add_stored(value, name)
             value.replace_all_uses_with(new)
@@ -119,15 +120,13 @@ class _Lift:
                 self.copies[value] = weight_values[weight]
         return old_outputs
 
-    def _copy(self, node: Node) -> None:
-        """The node in the new graph, with the destinations of a linalg op."""
-        for value in node.op.operands:
-            if isinstance(value, ir.BlockArgument) and value not in self.copies:
-                number = ir.BlockArgument(value).arg_number
-                weight = self.func.weight(number)
-                assert weight is not None
-                self.copies[value] = create.add_input(self.target, weight, self.func.input_type(number))
-        copy_op(node.op, self.copies)
+    def _copy_inputs(self) -> None:
+        """Inputs of the new graph for the weights that its nodes read."""
+        operands = dict.fromkeys(v for node in self.nodes for v in node.op.operands if isinstance(v, ir.BlockArgument))
+        weights = [value for value in operands if value not in self.copies]
+        numbers = [ir.BlockArgument(value).arg_number for value in weights]
+        inputs = [(str(self.func.weight(number)), self.func.input_type(number), None) for number in numbers]
+        self.copies |= zip(weights, create.add_inputs(self.target, inputs), strict=True)
 
     def _wanted(self) -> list[ir.Value]:
         """The values that the rest of the graph reads; views and constants stay there too, and read what they read."""
