@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections.abc import Callable
 from typing import Any
@@ -100,12 +101,23 @@ class PassTimer:
         return answer
 
 
+_idle: dict[tuple[ir.Context, tuple[str, ...], bool], list[PassManager]] = {}
+"""Pass managers that no thread uses: their patterns take longer to make than the passes run on a small program."""
+atexit.register(_idle.clear)  # before their context goes
+
+
 def run_upstream(module: ir.Module, passes: tuple[str, ...], verify: bool = True) -> None:
     """Run upstream passes; their diagnostics become a LoweringError. verify: check the module after each."""
+    key = (module.context, passes, verify)
+    idle = _idle.setdefault(key, [])
     try:
-        passes_to_run = PassManager.parse(pipeline.pipeline_text(passes))
-        passes_to_run.enable_verifier(verify)
-        passes_to_run.run(module.operation)
+        try:
+            manager = idle.pop()
+        except IndexError:
+            manager = PassManager.parse(pipeline.pipeline_text(passes))
+        manager.enable_verifier(verify)
+        manager.run(module.operation)
+        idle.append(manager)
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         messages = "; ".join(f"{d.location}: {d.message}" for d in error.error_diagnostics) or str(error)
         raise LoweringError(f"upstream passes {', '.join(passes)} failed: {messages}") from error

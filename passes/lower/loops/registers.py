@@ -10,12 +10,13 @@ from math import ceil
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, emit_map, is_loop, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_LOAD, AFFINE_STORE, STORES, accessed
+from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, direct_ops, emit_map, is_loop, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_LOAD, AFFINE_STORE, STORES, accessed, takes_no_memref
 from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 PROMOTED = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
+_PROMOTED_STORES = PROMOTED & STORES
 MAX_CARRIED = 64
 """Maximal number of values carried by one loop: more than any register file holds."""
 
@@ -71,7 +72,7 @@ class Slot:
 def promote(op: ir.Operation) -> None:
     """Promote the slots of one loop."""
     loop = Loop(op)
-    if loop.kind != "serial" or len(op.results):
+    if loop.kind != "serial" or len(op.results) or not any(o.name in _PROMOTED_STORES for o in direct_ops(op)):
         return
     written = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
     if not written or not _runs(loop):
@@ -93,7 +94,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
     """The slots of each allocated buffer used in the loop; None if they cannot be carried."""
     by_root: dict[ir.Value, list[Slot] | None] = {}
     for inner in walk.ops(loop.op)[1:]:
-        for value in inner.operands:
+        for value in () if takes_no_memref(inner.name) else inner.operands:
             if not isinstance(value.type, ir.MemRefType):
                 continue
             root = Buffer(value).root

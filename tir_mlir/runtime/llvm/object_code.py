@@ -300,9 +300,7 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
 @contextmanager
 def _prepared(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level: int) -> Iterator[int]:
     """The code generator for a valid module, which gets its target."""
-    machine = _machine(llvm_target, level)
-    with ExitStack() as cleanup:
-        cleanup.callback(llvm().LLVMDisposeTargetMachine, machine)
+    with _lent(llvm_target, level) as machine, ExitStack() as cleanup:
         layout = llvm().LLVMCreateTargetDataLayout(machine)
         cleanup.callback(llvm().LLVMDisposeTargetData, layout)
         llvm().LLVMSetTarget(llvm_module, llvm_target.triple)
@@ -312,6 +310,26 @@ def _prepared(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level
             raise BuildError(f"the lowered module is not valid LLVM IR: {message(why.value)}")
         message(why.value)
         yield machine
+
+
+_idle: dict[tuple[LLVMTarget, int], list[int]] = {}
+"""Code generators that no thread uses: making one takes longer than compiling a small program."""
+
+
+@contextmanager
+def _lent(llvm_target: LLVMTarget, level: int) -> Iterator[int]:
+    """A code generator for one thread. After an error it is not used again."""
+    idle = _idle.setdefault((llvm_target, level), [])
+    try:
+        machine = idle.pop()
+    except IndexError:
+        machine = _machine(llvm_target, level)
+    try:
+        yield machine
+    except BaseException:
+        llvm().LLVMDisposeTargetMachine(machine)
+        raise
+    idle.append(machine)
 
 
 def _compile(
