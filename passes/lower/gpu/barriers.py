@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError, NotProvable
-from tir_mlir.dialect.ir import Loop, is_loop, only_reads, walk
+from tir_mlir.dialect.ir import Buffer, Loop, attrs, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
 from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, Conflict, conflicts, pair_text
 from tir_mlir.passes.lower.gpu.divergence import Divergence
@@ -17,6 +17,8 @@ from tir_mlir.passes.lower.gpu.split_guards import split
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 BARRIER = "gpu.barrier"
+EXCHANGED = "tir.exchanged"
+"""On the innermost axis of a kernel: the names of the buffers that its threads exchange values through."""
 
 
 @lowering("tir-lower-gpu-barriers", "Insert the barriers between threads that touch one element of shared memory")
@@ -36,7 +38,8 @@ def run(module: ir.Module) -> None:
     has to be in it.
 
     Requires the form after `tir-lower-gpu-axes`. Every barrier is at a place that all threads of a block reach equally
-    often, in the outermost loop that will do, and none is there that the others make needless. Errors: LoweringError
+    often, in the outermost loop that will do, and none is there that the others make needless. The innermost axis gets
+    the names of the buffers that threads exchange values through. Errors: LoweringError
     for two blocks, or two threads at one time, that touch one element, and for threads that can only be separated where
     not all threads of the block go.
     """
@@ -47,15 +50,24 @@ def run(module: ir.Module) -> None:
                 plan = _proved(nest)
             if isinstance(plan, Blocked):
                 raise LoweringError(plan.text)
-            for spot in plan:
+            for spot in plan.spots:
                 spot.insert()
+            attrs.put(nest.root, EXCHANGED, plan.exchanged)
 
 
-def _proved(nest: KernelNest) -> list[Spot] | Blocked:
+def _proved(nest: KernelNest) -> Plan | Blocked:
     try:
         return _plan(nest)
     except NotProvable as error:
         raise LoweringError(f"{location_text(nest.root)}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where barriers are to be, and the names of the buffers of which two threads touch one element, one writing."""
+
+    spots: list[Spot]
+    exchanged: list[str]
 
 
 # --- places in the body of a kernel -----------------------------------------------------------------------------------
@@ -147,14 +159,15 @@ class Blocked:
 
 
 @only_reads
-def _plan(nest: KernelNest) -> list[Spot] | Blocked:
+def _plan(nest: KernelNest) -> Plan | Blocked:
     """Places for barriers that separate all conflicts, from the last one to the first.
 
     A conflict that needs a barrier in a deep loop comes first, as that barrier may separate others, too.
     """
     paths = _Paths(nest)
     reach: list[set[Spot]] = []
-    for conflict in conflicts(nest):
+    found = conflicts(nest)
+    for conflict in found:
         reach.append(set(_candidates(conflict, paths)))
         if not reach[-1]:
             return _blocked(nest, conflict, paths)
@@ -169,7 +182,8 @@ def _plan(nest: KernelNest) -> list[Spot] | Blocked:
         without = [s for s in chosen if s != spot]
         if all(any(s in spots for s in without) for spots in reach):
             chosen = without
-    return sorted(chosen, key=lambda s: s.index, reverse=True)
+    exchanged = sorted({Buffer(conflict.first.access.buffer).name for conflict in found})
+    return Plan(sorted(chosen, key=lambda s: s.index, reverse=True), exchanged)
 
 
 def _candidates(conflict: Conflict, paths: _Paths) -> Iterator[Spot]:

@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, apply, attrs, is_loop, is_size, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, MEMREF_OPERAND, NO_ACCESS, READING, VIEWS, is_pure, may_write
 from tir_mlir.passes.lower.gpu.axes import axes_of
-from tir_mlir.passes.lower.gpu.barriers import BARRIER
+from tir_mlir.passes.lower.gpu.barriers import BARRIER, EXCHANGED
 from tir_mlir.passes.lower.gpu.outline import kernel_memory
 from tir_mlir.passes.lower.gpu.outline.index_width import INDEX_BITS, fits_32_bits
 from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_block, check_grid
@@ -43,7 +43,7 @@ def run(
 
     Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
     buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. An
-    argument is `llvm.noalias` unless its kernel writes it and has barriers: other threads then write it, too. Options:
+    argument is `llvm.noalias` unless threads of its kernel exchange values through it (`tir-lower-gpu-barriers`). Options:
     see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
     limits = Limits(int(threads), int(shared_static), int(shared), chip)
@@ -120,6 +120,7 @@ class _Kernel:
         self.block = [self.extents[f"threadIdx.{axis}"].as_constant() or 0 for axis in "xyz"]
         self.allocs = [op for op in walk.ops(self.nest) if op.name in ALLOCS]
         self.has_barriers = any(op.name == BARRIER for op in walk.ops(self.nest))
+        self.exchanged: list[str] | None = attrs.get(self.innermost.op, EXCHANGED)
         self._check()
 
     def _check(self) -> None:
@@ -236,10 +237,16 @@ class _Kernel:
             return ir.DictAttr.get({})
         facts: dict[str, ir.Attribute] = {attrs.NAME: ir.StringAttr.get(Buffer(value).name)}
         is_distinct = has_distinct_buffers(self.func.op) or Buffer(value).is_alloc
-        if is_distinct and not (self.has_barriers and _may_be_written(value, self.nest)):
+        if is_distinct and not self._is_exchanged(value):
             facts["llvm.noalias"] = ir.UnitAttr.get()  # LLVM moves accesses to such memory over barriers
         facts["llvm.align"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment_of(value))
         return ir.DictAttr.get(facts)
+
+    def _is_exchanged(self, value: ir.Value) -> bool:
+        """Whether threads may exchange values through an argument; without the list, any with barriers around."""
+        if self.exchanged is not None:
+            return Buffer(value).name in self.exchanged
+        return self.has_barriers and _may_be_written(value, self.nest)
 
 
 def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:

@@ -103,18 +103,22 @@ def symbolic(a: T.handle):
 # -----
 
 
-# What a kernel with barriers writes is not noalias: LLVM would keep its elements in registers over barriers.
+# What threads exchange values through is not noalias: LLVM would keep its elements in registers over barriers.
 # CHECK-LABEL: gpu.func @exchanged_kernel(
 # CHECK-SAME: {llvm.align = 4 : i64, tir.name = "A"}
 # CHECK-SAME: {llvm.align = 4 : i64, llvm.noalias, tir.name = "B"}
+# CHECK-SAME: {llvm.align = 4 : i64, llvm.noalias, tir.name = "C"}
 # CHECK: gpu.barrier
 @T.prim_func
-def exchanged(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+def exchanged(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):
     for _ in T.thread_binding(1, thread="blockIdx.x"):
         for i in T.thread_binding(64, thread="threadIdx.x"):
             with T.block("A"):
                 v = T.axis.spatial(64, i)
                 A[v] = B[v]
+            with T.block("C"):
+                v = T.axis.spatial(64, i)
+                C[v] = B[v]
         for i in T.thread_binding(63, thread="threadIdx.x"):
             with T.block("next"):
                 v = T.axis.spatial(63, i)
