@@ -100,6 +100,7 @@ NVVM_PASSES = (
     "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
     "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=BITS},canonicalize,cse,"
     "reconcile-unrealized-casts)",
+    "tir-lower-gpu-shared-names",
     "tir-lower-keep-rolled-marks",
 )
 """From kernels to the llvm and nvvm dialects, in order. BITS: the width of an index, 32 or 64."""

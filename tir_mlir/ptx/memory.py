@@ -89,7 +89,8 @@ class Space:
         if not near:
             return f"{self.name} address {position + self.window:#x}"
         region = min(near, key=lambda r: max(r.start - position, position - r.end + 1, 0))
-        return f"byte {position - region.start} of {self.name} `{region.name}` ({region.end - region.start} bytes)"
+        name = region.name.partition("$_")[0]  # LLVM's parts of a buffer
+        return f"byte {position - region.start} of {self.name} `{name}` ({region.end - region.start} bytes)"
 
     def attach(self, granule: int, across: bool) -> None:
         """Give the memory a shadow."""

@@ -8,7 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, attrs, bits, walk
+from tir_mlir.dialect.ir import Buffer, attrs, bits, parent_op, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_shared
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
@@ -109,6 +109,18 @@ def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
             buffer = ir.Operation.create("memref.alloca", [device_type(op.results[0].type)], [], facts)
         op.results[0].replace_all_uses_with(buffer.results[0])
         op.erase()
+
+
+SHARED_NAMES = "tir.shared_names"
+"""On the module of kernels: the names of shared buffers, by the symbols that the conversion to LLVM will give them."""
+
+
+def note_names(kernel: ir.Operation, allocs: Sequence[ir.Operation]) -> None:
+    """Keep the names of the shared buffers of a kernel, which are its attributions in order."""
+    holder = parent_op(kernel)
+    symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
+    names = {f"__wg_{symbol}_{n}": Buffer(op.results[0]).name for n, op in enumerate(allocs)}
+    attrs.put(holder, SHARED_NAMES, {**attrs.get(holder, SHARED_NAMES, {}), **names})
 
 
 def named(op: ir.Operation) -> dict[str, ir.Attribute]:

@@ -225,6 +225,7 @@ class _Kernel:
         }
         with ir.InsertionPoint(holder), self.nest.location:
             kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)
+            kernel_memory.note_names(kernel, self.shared[: len(attributions)])
         places = [self.nest.location] * (len(types) + len(attributions))
         body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=places)
         with ir.InsertionPoint(body), self.nest.location:

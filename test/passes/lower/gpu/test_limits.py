@@ -59,7 +59,7 @@ def shared(n: int) -> Schedule:
 
 
 def test_shared_memory_of_48_kib_is_declared():
-    assert ".shared .align 16 .b8 __wg_f_kernel_0[49152]" in build(shared(12288), target="sm_60").assembly
+    assert ".shared .align 16 .b8 A_shared[49152]" in build(shared(12288), target="sm_60").assembly
 
 
 def test_more_shared_memory_is_asked_for_by_the_launch():
