@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from programs.parsed import parse
+
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 _HEAD = "from tvm.script import tir as T\n@T.prim_func\n"
 ADD_ONE = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from programs.parsed import parse
+
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Job, Limits, job_of
 
 STORES = """

@@ -14,8 +14,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from programs.parsed import parse
+
 from tir_mlir import Schedule, build, from_torch
-from tir_mlir.script.parser import parse
 
 _OPERATORS = ("+ 1.0", "* 2.0", "- A[vi, vj]", "/ 3.0")
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from mlir import ir
+from programs.parsed import parse
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, entered, funcs, is_block, is_loop, ops
-from tir_mlir.script.parser import parse
 
 
 @dataclass

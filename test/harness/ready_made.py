@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from programs.parsed import parse
+
 from fuzzing.pairs.judges import built, interpreted, is_large, verified
 from fuzzing.pairs.steps_taken import take
 from fuzzing.pairs.story import State, Story
 from fuzzing.programs import program
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 STAGES: dict[str, Sequence[str]] = {
     "auto": ("typed",),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from programs.parsed import parse
 from programs.products import product as plain_product
 from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, schedules
 from tir_mlir.schedule.handles import BlockHandle, LoopHandle
-from tir_mlir.script import parse
 
 
 def bind(sch: Schedule, **axes: LoopHandle) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.script.parser import parse
+from programs.parsed import parse
 
 INDEX = {(False, False): "vi, vk] * B[vk, vj", (False, True): "vi, vk] * B[vj, vk", (True, False): "vk, vi] * B[vk, vj"}
 INDEX[True, True] = "vk, vi] * B[vj, vk"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from programs.parsed import parse
+
 from tir_mlir import te
-from tir_mlir.script.parser import parse
 
 
 def softmax(shape: tuple, axis: int = -1, dtype: str = "float32"):

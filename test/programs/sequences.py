@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from programs.parsed import parse
 from programs.short import nest, program, sblock
-
-from tir_mlir.script import parse
 
 
 def cumulative(n: int, m: int, kind: str = "opaque"):

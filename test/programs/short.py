@@ -20,7 +20,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from tir_mlir.script.parser import parse
+from programs.parsed import parse
 
 if TYPE_CHECKING:
     from tir_mlir.script.module import IRModule

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
+from programs.parsed import parse
+
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 SQUARE = ((64, 64), "float32")
 

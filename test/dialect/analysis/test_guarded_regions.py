@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.script.parser import parse
 
 NESTED = main(
     "A:16 C:16",

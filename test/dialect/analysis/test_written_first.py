@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from harness.nests import nest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.analysis import dataflow, dependences
-from tir_mlir.script.parser import parse
 
 PARAMS = 'A: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")'
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 from harness.schedules import reads_back
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 PROGRAM = """
 @T.prim_func

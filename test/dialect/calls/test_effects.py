@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.calls import Effect, callee_of, calls_in, effects_of
 from tir_mlir.dialect.ir import Buffer, Index, entered, funcs
-from tir_mlir.script.parser import parse
 
 INNER = """
 @T.prim_func(private=True)

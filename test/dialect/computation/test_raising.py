@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir.dialect.computation import Match, NotRaisable, match, raise_form
 from tir_mlir.dialect.ir import entered, funcs
-from tir_mlir.script.parser import parse
 
 PARAMS = 'A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")'
 

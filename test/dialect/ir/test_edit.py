@@ -2,9 +2,9 @@
 
 import pytest
 from programs.inlining import FILLED
+from programs.parsed import parse
 
 from tir_mlir.dialect.ir import Func, Index, Loop, edit, entered, funcs, is_loop, ops
-from tir_mlir.script.parser import parse
 
 
 def test_nothing_is_erased_while_it_is_used():

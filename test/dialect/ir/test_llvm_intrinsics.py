@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import main
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted
-from tir_mlir.script import parse
 from tir_mlir.target import host
 
 PROGRAM = main(

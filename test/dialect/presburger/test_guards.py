@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 from harness.nests import nest
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Constraint, Index
 from tir_mlir.dialect.presburger import guards
-from tir_mlir.script import parse
 
 NEST = """
 for i in range(4):

@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 from mlir import ir
+from programs.parsed import parse
 
 from fuzzing.inputs import simplify
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.presburger import fold_expr
-from tir_mlir.script.parser import parse
 
 
 def test_same_values_and_no_longer():

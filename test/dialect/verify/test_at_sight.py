@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 from mlir import ir
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock
 
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import all_blocks, entered, frozen, ops
 from tir_mlir.dialect.verify import rules, verify
 from tir_mlir.dialect.verify.coverage import _fills_domain
-from tir_mlir.script.parser import parse
 
 TEXT = main(
     "A:64 B:64 C:1",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness import scripts
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.script import parse
 
 PARAMS = "A: T.Buffer((16,)), B: T.Buffer((16,)), n: T.int32"
 COPY = """

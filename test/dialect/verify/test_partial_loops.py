@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import ScriptError
-from tir_mlir.script.parser import parse
 
 SUMS = main(
     "A:n C:n",

@@ -1,11 +1,11 @@
 """Declared regions of whole buffers cover every access inside; T.reads may leave out what the block wrote before."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScriptError
-from tir_mlir.script.parser import parse
 
 PROGRAM = main(
     "A:nx16 C:nx16", each("C i:n j:16", "T.reads({reads})", "T.writes({writes})", "C[vi, vj] = A[{index}] * 2.0")

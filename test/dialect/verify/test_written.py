@@ -1,13 +1,13 @@
 """What nothing wrote is not read: refused in programs that users write."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence.compare import equivalent
 from tir_mlir.errors import NotChecked, ScriptError
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 
 HEAD = """
 @T.prim_func

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from harness.schedules import quick_build
 from harness.stock_linalg import ints
+from programs.parsed import parse
 
 from tir_mlir import Schedule, from_linalg
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 EACH = "affine_map<(i, j) -> (i, j)>"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from harness.stock_linalg import ints
+from programs.parsed import parse
 from programs.short import nest, program, sblock
 
 from tir_mlir import from_linalg
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 SIZES = [1, 15, 16, 17, 127]

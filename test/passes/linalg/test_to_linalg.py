@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from harness.stock_linalg import generics, ints, stock
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock
 
 from fuzzing.pairs.arrays import same
@@ -13,7 +14,6 @@ from fuzzing.programs import program
 from tir_mlir import Schedule, from_linalg, to_linalg
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.interpreter import exactly
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 MATMUL = main(

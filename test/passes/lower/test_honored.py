@@ -8,11 +8,11 @@ from textwrap import indent
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(5)
 

@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.ir import create, entered
 from tir_mlir.passes.lower.llvm.nest_functions import MOST
 from tir_mlir.passes.lower.to_llvm import lower_to_llvm
-from tir_mlir.script.parser import parse
 
 
 def sums(count: int, head: str = "", n: str = "16") -> Schedule:

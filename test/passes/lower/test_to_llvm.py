@@ -8,6 +8,7 @@ import pytest
 from harness import ROOT
 from harness.lowered import passed, run
 from mlir import ir
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from tir_mlir import build
@@ -15,7 +16,6 @@ from tir_mlir.dialect.diagnostics import LoweringError, TirError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipeline
 from tir_mlir.passes.lower.registry import text_of
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
 FORBIDDEN = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 
 SCALE = """
 @T.prim_func(private=True)

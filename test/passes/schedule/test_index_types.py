@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from harness.schedules import reads_back
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Block, Loop, funcs, is_block, is_loop, walk
-from tir_mlir.script import parse
 
 CHAIN = """
 @T.prim_func

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.dialect.diagnostics import ScheduleError, ScriptError
-from tir_mlir.script import parse
 
 PROGRAM = """
 @T.prim_func

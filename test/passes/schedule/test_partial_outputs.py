@@ -1,13 +1,13 @@
 """Programs that leave out part of an output: a user may write them, and no step makes them leave out more."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError, VerifyError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.dialect.verify import verify
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 
 SHAPE = ((16, 16), "float32")

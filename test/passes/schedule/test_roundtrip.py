@@ -2,11 +2,11 @@
 
 import pytest
 from harness.schedules import reads_back
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.script.parser import parse
 
 GUARDED = main(
     "A:7x5 B:7x5",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, program
 
 from tir_mlir import Schedule, build, te
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Buffer, entered, walk
-from tir_mlir.script import parse
 
 DTYPES = ("uint8", "uint32")
 STAGES = main(

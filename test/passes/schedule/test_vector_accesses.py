@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleError, ScriptError
 from tir_mlir.intrin.outer_products import outer_product
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 HEAD = '@T.prim_func\ndef main(A: T.Buffer((18, 16), "float32"), C: T.Buffer((18, 16), "float32")):\n'

@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence import compare, compile
-from tir_mlir.script.parser import parse
 
 CACHED = main("A:33x40 B:33x40", each("b:33x40", "B[vi, vj] = {value}"))
 

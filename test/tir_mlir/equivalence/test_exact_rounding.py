@@ -1,11 +1,11 @@
 """A cast back to the type that a number was widened from changes nothing, also through memory; other roundings do."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.equivalence import equivalent
-from tir_mlir.script.parser import parse
 
 STAGES = """
 @T.prim_func

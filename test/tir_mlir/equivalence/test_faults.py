@@ -6,13 +6,13 @@ import pytest
 from mlir import ir
 from programs.fault_list import BROKEN, CONTROLS, FAULTS, RACES
 from programs.fault_programs import PAIRS
+from programs.parsed import parse
 
 from tir_mlir.dialect.diagnostics import NotChecked, VerifyError
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import equivalent
 from tir_mlir.equivalence.compare import races
-from tir_mlir.script.parser import parse
 
 _programs = {}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.equivalence import equivalent
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 
 SCALE = """
 @T.prim_func(private=True)

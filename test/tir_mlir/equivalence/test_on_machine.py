@@ -2,11 +2,11 @@
 
 import pytest
 from harness.bound_programs import ADD_ONE, add_one, matmul, two_stages
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError, NotChecked
 from tir_mlir.ptx import machine_driver
-from tir_mlir.script import parse
 from tir_mlir.target import CUDA
 
 

@@ -1,7 +1,8 @@
 """Buffers without dimensions are checked like any other."""
 
+from programs.parsed import parse
+
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 
 def test_a_buffer_without_dimensions_is_checked():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import lcm, prod
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered, frozen, funcs
 from tir_mlir.equivalence.verify_schedule import axes_of, constants_meeting, scales
 from tir_mlir.schedules.products.gemm import gemm
-from tir_mlir.script.parser import parse
 from tir_mlir.target import Target
 
 CUBE = main(

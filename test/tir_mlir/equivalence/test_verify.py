@@ -5,6 +5,7 @@ import re
 
 import pytest
 from mlir import ir
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, TensorIntrin
@@ -13,7 +14,6 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.equivalence import equivalent
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.outer_products import outer_product
-from tir_mlir.script.parser import parse
 
 ADD = main(
     "A:33x40 B:33x40 ; X:33x40",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted, RaceError, UnwrittenError
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 
 DOUBLE = """
 @T.prim_func(private=True)

@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build, interpret
 from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError
-from tir_mlir.script.parser import parse
 
 TEXT = """
 @T.prim_func

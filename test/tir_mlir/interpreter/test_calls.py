@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import summed_product
 from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError, UnwrittenError
 from tir_mlir.examples.matmul import scheduled
-from tir_mlir.script.parser import parse
 
 EXTERN = main(
     "A:4x4 B:4x4",

@@ -1,6 +1,7 @@
 """Loads, stores and operations on floats: as many as there are."""
 
 import numpy as np
+from programs.parsed import parse
 from programs.products import summed_product
 from programs.short import each, main
 
@@ -8,7 +9,6 @@ from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.ir import entered
 from tir_mlir.interpreter import Counts
 from tir_mlir.passes.lower import LOWERINGS, pipeline
-from tir_mlir.script.parser import parse
 
 STENCIL = main(
     "A:18 B:16; T_:17",

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import summed_product
 from programs.short import each, main
 
 from tir_mlir import build, interpret
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(3)
 BINARY = main("A:{n}:{dtype} B:{n}:{dtype} C:{n}:{dtype}", each("C i:{n}", "C[vi] = {expr}"))

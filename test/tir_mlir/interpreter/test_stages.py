@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import summed_product
 from programs.short import each, main
 
@@ -13,7 +14,6 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.examples.matmul import scheduled
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.lower.to_llvm import run_upstream
-from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2
 
 ADDRESSES, LAST = "tir-lower-addresses", "finalize-memref-to-llvm"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import summed_product
 from programs.short import each, main, nest, sblock
 
@@ -17,7 +18,6 @@ from tir_mlir.dialect.diagnostics import (
     TirError,
     UnwrittenError,
 )
-from tir_mlir.script.parser import parse
 
 TABLE = main("I:4:int32 A:8 B:4", each("B:4", "B[vi] = A[I[vi]]"))
 PART = main(

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import build
-from tir_mlir.script.parser import parse
 from tir_mlir.target.predefined import AVX2, SSE2
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

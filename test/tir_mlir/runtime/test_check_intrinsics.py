@@ -1,11 +1,11 @@
 """Calls of LLVM's intrinsics that LLVM would abort on, or refuse, are errors with the line of the program."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import main, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.script import parse
 from tir_mlir.target import AVX2, AVX512_VNNI, NEON, NEON_DOTPROD
 
 PROGRAM = """

@@ -5,12 +5,12 @@ import threading
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.build import build
 from tir_mlir.errors import BuildError, OutOfBoundsError
-from tir_mlir.script.parser import parse
 from tir_mlir.target import NEON
 
 GATHER = main("A:16x8 P:32:int32 C:32x8", each("pick:32x8", "C[vi, vj] = A[P[vi], vj] * 2.0"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import main, sblock
 
 from tir_mlir import build
@@ -14,7 +15,6 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels
 from tir_mlir.runtime.kernels import emit, needed_by, register_kernel
 from tir_mlir.runtime.tools import toolchain
-from tir_mlir.script import parse
 from tir_mlir.target.host import features, has_tiles
 
 KERNEL = """

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mlir import ir
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, build
@@ -24,7 +25,6 @@ from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.registry import LOWERINGS
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.dump import Dump
-from tir_mlir.script.parser import parse
 from tir_mlir.target import host
 
 FAILING = pipeline.MODULE_PASSES[12]

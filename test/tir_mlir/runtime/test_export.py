@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, build
@@ -18,7 +19,6 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers import aot
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.tools import toolchain
-from tir_mlir.script.parser import parse
 
 SCALE = """
 @T.prim_func

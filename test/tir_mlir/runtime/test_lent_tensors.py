@@ -4,11 +4,11 @@ import ctypes
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.call import lent_tensors
-from tir_mlir.script.parser import parse
 
 TEXT = """
 @T.prim_func

@@ -1,10 +1,10 @@
 """The body of a function is compiled once, though it has several entries."""
 
 import numpy as np
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import build
-from tir_mlir.script import parse
 
 SQUARES = main("A:64 B:64", each("B:64", "B[vi] = T.sqrt(A[vi])"), name="f")
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import ROOT
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import build
-from tir_mlir.script.parser import parse
 
 TEXT = main("A:8 B:8", each("b", "B[vi] = A[vi] + T.float32({value})"))
 

@@ -6,12 +6,12 @@ import os
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, OutOfBoundsError
 from tir_mlir.passes.lower.llvm.nest_functions import MOST
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.script.parser import parse
 
 COUNT = MOST + 2
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
-from tir_mlir.script.parser import parse
 
 PROGRAM = """
 @T.prim_func

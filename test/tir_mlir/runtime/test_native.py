@@ -13,11 +13,11 @@ import weakref
 import numpy as np
 import pytest
 from harness import ROOT
+from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.call import fast_entry
-from tir_mlir.script.parser import parse
 
 TEXT = """
 @T.prim_func

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.script.parser import parse
 
 TEXT = """
 @T.prim_func

@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.script import parse
 
 TEXT = """
 @T.prim_func

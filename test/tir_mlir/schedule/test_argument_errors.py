@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError, TirError
-from tir_mlir.script.parser import parse
 
 COPY = main("A:8:int32 C:8:int32; B:8:int32", each("B", "B[vi] = A[vi]"), each("C", "C[vi] = B[vi]"))
 

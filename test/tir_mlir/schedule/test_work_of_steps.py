@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleError
 from tir_mlir.schedule.executor import Executor
-from tir_mlir.script.parser import parse
 
 FEW, MANY = 5, 60
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.script import IRModule
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.search.tune_entry import _module
 
 

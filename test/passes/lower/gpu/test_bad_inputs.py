@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from fuzzing.kernels.machine import function_of, on_machine
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError
-from tir_mlir.script import parse
 
 HEAD = "from tvm.script import tir as T\n@T.prim_func\n"
 

@@ -7,12 +7,12 @@ import warnings
 
 import pytest
 from programs import gpu_programs
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, build, gpu_build
 from tir_mlir.dialect.diagnostics import BuildError, GraphError
 from tir_mlir.passes.lower import LoweringWarning, pipeline
-from tir_mlir.script import parse
 
 
 def test_the_assembly_is_ptx_for_the_chip():

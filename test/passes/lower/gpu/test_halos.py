@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
-from tir_mlir.script import parse
 
 CONV = """
 @T.prim_func

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs import gpu_programs
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from fuzzing.kernels.machine import on_machine
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 RNG = np.random.default_rng(0)
 

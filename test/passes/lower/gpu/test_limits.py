@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from programs import gpu_programs
+from programs.parsed import parse
 from programs.short import each, main
 
 from fuzzing.kernels.machine import on_machine
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.script import parse
 
 
 def bound(*extents: tuple[str, int]) -> Schedule:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from fuzzing.kernels.machine import on_machine
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 RNG = np.random.default_rng(1)
 PROGRAM = """

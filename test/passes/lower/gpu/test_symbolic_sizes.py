@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from fuzzing.kernels.machine import on_machine
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 HEAD = "from tvm.script import tir as T\n@T.prim_func\n"
 PRODUCT = """def f(a: T.handle, b: T.handle, c: T.handle):

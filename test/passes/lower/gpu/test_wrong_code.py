@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from fuzzing.kernels.faults import survivors
 from fuzzing.kernels.machine import function_of, on_machine
 from tir_mlir import Schedule
 from tir_mlir.errors import LoweringError, NotProvable
-from tir_mlir.script import parse
 
 
 class Kernel(NamedTuple):

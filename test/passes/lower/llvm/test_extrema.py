@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.rowwise import reduced
 from programs.short import each, main
 
 from tir_mlir import Schedule, build, interpret, te
-from tir_mlir.script.parser import parse
 
 ROWS = main(
     "A:5x{m}:{dtype} B:5:{dtype} C:5:{dtype}",

@@ -1,13 +1,13 @@
 """Buffers of a function in a parameter of bytes, instead of on the heap."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir.dialect.ir import attrs, entered, funcs
 from tir_mlir.graph.memory.lower_main import add_scratch
 from tir_mlir.graph.units.memory_unit import scratch_of
 from tir_mlir.passes.lower.to_llvm import lower_to_llvm
-from tir_mlir.script.parser import parse
 
 PROGRAM = main(
     "A:{n} C:{n}; B:{n} D:{n}",

@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import build
 from tir_mlir.passes.lower.registry import LoweringWarning
-from tir_mlir.script import parse
 
 RNG = np.random.default_rng(5)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import nest, program, sblock
 
 from tir_mlir import Schedule, build
-from tir_mlir.script.parser import parse
 
 
 @pytest.mark.parametrize(("source", "target"), [("uint8", "float32"), ("float32", "uint8"), ("int8", "int32")])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, build
-from tir_mlir.script.parser import parse
 
 
 def patches(width: int, gap: int, stride: int, count: int, nr: int, dtype: str):

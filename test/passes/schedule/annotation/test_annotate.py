@@ -1,10 +1,10 @@
 """annotate and unannotate: facts on blocks and loops."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 Scale = program("A:8x16 B:8x16", each("B:8x16", "B[vi, vj] = A[vi, vj] * 2.0"))
 SIZES = ((8, 16), "float32"), ((8, 16), "float32")

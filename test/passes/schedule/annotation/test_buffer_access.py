@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.parsed import parse
 from programs.short import each, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 Sum = program("A:17x4 B:17x4 C:17x4", each("C:17x4", "C[vi, vj] = A[vi, vj] + B[vi, vj]"))
 SHAPES = [((17, 4), "float32")] * 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from programs.elementwise import scale
 from programs.matmul import matmul_nt
+from programs.parsed import parse
 from programs.reduction import RepeatedRowSums, SymbolicRowSums
 from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_nt_sizes, square
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 EVEN = """
 @T.prim_func

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.runtime.kernels import emit, register_kernel
-from tir_mlir.script import parse
 
 COPY = """
 @T.prim_func

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.short import nest, program, sblock
 from programs.tensorized import SQUARE, buffers, copy_intrinsic, copy_program, copy_tile, func, matmul, tiled
 
@@ -11,7 +12,6 @@ from tir_mlir.dialect.diagnostics import IntrinError
 from tir_mlir.dialect.ir import Block, entered, find
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.passes.schedule.blocks.tensorize import explain_tensorize
-from tir_mlir.script.parser import parse
 
 # --- what fits ----------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.tensorized import SQUARE, buffers, copy_intrinsic, copy_program, copy_tile, func, matmul, tiled
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import all_blocks, entered
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.passes.schedule.blocks.tensorize import explain_tensorize
-from tir_mlir.script.parser import parse
 
 # --- what does not ------------------------------------------------------------------------------------------------
 

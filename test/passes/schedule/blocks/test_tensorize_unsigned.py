@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule, TensorIntrin, build, create_llvm
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import parse
 
 DESCRIPTION = """
 @T.prim_func

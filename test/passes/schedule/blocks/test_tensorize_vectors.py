@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import Schedule, TensorIntrin, build, interpret
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScriptError
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 from tir_mlir.target import NEON_DOTPROD, host
 

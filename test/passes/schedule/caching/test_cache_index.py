@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
@@ -10,7 +11,6 @@ from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 

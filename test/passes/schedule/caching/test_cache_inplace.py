@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 Opaque = program(

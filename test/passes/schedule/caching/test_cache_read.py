@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock, under
 from programs.sizes import matmul_sizes
 from programs.stages import FORK, HALVES, Fork, Halves
@@ -14,7 +15,6 @@ from programs.symbolic import Twice
 from tir_mlir import Schedule, interpret
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 
 # --- cache_read -----------------------------------------------------------------------------------------------------
 

@@ -4,12 +4,12 @@ import warnings
 
 import pytest
 from harness.schedules import block_order
+from programs.parsed import parse
 from programs.short import each, main, program
 from programs.stages import FORK, Fork
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
-from tir_mlir.script.parser import parse
 
 Total = program(
     "A:8 D:8 E:8; B:8",

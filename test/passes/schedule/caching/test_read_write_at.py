@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from harness import scripts
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 

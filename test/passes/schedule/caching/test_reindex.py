@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_sizes
 from programs.stages import Diagonals
 from programs.symbolic import Turned
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 Flipped = program(

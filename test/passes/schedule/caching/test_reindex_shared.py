@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import block_order
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 
 def rows(n: int, m: int, first: str = "P[vi, vj] = A[vi, vj] + 1.0", last: str = "D[vi, vj] = C[vi, vj] + P[vi, vj]"):

@@ -2,11 +2,11 @@
 
 import pytest
 from harness.fix_rows import Row, each_of, loop
+from programs.parsed import parse
 from programs.short import each, main, nest
 
 from tir_mlir import TensorIntrin
 from tir_mlir.dialect.computation import intrinsics
-from tir_mlir.script import parse
 
 ROW_OF_16 = main("A:1x16 B:1x16", nest("j:16", "B[0, j] = A[0, j]"))
 TILE = main("A:4x16 B:4x16", nest("i:4 j:16", "B[i, j] = A[i, j]"))

@@ -16,12 +16,12 @@ from programs.inlining import (
     Padded,
     Straight,
 )
+from programs.parsed import parse
 from programs.short import each, program
 from programs.sizes import square
 from programs.symbolic import Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 # --- compute_inline -------------------------------------------------------------------------------------------------
 

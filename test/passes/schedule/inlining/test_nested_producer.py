@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, build
-from tir_mlir.script.parser import parse
 
 
 def tiles(rows: int = 15, tile: int = 5, guard: str = "", more: str = "", use: str = "T1[vi, vj] * 2.0 + vi"):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
 from programs.inlining import FILLED
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, program, sblock
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 MAPS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.compat.constants import const
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 SIZES = [1, 15, 16, 17, 127]

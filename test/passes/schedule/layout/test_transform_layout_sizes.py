@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import IndexMap, Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 
 SIZES = [1, 15, 16, 17, 127]
 

@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, sblock, under
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import ScheduleError
 from tir_mlir.passes.lower import LoweringWarning
-from tir_mlir.script.parser import parse
 
 TEXT = main(
     "A:6x8 B:6x8 C:6x8",

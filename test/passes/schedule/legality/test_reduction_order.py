@@ -1,11 +1,11 @@
 """A reduction may be reordered only if its partial results are not observed."""
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 
 SUMS = main("A:16 C:1 D:1", each("C k:16R", "x: T.let[T.float32] = {value}", "C[0] = {sum}", "D[0] = D[0] + {seen}"))
 

@@ -1,9 +1,9 @@
 """compute_at and read_at into memory shared by threads: cover the needs of all these threads."""
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import equal
 

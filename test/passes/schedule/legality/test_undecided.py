@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleError, ScriptError
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(11)
 

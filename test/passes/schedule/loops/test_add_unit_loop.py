@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 Rows = program(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from harness.schedules import reads_back
 from programs.inlining import FILLED
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from programs.elementwise import scale
 from programs.matmul import matmul_nt
+from programs.parsed import parse
 from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 from programs.symbolic import add_one
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleWarning
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import difference
 
 Skewed = program("A:18x20", each("A i:16O j:18O", "A[vi + 1, vj] = A[vi, vj + 1]"))

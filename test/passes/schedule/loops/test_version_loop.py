@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import reads_back
+from programs.parsed import parse
 from programs.products import product
 from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import parse
 
 SIZES = (0, 1, 2, 3, 16, 17, 40)
 

@@ -2,6 +2,7 @@
 
 import pytest
 from programs.elementwise import chain
+from programs.parsed import parse
 from programs.reduction import scaled_row_sums
 from programs.short import each, main, nest, program, sblock
 from programs.sizes import vectors
@@ -9,7 +10,6 @@ from programs.stencil import blur
 from programs.symbolic import Twice
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 import pytest
 from programs.elementwise import chain
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock, under
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """compute_at and reverse_compute_at of parts of sums, which loops around both places run, or saw one by one."""
 
+from programs.parsed import parse
 from programs.short import main, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 PARTS_READ = main(
     "A:4x5 D:4x5; P:4 C:4",

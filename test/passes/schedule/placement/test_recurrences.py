@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 
 
 def sums(n: int, m: int, loops: str = "ij", axes: str = "ij", value: str = "C[vi, vj - 1]", rows: str = "spatial"):

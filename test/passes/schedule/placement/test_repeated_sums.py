@@ -5,10 +5,10 @@ of the last time count.
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
-from tir_mlir.script.parser import parse
 
 COPY = """
                 with T.block("D"):

@@ -2,13 +2,13 @@
 
 import pytest
 from programs.elementwise import pair
+from programs.parsed import parse
 from programs.reduction import scaled_row_sums
 from programs.short import each, main, nest, program, sblock
 from programs.stencil import blur
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 

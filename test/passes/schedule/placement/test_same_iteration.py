@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 SHAPES = [((4, 6), "float32"), ((4, 6), "float32")]
 PLANE = """

@@ -3,10 +3,10 @@
 import pytest
 from harness.schedules import block_order
 from programs.elementwise import scale
+from programs.parsed import parse
 from programs.short import each, main, program, under
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 Apart = program(
     "A:4x6 B:6 D:6 Q:4x6; P:4x6",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.reduction import scaled_row_sums
 
 from tir_mlir import Schedule
 from tir_mlir.errors import ScheduleWarning
-from tir_mlir.script.parser import parse
 
 PARTIAL = 'also runs on partial sums of block "S"'
 

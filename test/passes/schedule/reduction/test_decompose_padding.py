@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from programs.parsed import parse
 from programs.short import each, nest, program, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 

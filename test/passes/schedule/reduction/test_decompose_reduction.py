@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from harness.schedules import quick_build
 from programs.matmul import matmul_nt
+from programs.parsed import parse
 from programs.reduction import RepeatedRowSums, SymbolicRowSums
 from programs.short import each, main, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 
 # --- what it does -----------------------------------------------------------------------------------------------------
 

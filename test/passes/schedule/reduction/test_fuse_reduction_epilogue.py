@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from harness.schedules import reads_back
+from programs.parsed import parse
 from programs.short import each, nest, program, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
 

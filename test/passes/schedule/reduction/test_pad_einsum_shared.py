@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from harness.schedules import block_order
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import main, nest, sblock
 from programs.sizes import matmul_sizes
 
 from tir_mlir import Schedule
-from tir_mlir.script.parser import parse
 
 HALVES = main(
     "A:{n} C:{n} D:{n}",

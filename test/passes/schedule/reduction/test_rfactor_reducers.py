@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
 

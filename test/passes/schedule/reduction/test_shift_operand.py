@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import widened
 
 from tir_mlir import Schedule, build
-from tir_mlir.script import parse
 
 RNG = np.random.default_rng(3)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ArgumentError, ScriptError, VerifyError
 from tir_mlir.script import ir as I
-from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 
 Promised = program(

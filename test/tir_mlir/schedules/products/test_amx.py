@@ -1,6 +1,7 @@
 """schedules.gemm on the tile registers of AMX: what the code is, and that the schedule computes the same.
 
-This needs no CPU with AMX: `verify` and the interpreter run the descriptions of the intrinsics.
+This needs no CPU with AMX: `verify` and the interpreter run the descriptions of the intrinsics. A CPU with AMX runs
+the code, too.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import re
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import widened
 
 from tir_mlir import Schedule, build, interpret, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script import parse
 from tir_mlir.target import SAPPHIRE_RAPIDS, ZEN4
+from tir_mlir.target.host import features
 
 RNG = np.random.default_rng(6)
 
@@ -73,6 +75,18 @@ def test_every_shape(sizes, options):
     sch = scheduled(widened(*sizes, **options))
     assert on_tiles(sch) and sch.verify()
     assert "tdp" in build(sch, target=SAPPHIRE_RAPIDS).assembly
+
+
+@pytest.mark.skipif("amx-int8" not in features(), reason="no AMX here")
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 32), (17, 127, 33), (127, 15, 127), (127, 17, 15)])
+def test_ragged_sizes_on_the_cpu(m, n, k):
+    """Beside less than a tile: rows of 15 have no tiles."""
+    a, b = (RNG.integers(-128, 128, shape).astype("int8") for shape in ((m, k), (k, n)))
+    c = np.full((m, n), 99, "int32")
+    sch = scheduled(widened(m, n, k), target=None)
+    assert on_tiles(sch) == (min(m, n) >= 16 and k >= 32)
+    build(sch)(a, b, c)
+    np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
 @pytest.mark.parametrize(("left", "right", "dot"), [("uint8", "int8", "tdpbusd"), ("int8", "uint8", "tdpbsud")])

@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedules.products.contraction import contraction, store_as
 from tir_mlir.schedules.steps import all_or_nothing
-from tir_mlir.script.parser import parse
 
 SUM = main(
     "A:{m}x{k}:{left} B:{k}x{n}:{right} C:{m}x{n}:{sums}",

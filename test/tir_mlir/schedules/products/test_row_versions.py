@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.products import product
 from programs.short import each, main
 
 from tir_mlir import Schedule, build, schedules
-from tir_mlir.script import parse
 from tir_mlir.target import Target
 
 SMALL = Target(vector_bits=128, registers=16, l1=4 << 10, l2=16 << 10, l3=64 << 10, cores=2)

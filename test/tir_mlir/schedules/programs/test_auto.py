@@ -6,13 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.rowwise import chain, layer_norm, reduced, softmax
 from programs.short import each, main, nest, program, under
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.script import tir as T
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(7)
 

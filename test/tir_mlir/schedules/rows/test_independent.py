@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 
 RNG = np.random.default_rng(7)
 FIRST = """

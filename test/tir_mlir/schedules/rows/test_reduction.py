@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 from programs.rowwise import chain, reduced
 from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, te
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.script.parser import parse
 from tir_mlir.target import AVX2, Target
 
 SMALL = Target(vector_bits=128, registers=8, l1=1 << 10, l2=4 << 10, l3=16 << 10, cores=2)

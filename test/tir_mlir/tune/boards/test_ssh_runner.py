@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from harness import ssh_stand_in
 from harness.emulate import arm
+from programs.parsed import parse
 from programs.products import product
 from programs.short import each, main
 
 from tir_mlir import Schedule, schedules, tune
 from tir_mlir.dialect.diagnostics import BuildError, TuneError
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.boards import SshRunner, boards_of
 from tir_mlir.tune.trials import Limits, Pool, Status, job_of
 from tir_mlir.tune.trials.worker import runner_of

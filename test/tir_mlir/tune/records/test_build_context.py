@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.short import each, main, under
 
 from tir_mlir import Schedule, TensorIntrin, build, schedules
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TuneWarning
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.parser import parse
 from tir_mlir.target import ZEN4
 from tir_mlir.tune import Database
 from tir_mlir.tune.records.record import subject

@@ -9,12 +9,12 @@ from programs.attention import attention
 from programs.convolutions import Conv
 from programs.convolutions import program as convolution
 from programs.matmul import matmul, matmul_nt
+from programs.parsed import parse
 from programs.products import product
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.records.program_identity import identity
 
 SCALE = """

@@ -10,12 +10,12 @@ from programs.attention import attention
 from programs.convolutions import Conv
 from programs.convolutions import program as convolution
 from programs.matmul import matmul
+from programs.parsed import parse
 from programs.products import product
 
 from tir_mlir import IndexMap, Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.parser import parse
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.tune.records.record import subject
 from tir_mlir.tune.records.recorded_program import recorded_program

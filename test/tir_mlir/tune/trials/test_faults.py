@@ -6,9 +6,9 @@ import time
 
 import pytest
 from harness.failing_kernels import job
+from programs.parsed import parse
 from programs.short import each, main
 
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Limits, Pool, Status, job_of
 
 BUFFER = main(

@@ -3,11 +3,11 @@
 import os
 
 import pytest
+from programs.parsed import parse
 
 from tir_mlir import Schedule, schedules
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.runtime.cache import crash_notes
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials import Limits, Status, job_of
 from tir_mlir.tune.trials.local_runner import LocalRunner
 

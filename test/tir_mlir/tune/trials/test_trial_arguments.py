@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.script.parser import parse
 from tir_mlir.tune.trials.trial_arguments import as_float, placed, random_arguments, signature_of, sum_length, typed
 
 HEAD = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main"
