@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Any
 
 from mlir import ir
 from mlir.dialects import vector
@@ -93,6 +94,7 @@ def _runs(loop: Loop) -> bool:
 def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
     """The slots of each allocated buffer used in the loop; None if they cannot be carried."""
     by_root: dict[ir.Value, list[Slot] | None] = {}
+    known: dict[tuple[Any, ...], Slot] = {}
     for inner in walk.ops(loop.op)[1:]:
         for value in () if takes_no_memref(inner.name) else inner.operands:
             if not isinstance(value.type, ir.MemRefType):
@@ -105,7 +107,7 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
             if slots is None:
                 continue
             plain = inner.name in PROMOTED and value == root.value and inner.block == loop.body
-            slot = _slot_of(inner, loop, slots) if plain else None
+            slot = _slot_of(inner, loop, slots, known) if plain else None
             if slot is None:
                 by_root[root.value] = None
             else:
@@ -113,9 +115,13 @@ def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
     return by_root
 
 
-def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
-    """The slot of an access, a new one if it overlaps none; None if it is not invariant or partly overlaps another."""
+def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot], known: dict[tuple[Any, ...], Slot]) -> Slot | None:
+    """The slot of an access, a new one if it overlaps none; None if it is not invariant or partly overlaps another.
+    known: slots by what their indices are."""
     new = Slot.of(op)
+    key = (new.buffer, new.type, new.mask, *[(i.expr, i.values) for i in new.indices])
+    if (same := known.get(key)) is not None:
+        return same
     values = [v for i in new.indices for v in i.values] + ([] if new.mask is None else [new.mask])
     if any(walk.is_inside(owner_op(v), loop.op) for v in values):
         return None
@@ -126,6 +132,7 @@ def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot]) -> Slot | None:
         if not _are_disjoint(gaps, _lanes(slot.type), _lanes(new.type)):
             return None
     slots.append(new)
+    known[key] = new
     return new
 
 
