@@ -79,8 +79,8 @@ def _require_written(group: Sequence[AccessRelation], top: ir.Operation) -> None
         touch, point = missing
         raise LoweringError(
             f"{location_text(touch.access.op)}: {buffer.name} of scope {buffer.scope} lasts as long as one kernel, and"
-            f" {touch.at(point)} reads {touch.element(point)}, which an earlier one wrote; fix: use scope global, or compute"
-            " it in the same nest (compute_at)"
+            f" {touch.at(point)} reads {touch.element(point)}, which an earlier one wrote; fix: use scope global, or"
+            " compute it in the same nest (compute_at)"
         )
 
 

@@ -43,8 +43,8 @@ def run(
 
     Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
     buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. An
-    argument is `llvm.noalias` unless threads of its kernel exchange values through it (`tir-lower-gpu-barriers`). Options:
-    see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
+    argument is `llvm.noalias` unless threads of its kernel exchange values through it (`tir-lower-gpu-barriers`).
+    Options: see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
     limits = Limits(int(threads), int(shared_static), int(shared), chip)
     for func in programs(module):
