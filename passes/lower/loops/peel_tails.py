@@ -242,19 +242,18 @@ def _simplify_bodies(op: ir.Operation) -> None:
 
 
 def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
-    loop, box = Loop(op), intervals.around(op)
-    lowers, uppers = possible_maxima(loop.lowers, box), possible_minima(loop.uppers, box)
-    if len(uppers) > 1 and loop.kind in FAST_KINDS:
-        uppers = _constant_minimum(op, uppers)
-    if any(intervals.at_least_zero(low - high, box) for low in lowers for high in uppers):
-        op.erase()
-        return []
-    if len(lowers) < len(loop.lowers) or len(uppers) < len(loop.uppers):
-        op = edit.set_bounds(op, lowers, uppers)
-    loop = Loop(op)
-    only = intervals.within(op).get(loop.var, (None, None))
-    if only[0] is not None and only[0] == only[1]:
-        edit.substitute({loop.var: Index.constant(only[0])})
+    if (constant := _constant_range(Loop(op))) is None:
+        if (shorter := _without_idle_bounds(op)) is None:
+            return []
+        op = shorter
+        low, high = intervals.within(op).get(Loop(op).var, (None, None))
+    else:
+        low, high = constant
+        if low > high:
+            op.erase()
+            return []
+    if low is not None and low == high:
+        edit.substitute({Loop(op).var: Index.constant(low)})
     _simplify_bodies(op)
     loop = Loop(op)
     for unused in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
@@ -267,6 +266,28 @@ def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
         inline_loop(op)
         return body
     return [op]
+
+
+def _constant_range(loop: Loop) -> tuple[int, int] | None:
+    """The first and the last value of the variable of a loop with constant bounds: nothing decides them further."""
+    if len(loop.lowers) != 1 or len(loop.uppers) != 1:
+        return None
+    low, high = loop.lowers[0].as_constant(), loop.uppers[0].as_constant()
+    return None if low is None or high is None else (low, high - 1)
+
+
+def _without_idle_bounds(op: ir.Operation) -> ir.Operation | None:
+    """A loop without the bounds that others imply; None if it never runs and was erased."""
+    loop, box = Loop(op), intervals.around(op)
+    lowers, uppers = possible_maxima(loop.lowers, box), possible_minima(loop.uppers, box)
+    if len(uppers) > 1 and loop.kind in FAST_KINDS:
+        uppers = _constant_minimum(op, uppers)
+    if any(intervals.at_least_zero(low - high, box) for low in lowers for high in uppers):
+        op.erase()
+        return None
+    if len(lowers) < len(loop.lowers) or len(uppers) < len(loop.uppers):
+        return edit.set_bounds(op, lowers, uppers)
+    return op
 
 
 def _constant_minimum(op: ir.Operation, uppers: list[Index]) -> list[Index]:
