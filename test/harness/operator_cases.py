@@ -61,6 +61,10 @@ CASES: dict[str, list[Case]] = {
     "roll": [([ROWS], {"shift": 2, "axis": 1})],
     "strided_slice": [([(7, 5)], {"axes": [0, 1], "begin": [-2, 1], "end": [0, 5], "strides": [-3, 2]})],
     "slice_scatter": [([(7, 2), (3, 2)], {"start": 1, "end": 7, "step": 2})],
+    "pack_panels": [
+        ([(16, 5)], {"along": 0, "inner": [1], "width": 8}),
+        ([(4, 16)], {"along": 1, "inner": [0], "width": 8, "group": 2}),
+    ],
     "topk": [([ROWS], {"k": 3})],
     "nn.prelu": [([(1, 4, 3), (4,)], {})],
     "nn.dense": [([(3, 5), (7, 5)], {}), ([(1, 5), (7, 5), (7,)], {})],

@@ -39,7 +39,8 @@ def bound_weights(graph: Graph, plan: Plan, functions: Mapping[str, Any]) -> np.
         if weights_func is not None:
             values = _Values(graph, weights_func, functions)
             for name, value in zip(derived, weights_func.outputs, strict=True):
-                values.store(value, places.get(name))
+                if name in places:
+                    values.store(value, places[name])
     return memory
 
 
@@ -154,7 +155,8 @@ def _run(
     rule = array_rule(func, node)
     if rule is None:
         return _called(node, operands, target, functions)
-    results = rule.compute(*operands, out=target, **node.attributes)
+    with np.errstate(all="ignore"):  # as in compiled code
+        results = rule.compute(*operands, out=target, **node.attributes)
     return results if isinstance(results, list) else [results]
 
 
