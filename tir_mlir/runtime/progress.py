@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -124,7 +125,7 @@ class _Line:
     """The line of a build on a terminal; a thread shows it once the build has taken some time."""
 
     def __init__(self, build: Build):
-        self._build, self._ended = build, threading.Event()
+        self._build, self._ended, self._start = build, threading.Event(), time.monotonic()
         self._thread = threading.Thread(target=self._show, daemon=True)
         try:
             self._thread.start()
@@ -141,12 +142,12 @@ class _Line:
         if self._ended.wait(PATIENCE):
             return
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
         columns = TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[functions]}")
         bar = Progress(
             *columns,
-            TimeElapsedColumn(),
+            TextColumn("{task.fields[seconds]:.0f} s"),
             console=Console(file=sys.stderr),
             transient=True,
             auto_refresh=False,
@@ -155,10 +156,13 @@ class _Line:
         )
         build = self._build
         with bar:
-            line = bar.add_task(build.title, total=None, functions="")
+            line = bar.add_task(build.title, total=None, functions="", seconds=PATIENCE)
             while not self._ended.wait(0.1):
                 count, done = build.count, min(build.done, build.count)
                 told = f"{done} of {count} functions" if count else ""
                 stage = f"{build.title}: {build.stage}".removesuffix(": ")
-                bar.update(line, description=stage, total=count or None, completed=done, functions=told)
+                seconds = time.monotonic() - self._start
+                bar.update(
+                    line, description=stage, total=count or None, completed=done, functions=told, seconds=seconds
+                )
                 bar.refresh()

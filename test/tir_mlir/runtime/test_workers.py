@@ -13,7 +13,7 @@ import pytest
 from harness import ROOT
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.cache import claims, store
 from tir_mlir.runtime.cache.claims import claimed
 from tir_mlir.runtime.workers import Task, pool, run, start
 
@@ -140,12 +140,20 @@ def test_a_fork_in_the_middle_of_a_run(worker):
     assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0 and len(results) == 8
 
 
-def test_what_another_build_computes_comes_last(folder):
+def test_what_another_build_computes_comes_last(folder, monkeypatch):
+    monkeypatch.setattr(claims, "PATIENCE", 0.01)
     with claimed("code", "a0") as is_free:
         results, told = [], []
         assert is_free
         results = run(tasks("process", [b"0 the longest", b"0"], "a"), progress=told.append)
     assert [done.label for done in told] == ["f1", "f0"] and len(results) == 2
+
+
+def test_what_another_build_finishes_in_a_moment_is_not_computed(folder):
+    with claimed("code", "a0"):
+        threading.Timer(0.05, store.save, ("code", "a0", b"theirs")).start()
+        threading.Timer(0.1, (folder / "code" / "new-claim-a0").unlink).start()
+        assert run([Task("no.such:function", b"", "code", "a0")]) == [b"theirs"]
 
 
 def test_a_claim_of_a_dead_process_does_not_count(folder):

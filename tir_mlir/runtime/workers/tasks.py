@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tir_mlir.runtime.cache import store
-from tir_mlir.runtime.cache.claims import claimed
+from tir_mlir.runtime.cache.claims import awaited, claimed
 from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, Answer, Request
 
 
@@ -39,8 +39,11 @@ def attempt(request: Request) -> Answer:
     if found is not None:
         return Answer(CACHED, 0.0, found)
     with claimed(*name) as is_free:
-        if not is_free and not request.insist:
-            return Answer(BUSY)
+        if not is_free:
+            if not request.insist:
+                return Answer(BUSY)
+            if (found := awaited(*name)) is not None:
+                return Answer(CACHED, 0.0, found)
         answer = _computed(request)
         store.save(*name, answer.result)
     return answer
