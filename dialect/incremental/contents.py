@@ -43,6 +43,7 @@ from tir_mlir.dialect.ir.op_traits import (
     IFS,
     NO_ACCESS,
     READING,
+    YIELDS,
     accessed,
     takes_no_memref,
 )
@@ -51,6 +52,8 @@ _HEAD = NO_ACCESS | FOLDED | {"arith.index_cast", "memref.get_global"}
 ARGUMENT = "argument"
 """With a number, what names a parameter in `Nest.uses`."""
 _ONCE = ("func.return",)
+_NARROW = AFFINE_ACCESSES | YIELDS
+"""Ops that declare no type of an index."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,8 @@ class Nest:
     what is allocated or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that
     are used in it, and whether they may be written: parameters by number, others by the signature of their ops; None if
     one has none. is_head: whether allocations may come after it at the start of a body. name: of the op. has_results:
-    whether it has. infos: snapshots of the loops and blocks in it, by id, as they are asked for.
+    whether it has. is_wide: whether an index or an extent in it may be declared as int64. infos: snapshots of the loops
+    and blocks in it, by id, as they are asked for.
     """
 
     signature: Hashable
@@ -76,6 +80,7 @@ class Nest:
     is_head: bool
     name: str
     has_results: bool
+    is_wide: bool
     infos: dict[int, Any] = field(default_factory=dict, repr=False)
 
 
@@ -107,6 +112,13 @@ class FunctionContents:
     buffers: dict[str, int] = field(repr=False)
     sizes: frozenset[str]
     data_loops: int
+    wide_arguments: bool
+    wide_nests: int
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether an index or an extent in the function may be declared as int64."""
+        return self.wide_arguments or self.wide_nests > 0
 
     @cached_property
     def heads(self) -> int:
@@ -169,7 +181,9 @@ class FunctionContents:
         if any(n.sizes for n in (*gone, *fresh)):
             sizes = frozenset(s for nest in body for s in nest.sizes)
         loops = self.data_loops + sum(n.has_data_loop for n in fresh) - sum(n.has_data_loop for n in gone)
-        return FunctionContents(self.number, body, signed, homes, blocks, declared, buffers, sizes, loops)
+        wide = self.wide_nests + sum(n.is_wide for n in fresh) - sum(n.is_wide for n in gone)
+        named = signed, homes, blocks, declared, buffers, sizes
+        return FunctionContents(self.number, body, *named, loops, self.wide_arguments, wide)
 
 
 def gaps(spans: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
@@ -259,9 +273,12 @@ def read_nest(top: ir.Operation) -> Nest:
     blocks: list[str] = []
     declared: list[str] = []
     buffers: list[str] = []
-    has_data_loop = False
+    has_data_loop = is_wide = False
     for op in ops(top):
         name = op.name
+        if name not in _NARROW and not is_wide:
+            facts = op.attributes
+            is_wide = attrs.DTYPE in facts or attrs.DTYPES in facts or attrs.EXTENT_DTYPE in facts
         if name in AFFINE_LOOPS:
             facts = op.attributes
             if attrs.ID in facts:
@@ -276,13 +293,14 @@ def read_nest(top: ir.Operation) -> Nest:
         has_data_loop = has_data_loop or is_data_loop(op)
     sizes = frozenset(name for name, _ in sizes_of(top))
     names = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers), sizes
-    return Nest(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0)
+    return Nest(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0, is_wide)
 
 
 def read_function(func: Func) -> FunctionContents | None:
     """Look a function over; None if two of its loops and blocks have one id."""
     body = [read_nest(op) for op in direct_ops(func.op)]
-    empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0)
+    wide = any(attrs.DTYPE in a or attrs.EXTENT_DTYPE in a for a in attrs.argument_attrs(func.op))
+    empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0, wide, 0)
     return empty._changed(body, [], body)
 
 
@@ -291,7 +309,7 @@ class KnownModule(Listener):
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
         super().__init__()
-        self.functions = [op.operation for op in module.body.operations]
+        self.functions = direct_ops(module.operation)
         self.bodies = [op for op in self.functions if is_program(op)]
         self.contents = contents
         self._numbers = {op: number for number, op in enumerate(self.bodies)}
@@ -383,7 +401,7 @@ def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
 
     `touched`: made of the clone that the step made `module` of.
     """
-    if touched.whole or [op.operation for op in module.body.operations] != touched.functions:
+    if touched.whole or direct_ops(module.operation) != touched.functions:
         return None
     runs: list[list[Run]] = []
     contents: list[FunctionContents] = []

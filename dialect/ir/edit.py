@@ -80,10 +80,22 @@ def _constant(value: ir.Value, unsigned: bool) -> float | int | None:
     return attribute.value if isinstance(attribute, ir.FloatAttr | ir.IntegerAttr) else None
 
 
+_SEGMENTS = frozenset({"operandSegmentSizes"})
+
+
 def rebuild(op: ir.Operation, operands: Sequence[ir.Value], changes: Mapping[str, ir.Attribute]) -> ir.Operation:
-    """Replace an op by one with other operands and attributes; bodies are moved, ids and locations kept."""
+    """Replace an op by one with other operands and attributes; bodies are moved, ids and locations kept.
+
+    Without a new op if there are as many operands: to list the attributes of an op takes long.
+    """
     touch(op)
-    facts = op.attributes
+    facts, listed = op.attributes, op.operands
+    if len(listed) == len(operands) and all(facts[key] == changes[key] for key in _SEGMENTS.intersection(changes)):
+        for number, value in enumerate(operands):
+            listed[number] = value
+        for key, attribute in changes.items():
+            facts[key] = attribute
+        return op
     attributes = {name: facts[name] for name in facts} | dict(changes)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(

@@ -100,18 +100,22 @@ class Iter:
         return attrs.is_wide(self.var)
 
 
-class View:
-    """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
+class _OneView(type):
+    """Makes one view per op while modules are frozen. Without `__new__`: half of the calls for a view that is known."""
 
-    def __new__(cls, op: Any) -> Any:
+    def __call__(cls, op: Any) -> Any:
         cache = answers()
         if cache is None:
-            return object.__new__(cls)
+            return super().__call__(op)
         key = (cls, op.operation)
         view = cache.get(key)
         if view is None:
-            view = cache[key] = object.__new__(cls)
+            view = cache[key] = super().__call__(op)
         return view
+
+
+class View(metaclass=_OneView):
+    """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
 
     def __init__(self, op: Any):
         self.op: ir.Operation = op.operation
@@ -408,7 +412,12 @@ class Func(View):
 def funcs(module: ir.Module | ir.Operation) -> list[Func]:
     """The functions of TensorIR of a module with a body; those on tensors are views of `dialect.graph`."""
     root = module.operation if isinstance(module, ir.Module) else module
-    return [Func(op) for op in direct_ops(root) if is_program(op)]
+    return [Func(op) for op in _programs(root)]
+
+
+@remembered
+def _programs(root: ir.Operation) -> list[ir.Operation]:
+    return [op for op in direct_ops(root) if is_program(op)]
 
 
 @remembered

@@ -34,7 +34,9 @@ from tir_mlir.dialect.ir import (
     is_block,
     ops,
     over_dims,
+    parent_op,
     parents,
+    remembered,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.presburger import (
@@ -348,16 +350,21 @@ def isolation(op: ir.Operation) -> None:
     loop = Loop(op)
     for use in loop.var.uses:
         user = use.owner.operation
-        for parent in parents(user):
-            if parent == op:
-                break
-            if is_block(parent) and Block(parent).has_iters:
-                fail(
-                    user,
-                    "isolation",
-                    f'block "{Block(parent).name}" uses the loop variable {loop.name} of a loop around it; bind it'
-                    " to an iter",
-                )
+        block = _block_with_iters(parent_op(user))
+        if block is not None and op in parents(block.op):
+            fail(
+                user,
+                "isolation",
+                f'block "{block.name}" uses the loop variable {loop.name} of a loop around it; bind it to an iter',
+            )
+
+
+@remembered
+def _block_with_iters(op: ir.Operation) -> Block | None:
+    """The innermost block with iters that an op is, or is in."""
+    if is_block(op) and Block(op).has_iters:
+        return Block(op)
+    return None if op.name == "func.func" else _block_with_iters(parent_op(op))
 
 
 def init_first(op: ir.Operation) -> None:

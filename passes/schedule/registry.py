@@ -71,6 +71,22 @@ class Primitive:
         return inspect.signature(self.run, eval_str=True)
 
     @cached_property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The parameters by name, in order."""
+        return dict(self.signature.parameters)
+
+    @cached_property
+    def positional(self) -> tuple[str, ...]:
+        """The parameters that an argument without a name may be of."""
+        return tuple(k for k, p in self.parameters.items() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    @cached_property
+    def variadic(self) -> str | None:
+        """The name of the `*args` parameter, if it has one."""
+        kinds = self.parameters.values()
+        return next((p.name for p in kinds if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+
+    @cached_property
     def returns(self) -> Any:
         """The annotated result type."""
         return self.samples or self.signature.return_annotation

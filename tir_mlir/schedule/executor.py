@@ -26,7 +26,7 @@ from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, step_error
 from tir_mlir.schedule.refusal import refusal as refusal_text
-from tir_mlir.schedule.step_arguments import BlockName, bound, variadic
+from tir_mlir.schedule.step_arguments import BlockName, bound
 from tir_mlir.schedule.step_arguments import rank as rank_of
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction
@@ -215,7 +215,8 @@ class Executor(HandleTable):
                 with frozen():
                     changed = changed_nests(module, touched) if touched else None
                     nests = [f.op for f in funcs(module)] if changed is None else changed.edited
-                    declarations = index_types(nests, first) if create.next_id(module) != first else []
+                    may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
+                    declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                     if not declarations:
                         self._verify(primitive.name, module, changed, verified is not None)
                         return result
@@ -259,9 +260,9 @@ class Executor(HandleTable):
         return {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
 
     def _run_with(self, primitive: Primitive, call: dict[str, Any]) -> Any:
-        many = variadic(primitive)
+        many = primitive.variadic
         positional = call.pop(many) if many else ()
-        parameters = primitive.signature.parameters.items()
+        parameters = primitive.parameters.items()
         call |= {
             k: Choices(self.random, self.decider, set(self.names.values()))
             for k, p in parameters
@@ -322,7 +323,7 @@ class Executor(HandleTable):
 
     def _named(self, primitive: Primitive, key: str, value: Any) -> Any:
         """Resolve block names to handles, by `get_block` steps, and functions to their names."""
-        if primitive.signature.parameters[key].annotation is Func:
+        if primitive.parameters[key].annotation is Func:
             return working_function(funcs(self.module), value).name
         if isinstance(value, BlockName):
             return self.apply("get_block", str(value), self.working)

@@ -81,7 +81,7 @@ class CallPrinter:
 
     def short(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The call without arguments that equal their defaults."""
-        parameters = PRIMITIVES[name].signature.parameters
+        parameters = PRIMITIVES[name].parameters
         return self.call(name, {k: v for k, v in arguments.items() if not _is(v, parameters[k].default)})
 
     def value(self, value: Any) -> str:
@@ -202,7 +202,7 @@ class HandleTable:
 
     def _argument(self, primitive: Primitive, key: str, value: Any, module: ir.Module) -> Any:
         """Convert an argument to what the primitive takes: views for handles, values for sampled integers."""
-        annotation = primitive.signature.parameters[key].annotation
+        annotation = primitive.parameters[key].annotation
         if annotation is Func:
             return working_function(funcs(module), value)
         if isinstance(value, Handle):

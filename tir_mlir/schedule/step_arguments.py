@@ -36,24 +36,39 @@ class Mistyped(Exception):
 def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Bind arguments to parameter names (`*args` under its own name) and convert them. Errors: TypeError."""
     where = f'In "Schedule.{primitive.name}"'
-    try:
-        arguments = primitive.signature.bind_partial(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{where}: {error}") from None
-    arguments.apply_defaults()
+    given = _given(primitive, args, kwargs)
+    if given is None:
+        try:
+            arguments = primitive.signature.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{where}: {error}") from None
+        arguments.apply_defaults()
+        given = arguments.arguments
     converted = {}
-    for key, parameter in primitive.signature.parameters.items():
+    for key, parameter in primitive.parameters.items():
         if parameter.annotation is Choices:
             continue
-        if key not in arguments.arguments:
+        value = given.get(key, parameter.default)
+        if value is inspect.Parameter.empty:
             raise TypeError(f'{where}, "{key}" is missing. Expected "{described(parameter.annotation)}"')
-        converted[key] = typed(primitive, key, arguments.arguments[key])
+        converted[key] = typed(primitive, key, value)
     return converted
+
+
+def _given(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments by name, without defaults; None for a call that only Python's own binding can judge."""
+    if primitive.variadic is None:
+        given = dict(zip(primitive.positional, args, strict=False))
+        plain = len(args) <= len(primitive.positional)
+    else:
+        given, plain = {primitive.variadic: args}, not primitive.positional
+    plain = plain and kwargs.keys() <= primitive.parameters.keys() and given.keys().isdisjoint(kwargs)
+    return given | kwargs if plain else None
 
 
 def typed(primitive: Primitive, key: str, value: Any) -> Any:
     """Convert a value to the type of a parameter. Errors: TypeError."""
-    parameter = primitive.signature.parameters[key]
+    parameter = primitive.parameters[key]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         return [_fitted(primitive, parameter, entry) for entry in value]
     return _fitted(primitive, parameter, value)
@@ -73,7 +88,7 @@ def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> A
 
 def _endless(value: Any, most: int = 40) -> bool:
     """Whether lists and dictionaries are nested deeper than `most`."""
-    level = [value]
+    level = [value] if isinstance(value, (list, tuple, dict)) else []
     for _ in range(most):
         inner = [
             i for v in level for i in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ())
@@ -82,12 +97,6 @@ def _endless(value: Any, most: int = 40) -> bool:
         if not level:
             return False
     return True
-
-
-def variadic(primitive: Primitive) -> str | None:
-    """The name of the `*args` parameter of a primitive, if it has one."""
-    kinds = primitive.signature.parameters.values()
-    return next((p.name for p in kinds if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
 
 
 def alternatives(annotation: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir import Func
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule.handles import Handle, handles_in
-from tir_mlir.schedule.step_arguments import handle_types, variadic
+from tir_mlir.schedule.step_arguments import handle_types
 from tir_mlir.schedule.trace import python_text
 from tir_mlir.schedule.trace.python_text import DECISION, NAME
 
@@ -69,7 +69,7 @@ class Instruction:
 
     @property
     def variadic(self) -> str | None:
-        return variadic(PRIMITIVES[self.name])
+        return PRIMITIVES[self.name].variadic
 
     @property
     def inputs(self) -> list[Any]:
@@ -132,7 +132,7 @@ def kind_named(name: str) -> InstructionKind | None:
 @lru_cache(maxsize=512)
 def _kind(primitive: Primitive) -> InstructionKind:
     parameters = primitive.signature.parameters
-    many = variadic(primitive)
+    many = primitive.variadic
     keys = [k for k, p in parameters.items() if p.annotation is not Choices and k != DECISION]
     handle_keys = [k for k in keys if parameters[k].annotation is not Func and handle_types(parameters[k].annotation)]
     inputs = _INPUTS.get(primitive.name, tuple(f"*{k}" if k == many else k for k in handle_keys))
