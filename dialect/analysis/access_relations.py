@@ -103,12 +103,12 @@ def loop_names(op: ir.Operation) -> list[str]:
 
 
 @only_reads
-def relations_of(root: ir.Operation, buffer: ir.Value | None = None) -> list[AccessRelation]:
-    """The access relations under `root` (to `buffer`, if given), without duplicates."""
+def relations_of(root: ir.Operation, *buffers: ir.Value) -> list[AccessRelation]:
+    """The access relations under `root` (to some buffers, if given), without duplicates."""
     seen: dict[tuple, None] = {}
     relations: list[AccessRelation] = []
     for access in accesses(root):
-        if buffer is not None and access.buffer != buffer:
+        if buffers and access.buffer not in buffers:
             continue
         key = (access.op.block, access.buffer, access.kind, *access.indices)
         if key not in seen:
@@ -125,10 +125,9 @@ def relation_of(access: Access) -> AccessRelation:
 def written_groups(root: ir.Operation) -> list[list[AccessRelation]]:
     """Access relations under `root`, grouped by buffer, for buffers written there."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
-    written = {a.buffer for a in accesses(root) if a.is_write}
-    for touch in relations_of(root):
-        if touch.access.buffer in written:
-            groups.setdefault(touch.access.buffer, []).append(touch)
+    written = dict.fromkeys(a.buffer for a in accesses(root) if a.is_write)
+    for touch in relations_of(root, *written) if written else ():
+        groups.setdefault(touch.access.buffer, []).append(touch)
     return list(groups.values())
 
 

@@ -119,6 +119,12 @@ def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     return _at_depth(first.apply_range(second.reverse()), 0).is_empty()
 
 
+def _own_key(touch: AccessRelation, level: int) -> Hashable | None:
+    key = structural_key(touch.access)
+    return None if key is None or has_digits(touch.access.op) else (key, level)
+
+
+@by_structure(_own_key)
 def _is_invariant(touch: AccessRelation, level: int) -> bool:
     """Whether an access is to one element in all iterations of the loop at a level."""
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()

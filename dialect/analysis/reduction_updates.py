@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation
 from tir_mlir.dialect.analysis.accesses import accesses, of_op
-from tir_mlir.dialect.ir import Block, access_indices, is_block, is_inside, parents
+from tir_mlir.dialect.ir import Block, access_indices, is_block, is_inside, parents, remembered
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
     AFFINE_LOAD,
@@ -45,12 +45,14 @@ def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
     return init is not None and all(is_inside(t.access.op, init) or update_store(t.access.op) for t in (a, b))
 
 
+@remembered
 def update_store(op: ir.Operation) -> ir.Operation | None:
     """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
     store = commutative_update(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
     return store if store is not None and _is_declared(store) else None
 
 
+@remembered
 def commutative_update(op: ir.Operation) -> ir.Operation | None:
     """The store of the update `X[f] = X[f] op value` that a load or store belongs to, or None. Declared or not."""
     if op.name in ELEMENT_LOADS:

@@ -56,7 +56,8 @@ class Primitive:
 
     `samples` is the result type of a primitive that makes a random decision and returns a `Sample`. `moves`: where it
     may let accesses run. `keeps_order`: it keeps the order of all accesses, or decides it by dependences, which know
-    what parameters may alias; so does one that moves nothing.
+    what parameters may alias; so does one that moves nothing. `marks`: it sets the kind of loops or annotations and
+    edits nothing else; no rule of the verifier reads those.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Primitive:
     samples: Any = None
     moves: Moves = "anywhere"
     keeps_order: bool = False
+    marks: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -100,12 +102,17 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def primitive(
-    name: str, pure: bool = False, samples: Any = None, moves: Moves = "anywhere", keeps_order: bool = False
+    name: str,
+    pure: bool = False,
+    samples: Any = None,
+    moves: Moves = "anywhere",
+    keeps_order: bool = False,
+    marks: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the primitive `name` (TVM's name, with underscores). The rest: see `Primitive`."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        PRIMITIVES[name] = Primitive(name, run, pure, samples, moves, keeps_order or moves == "nothing")
+        PRIMITIVES[name] = Primitive(name, run, pure, samples, moves, keeps_order or moves == "nothing", marks)
         return run
 
     return register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -218,20 +218,21 @@ class Executor(HandleTable):
                     may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
                     declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                     if not declarations:
-                        self._verify(primitive.name, module, changed, verified is not None)
+                        self._verify(primitive, module, changed, verified is not None)
                         return result
                 for op, key, value in declarations:
                     attrs.put(op, key, value)
                 first = create.next_id(module)  # all are declared
 
-    def _verify(self, step: str, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
+    def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
         if changed is not None and self.audit is not None:
-            self.audit(step, self.module, module, changed)
+            self.audit(step.name, self.module, module, changed)
         changed = changed if is_verified else None
-        verify(module, old_module=self.module, changed=changed)
-        check_concurrency(step, self.module, module, changed)
-        check_aliasing(step, self.module, module)
+        ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
+        verify(module, old_module=self.module, changed=ruled)
+        check_concurrency(step.name, self.module, module, changed)
+        check_aliasing(step.name, self.module, module)
         versions.record(module, self.module, changed)
 
     def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:

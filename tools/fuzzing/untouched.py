@@ -6,7 +6,7 @@ would go unverified; here it is a fault. Runs after each step of every test and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mlir import ir
@@ -14,8 +14,9 @@ from mlir import ir
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
 from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import funcs, ops
+from tir_mlir.dialect.ir import attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
+from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.executor import Executor
 
 Values = dict[ir.Value, ir.Value]
@@ -41,6 +42,8 @@ def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: Cha
     """Raise NotRecorded if an op outside the nests that a step is said to have edited differs from before."""
     known: Values = {}
     pairs = []
+    if PRIMITIVES[step].marks:
+        _check_marks(step, before, after)
     for old, now, runs in zip(funcs(before), funcs(after), changed.runs, strict=True):
         known |= dict(zip(old.args, now.args, strict=True))
         if _facts(old.op) != _facts(now.op):
@@ -55,6 +58,15 @@ def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: Cha
         if difference is not None:
             raise NotRecorded(f"{step} edits an op without a record: {difference}")
     _check_contents(step, after, changed)
+
+
+def _check_marks(step: str, before: ir.Module, after: ir.Module) -> None:
+    """Raise NotRecorded if a step changed more than the kinds of loops and annotations."""
+    for old, now in zip(funcs(before), funcs(after), strict=True):
+        known = dict(zip(old.args, now.args, strict=True))
+        difference = _difference(old.op, now.op, known, (attrs.KIND, attrs.ANNOTATIONS))
+        if difference is not None:
+            raise NotRecorded(f"{step} edits more than marks: {difference}")
 
 
 def _check_contents(step: str, after: ir.Module, changed: ChangedNests) -> None:
@@ -85,13 +97,13 @@ def _own(known: FunctionContents) -> dict[object, int]:
     return {mark: known.body.index(nest) for mark, nest in known.signed.items() if nest is not None}
 
 
-def _difference(one: ir.Operation, other: ir.Operation, known: Values) -> str | None:
-    """What differs between two nests, with `known` outer values; None if they are equal."""
+def _difference(one: ir.Operation, other: ir.Operation, known: Values, besides: Sequence[str] = ()) -> str | None:
+    """What differs between two nests, with `known` outer values, besides some attributes; None if they are equal."""
     left, right = ops(one), ops(other)
     if len(left) != len(right):
         return f"{len(left)} ops became {len(right)} in {other}"
     for a, b in zip(left, right, strict=True):
-        if a.name != b.name or _facts(a) != _facts(b) or len(a.operands) != len(b.operands):
+        if a.name != b.name or _facts(a, besides) != _facts(b, besides) or len(a.operands) != len(b.operands):
             return f"{a} became {b}"
         if not all(_is_same(v, w, known) for v, w in zip(a.operands, b.operands, strict=True)):
             return f"the operands of {a} changed to those of {b}"
@@ -114,8 +126,8 @@ def _is_same(v: ir.Value, w: ir.Value, known: Values) -> bool:
     return all(_is_same(a, b, known) for a, b in zip(one.operands, other.operands, strict=True))
 
 
-def _facts(op: ir.Operation) -> dict[str, ir.Attribute]:
-    return {name: op.attributes[name] for name in op.attributes}
+def _facts(op: ir.Operation, besides: Sequence[str] = ()) -> dict[str, ir.Attribute]:
+    return {name: op.attributes[name] for name in op.attributes if name not in besides}
 
 
 def _values(op: ir.Operation) -> list[ir.Value]:

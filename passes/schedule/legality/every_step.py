@@ -112,10 +112,6 @@ def _written_in(loop: ir.Operation, op: ir.Operation) -> ir.Value | None:
     return next((t.buffer for t in touches(loop) if t.is_write and t.buffer in touched), None)
 
 
-# these move no access, or check the loop themselves
-_MARKS = ("annotate", "unannotate", "set_scope", "unroll", "parallel", "vectorize", "bind")
-
-
 def check_concurrency(
     step: str, old_module: ir.Module, new_module: ir.Module, changed: ChangedNests | None = None
 ) -> None:
@@ -125,7 +121,7 @@ def check_concurrency(
     iteration, or by moving the loop outwards. Dependences that existed before the step are ignored. `changed`: what the
     step changed, if known; other loops are as before.
     """
-    if step in _MARKS:
+    if PRIMITIVES[step].marks or step == "set_scope":  # these move no access, or check the loop themselves
         return
     with frozen():
         roots = [new_module.operation] if changed is None else changed.affected

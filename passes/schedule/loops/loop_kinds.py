@@ -15,7 +15,7 @@ THREAD_TAGS = (
 )  # fmt: skip
 
 
-@primitive("parallel", moves="nothing")
+@primitive("parallel", moves="nothing", marks=True)
 def parallel(loop: Loop) -> None:
     """Run the iterations of a loop on several CPU cores.
 
@@ -27,7 +27,7 @@ def parallel(loop: Loop) -> None:
     _concurrent(loop, "parallel")
 
 
-@primitive("vectorize", moves="nothing")
+@primitive("vectorize", moves="nothing", marks=True)
 def vectorize(loop: Loop) -> None:
     """Run the iterations of a loop as lanes of vector instructions.
 
@@ -41,7 +41,7 @@ def vectorize(loop: Loop) -> None:
     _concurrent(loop, "vectorized")
 
 
-@primitive("unroll", moves="nothing")
+@primitive("unroll", moves="nothing", marks=True)
 def unroll(loop: Loop) -> None:
     """Unroll a loop.
 
@@ -52,7 +52,7 @@ def unroll(loop: Loop) -> None:
     _set_kind(loop, "unrolled")
 
 
-@primitive("bind", moves="nothing")
+@primitive("bind", moves="nothing", marks=True)
 def bind(loop: Loop, thread_axis: str) -> None:
     """Bind a loop to a thread axis.
 
