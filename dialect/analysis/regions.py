@@ -159,7 +159,7 @@ def _symbols_for(block: Block, block_regions: Sequence[Region], dims: Sequence[i
             wide = [e | {k: _wider(e[k], len(new)) for k in ("min", "extent")} for e in entries]
             facts[key] = ir.ArrayAttr.get([ir.DictAttr.get(e) for e in wide])
     facts[attrs.SYMS] = attrs.to_attr([*attrs.get(block.op, attrs.SYMS, []), *map(symbol_name, new)])
-    block.__dict__.pop("symbols", None)  # cached before the change
+    vars(block).pop("symbols", None)  # cached before the change
     return [*old_symbols, *new]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from mlir import ir
 
@@ -100,17 +100,20 @@ class Iter:
         return attrs.is_wide(self.var)
 
 
+T = TypeVar("T")
+
+
 class _OneView(type):
     """Makes one view per op while modules are frozen. Without `__new__`: half of the calls for a view that is known."""
 
-    def __call__(cls, op: Any) -> Any:
+    def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         cache = answers()
         if cache is None:
-            return super().__call__(op)
+            return type.__call__(cls, op)
         key = (cls, op.operation)
         view = cache.get(key)
         if view is None:
-            view = cache[key] = super().__call__(op)
+            view = cache[key] = type.__call__(cls, op)
         return view
 
 
