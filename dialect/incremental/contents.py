@@ -309,6 +309,7 @@ class KnownModule(Listener):
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
         super().__init__()
+        self.module = module
         self.functions = direct_ops(module.operation)
         self.bodies = [op for op in self.functions if is_program(op)]
         self.contents = contents

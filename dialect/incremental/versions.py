@@ -27,8 +27,17 @@ from weakref import WeakKeyDictionary
 
 from mlir import ir
 
-from tir_mlir.dialect.incremental.contents import ChangedNests, FunctionContents, Run, gaps, read_function, signature
+from tir_mlir.dialect.incremental.contents import (
+    ChangedNests,
+    FunctionContents,
+    KnownModule,
+    Run,
+    gaps,
+    read_function,
+    signature,
+)
 from tir_mlir.dialect.ir import Func, attrs, clone_module, entered, funcs, top_of, visit, walk
+from tir_mlir.dialect.ir.memo import listener
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
 _HANDLED = AFFINE_LOOPS | {"func.func"}
@@ -125,10 +134,18 @@ def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Op
     table = _tables.get(like or module)
     if table is None:
         return walk.find(module, number)
-    position = table.place(number)
+    position, bodies = table.place(number), _bodies(module)
     if position is None:
-        return next((f.op for f in funcs(module) if f.id == number), None)
-    return walk.find(funcs(module)[position[0]].body.operations[position[1]].operation, number)
+        return next((op for op in bodies if attrs.get(op, attrs.ID) == number), None)
+    return walk.find(Func(bodies[position[0]]).body.operations[position[1]].operation, number)
+
+
+def _bodies(module: ir.Module) -> list[ir.Operation]:
+    """The functions of a module with a body."""
+    current = listener()
+    if isinstance(current, KnownModule) and current.module is module:
+        return current.bodies
+    return [f.op for f in funcs(module)]
 
 
 def infos_with(module: ir.Module, number: int) -> dict[int, Any]:

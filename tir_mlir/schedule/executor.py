@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.legality.every_step import index_types
 from tir_mlir.passes.schedule.queries.decider import Choices, Decider, DeciderError, Random
 from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.registry import Sample
-from tir_mlir.schedule.handle_table import CallPrinter, HandleTable
+from tir_mlir.schedule.handle_table import CallPrinter, HandleTable, name_in_call
 from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register
 from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
 from tir_mlir.schedule.refusal import culprit_id, step_error
@@ -179,8 +179,9 @@ class Executor(HandleTable):
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
         module = self.module if primitive.pure else self.version.copy()
+        names: dict[int, str] = {}
         try:
-            result = (self._run if primitive.pure else self._ran)(primitive, arguments, module)
+            result = (self._run if primitive.pure else self._ran)(primitive, arguments, module, names)
         except DeciderError as error:
             raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
@@ -195,19 +196,19 @@ class Executor(HandleTable):
         outputs = self._to_handles(result)
         flat = tuple(_flat(outputs))
         step = Instruction(primitive.name, arguments, flat, isinstance(outputs, list))
-        self._record(step, decision, module, user)
+        self._record(step, decision, module, user, names)
         if name:
             self.names[step] = name
         return outputs
 
-    def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
+    def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
         verified."""
         verified = versions.known_table(self.module)
         table = verified or (versions.read(self.module) if self.audit is not None else None)
         touched = Touched(module, table.functions) if table is not None else None
         with touched or nullcontext():
-            call = self._call(primitive, arguments, module)
+            call = self._call(primitive, arguments, module, names)
             touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
             first = create.next_id(module)
             result = self._run_with(primitive, call)
@@ -235,10 +236,13 @@ class Executor(HandleTable):
         check_aliasing(step.name, self.module, module)
         versions.record(module, self.module, changed)
 
-    def _record(self, instruction: Instruction, decision: Any, module: ir.Module, user: Call) -> None:
-        """Commit a step: update the module, trace, history and dead handles."""
+    def _record(
+        self, instruction: Instruction, decision: Any, module: ir.Module, user: Call, names: Mapping[int, str]
+    ) -> None:
+        """Commit a step: update the module, trace, history and dead handles. names: of the loops and blocks of the
+        arguments."""
         number, version, previous = len(self.trace.insts) + 1, self.version, self.module
-        printer = CallPrinter(previous, self._values)
+        printer = CallPrinter(previous, self._values, names)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
         if module is not previous:
             lost = self._dead.record(previous, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
@@ -251,14 +255,19 @@ class Executor(HandleTable):
         facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first, lost
         self.history.append(Entry(*facts))
 
-    def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> Any:
+    def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         table = versions.known_table(module)
         known = nullcontext() if table is None else KnownModule(module, table.functions)
         with known, nullcontext() if primitive.samples else frozen():  # sampling a location edits copies
-            return self._run_with(primitive, self._call(primitive, arguments, module))
+            return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
-    def _call(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module) -> dict[str, Any]:
-        return {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+    def _call(
+        self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]
+    ) -> dict[str, Any]:
+        """The arguments that a primitive takes, of those of a call; and the names of the loops and blocks in them."""
+        call = {k: self._argument(primitive, k, v, module) for k, v in arguments.items()}
+        names.update((view.id, name_in_call(view)) for view in _views_in(call.values()))
+        return call
 
     def _run_with(self, primitive: Primitive, call: dict[str, Any]) -> Any:
         many = primitive.variadic

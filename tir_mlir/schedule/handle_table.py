@@ -70,11 +70,18 @@ def _name(value: ir.Value) -> ExprText:
     return ExprText(symbol_name(value), MUL if is_product(value) else ATOM)
 
 
-class CallPrinter:
-    """Prints calls of primitives: loops and blocks by name, sampled integers by value."""
+def name_in_call(view: View) -> str:
+    """How the text of a call names a loop or block."""
+    if isinstance(view, Loop):
+        return view.name
+    return repr(view.name if isinstance(view, Block) else "root")
 
-    def __init__(self, module: ir.Module, values: Mapping[int, int]):
-        self.module, self.values = module, values
+
+class CallPrinter:
+    """Prints calls of primitives: loops and blocks by name, sampled integers by value. names: those known, by id."""
+
+    def __init__(self, module: ir.Module, values: Mapping[int, int], names: Mapping[int, str] | None = None):
+        self.module, self.values, self.names = module, values, names or {}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return f"{name}({', '.join(f'{key}={self.value(value)}' for key, value in arguments.items())})"
@@ -90,10 +97,10 @@ class CallPrinter:
         if isinstance(value, (Formula, IndexMap)):
             return value.text(self.value)
         if isinstance(value, Handle):
+            if value.id in self.names:
+                return self.names[value.id]
             op = versions.find(self.module, value.id)
-            if op is None:
-                return f"<{value.word}>"
-            return Loop(op).name if isinstance(value, LoopHandle) else repr(Block(op).name if is_block(op) else "root")
+            return f"<{value.word}>" if op is None else name_in_call(view_of(op))
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(self.value(v) for v in value) + "]"
         text = repr(value)
