@@ -46,11 +46,11 @@ def lower_to_llvm(
     with entered():
         promised, called = abi.noalias_functions(module), called_programs(module)
         units = bare_pointers.unit_parameters(module)
-        bf16 = _has_bf16(module)
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
         text = text_of(module)
+        bf16 = "bf16" in text  # values of this type, or buffers of them; no pass makes the first one
         results = {
             name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
             for name in pipeline.MODULE_PASSES
@@ -71,16 +71,6 @@ def lower_to_llvm(
             sites += results["tir-lower-checks"]
         _check_converted(module)
     return results["tir-lower-allocs"]
-
-
-def _has_bf16(module: ir.Module) -> bool:
-    """Whether a module has values of type bf16, or buffers of them. No pass makes the first one."""
-    types: set[str] = set()
-    for op in walk.ops(module.operation):
-        types.update(str(result.type) for result in op.results)
-        if "function_type" in op.attributes:
-            types.add(str(op.attributes["function_type"]))
-    return any("bf16" in text for text in types)
 
 
 class PassTimer:

@@ -21,6 +21,10 @@ def register_built_in(name: str) -> None:
         from tir_mlir.intrin import amx
 
         amx.register(name)
+    elif name.startswith(("outer_product_", "sme_outer_product_")):
+        from tir_mlir.intrin import outer_products
+
+        outer_products.register(name)
     elif name.startswith("wmma_"):
         from tir_mlir.intrin import wmma
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,6 +101,21 @@ def sme_outer_product(
     name = name or symbol + _special(scopes)
     _register(name, (_PACKED if packed else _OUTER).format(**facts), call.format(**facts))
     return name
+
+
+_NAME = re.compile(r"(sme_)?outer_product_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)(_packed)?")
+
+
+def register(name: str) -> None:
+    """Register the intrinsic of this name, and its kernel, on buffers of global memory, if there is one."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return
+    sizes = map(int, match.group(2, 3, 4))
+    if match[1]:
+        sme_outer_product(*sizes, packed=bool(match[5]))
+    elif not match[5] and all(int(match[n]) % 4 == 0 for n in (3, 4)):
+        outer_product(*sizes)
 
 
 def _facts(function: str, m: int, n: int, k: int, scopes: Sequence[str]) -> dict[str, Any]:

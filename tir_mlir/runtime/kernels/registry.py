@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.target.host import llvm_word
 
 Builder = Callable[[], None]
@@ -77,7 +78,10 @@ def needed_by(symbol: str) -> tuple[str, ...]:
 
 
 def find_kernel(symbol: str) -> Builder | None:
-    """The registered builder of `symbol`, or None."""
+    """The registered builder of `symbol`, or None. Kernels of built-in intrinsics are registered by name when they are
+    asked for: another process may have scheduled the program."""
+    if symbol not in _kernels:
+        on_demand.load("intrinsics").register_built_in(symbol)
     return _kernels.get(symbol)
 
 
