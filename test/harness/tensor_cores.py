@@ -28,17 +28,19 @@ def product(m: int = 64, n: int = 64, k: int = 64, sums: str = "float32", trans_
     return scripts.function(PRODUCT.format(m=m, n=n, k=k, sums=sums, left=left, right=right), params)
 
 
-def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, Any]]:
-    """The product with everything in place for `tensorize`: the blocks by the names of a group of intrinsics."""
+def tiled(func, tile: tuple[int, int] = (2, 2), warps: int = 1) -> tuple[Schedule, dict[str, Any]]:
+    """The product with everything in place for `tensorize`: the blocks by the names of a group of intrinsics. Each of
+    `warps` has a tile of its own, below each other."""
     sch = Schedule(func)
     block = sch.get_block("product")
     i, j, k = sch.get_loops(block)
-    i0, i1, i2 = sch.split(i, [None, tile[0], 16])
+    i0, warp, i1, i2 = sch.split(i, [None, warps, tile[0], 16])
     j0, j1, j2 = sch.split(j, [None, tile[1], 16])
     k0, k1 = sch.split(k, [None, 16])
-    sch.reorder(i0, j0, i1, k0, j1, i2, j2, k1)
+    sch.reorder(i0, j0, warp, i1, k0, j1, i2, j2, k1)
     sch.bind(i0, "blockIdx.y")
     sch.bind(j0, "blockIdx.x")
+    sch.bind(warp, "threadIdx.y")
     inner = sch.blockize(i2)
     blocks: dict[str, Any] = {"compute": inner}
     shared = [sch.cache_read(inner, n, "shared") for n in range(2)]
@@ -50,7 +52,9 @@ def tiled(func, tile: tuple[int, int] = (2, 2)) -> tuple[Schedule, dict[str, Any
     for copy in shared:
         sch.compute_at(copy, k0)
         fused = sch.fuse(*sch.get_loops(copy)[-2:])
-        sch.bind(sch.split(fused, [None, 32])[1], "threadIdx.x")
+        _, warp, lane = sch.split(fused, [None, warps, 32])
+        sch.bind(warp, "threadIdx.y")
+        sch.bind(lane, "threadIdx.x")
     lp = sch.get_loops(blocks["store"])[-2:]
     if tile[1] > 1:
         jo, ji = sch.split(lp[1], [None, 16])

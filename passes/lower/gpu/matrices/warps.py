@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_warp_loop, matrix_function, walk
+from tir_mlir.dialect.ir.fragments import WARP
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 
@@ -18,17 +19,23 @@ def run(module: ir.Module) -> None:
         }                                          }
 
     So a call accesses memory once, for the proofs of the passes after it; `tir-lower-gpu-fragments` removes the
-    condition. Requires blocks to be removed. Errors: LoweringError for a call without a loop over 32 lanes around it.
+    condition. A call outside of all loops over `threadIdx.x` gets one, as a warp makes it. Requires blocks to be
+    removed. Errors: LoweringError for a call in a loop over other threads than 32 lanes.
     """
     for func in programs(module):
+        for op in [op for op in walk.ops(func.op) if matrix_function(op) and not _threads_around(op)]:
+            with ir.InsertionPoint(op), op.location:
+                lanes = create.loop("lane", 0, WARP, "threadIdx.x")
+            for part in [*_only_for(op), op]:
+                edit.move_before(part, list(lanes.body.operations)[-1])
         for op in [op for op in walk.ops(func.op) if is_loop(op) and is_warp_loop(Loop(op))]:
             _guard(Loop(op))
         for op in walk.ops(func.op):
             if (name := matrix_function(op)) and not _is_in_warp(op):
                 raise LoweringError(
-                    f"{location_text(op)}: {name} is run by the 32 lanes of a warp together, and no loop over them is "
-                    'around it; fix: for tx in T.thread_binding(0, 32, "threadIdx.x") around the call alone, in the '
-                    "implementation of the intrinsic"
+                    f"{location_text(op)}: {name} is run by the 32 lanes of a warp together, and a loop over other "
+                    'threads is around it; fix: for tx in T.thread_binding(0, 32, "threadIdx.x") around the call alone,'
+                    " in the implementation of the intrinsic, or no loop over threadIdx.x"
                 )
 
 
@@ -41,6 +48,21 @@ def _guard(loop: Loop) -> None:
         edit.move_before(op, end)
 
 
+def _only_for(call: ir.Operation) -> list[ir.Operation]:
+    """What is computed for a call alone, such as its pointers, in order."""
+    needed = {call}
+    for op in [o.operation for o in call.block.operations][: walk.position(call)][::-1]:
+        users = {use.owner.operation for result in op.results for use in result.uses}
+        if users and users <= needed and not len(op.regions):
+            needed.add(op)
+    return [o.operation for o in call.block.operations if o.operation in needed - {call}]
+
+
+def _threads_around(op: ir.Operation) -> list[Loop]:
+    """The loops over `threadIdx.x` around an op, inner to outer."""
+    return [Loop(p) for p in walk.parents(op) if is_loop(p) and Loop(p).kind == "threadIdx.x"]
+
+
 def _is_in_warp(op: ir.Operation) -> bool:
     loops = [Loop(parent) for parent in walk.parents(op) if is_loop(parent)]
-    return bool(loops) and loops[0].kind == "threadIdx.x" and loops[0].const_extent == 32
+    return bool(loops) and loops[0].kind == "threadIdx.x" and loops[0].const_extent == WARP
