@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, is_fragment, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, edit, is_fragment, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES
 from tir_mlir.passes.lower.blocks.collapse_dims import joined_indices
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_local, is_shared, is_thread_axis, is_vthread, nest_of
 from tir_mlir.passes.lower.memory.compact import compact
@@ -29,6 +30,10 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         compact(func, _copies, other_indices=_joined)
+        for op in [op for op in walk.ops(func.op) if op.name == "memref.alloc"]:
+            buffer = Buffer(op.results[0])
+            if not _is_placed(buffer) and _of_one_thread(buffer, _loops_around(op)) and _has_elements_only(op):
+                _make_local(op.results[0])
 
 
 def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | None:
@@ -37,9 +42,27 @@ def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | N
         return [not is_thread_axis(op) and not is_vthread(op) for op in loops]
     if is_fragment(buffer):
         return [Loop(op).kind != "threadIdx.x" for op in loops]
-    if not is_local(buffer) and not _of_one_thread(loops):
+    if not is_local(buffer) and not _of_one_thread(buffer, loops):
         return None
     return [True] * len(loops)
+
+
+def _is_placed(buffer: Buffer) -> bool:
+    """Whether the scope of a buffer says where it is."""
+    return is_shared(buffer) or is_local(buffer) or is_fragment(buffer)
+
+
+def _loops_around(op: ir.Operation) -> list[ir.Operation]:
+    return [p for p in walk.parents(op)[::-1] if is_loop(p)]
+
+
+def _has_elements_only(op: ir.Operation) -> bool:
+    return all(use.owner.name in AFFINE_ELEMENT_ACCESSES for use in op.results[0].uses)
+
+
+def _make_local(value: ir.Value) -> None:
+    old = ir.MemRefType(value.type)
+    edit.retype(value, ir.MemRefType.get(old.shape, old.element_type, old.layout, ir.StringAttr.get("local")))
 
 
 def _joined(value: ir.Value) -> Mapping[ir.Operation, Sequence[Index]] | None:
@@ -48,9 +71,18 @@ def _joined(value: ir.Value) -> Mapping[ir.Operation, Sequence[Index]] | None:
     return None if joined is None else joined[1]
 
 
-def _of_one_thread(loops: Sequence[ir.Operation]) -> bool:
-    """Whether an iteration of some loops, outer to inner, is a part of the work of one thread."""
-    if not loops:
+def _of_one_thread(buffer: Buffer, loops: Sequence[ir.Operation]) -> bool:
+    """Whether an iteration of some loops around a buffer, outer to inner, is a part of the work of one thread: loops
+    over all axes, or over threads and all axes that its accesses know."""
+    kinds = _axes(loops)
+    if not kinds:
         return False
-    kinds = {Loop(op).kind for op in walk.ops(nest_of(loops[-1])) if is_loop(op) and is_axis(op)}
-    return bool(kinds) and kinds <= {Loop(op).kind for op in loops}
+    if _axes(op for op in walk.ops(nest_of(loops[-1])) if is_loop(op)) <= kinds:
+        return True
+    users = [use.owner.operation for use in buffer.value.uses]
+    around = _axes(loop for user in users for loop in _loops_around(user))
+    return around <= kinds and any(is_thread_axis(op) for op in loops)
+
+
+def _axes(loops: Iterable[ir.Operation]) -> set[str]:
+    return {Loop(op).kind for op in loops if is_axis(op)}

@@ -47,3 +47,24 @@ def between(A: T.Buffer((4, 64), "float32"), B: T.Buffer((4, 64), "float32")):
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = S[vi, 63 - vj]
+
+
+# -----
+
+
+# One that a single thread uses is local to it.
+# CHECK-LABEL: func.func @private
+# CHECK: affine.for
+# CHECK: affine.for
+# CHECK-NEXT: memref.alloc() {{.*}} : memref<1x1xf32, "local">
+@T.prim_func
+def private(A: T.Buffer((4, 64), "float32"), B: T.Buffer((4, 64), "float32")):
+    S = T.alloc_buffer((4, 64), "float32")
+    for i in T.thread_binding(4, thread="blockIdx.x"):
+        for j in T.thread_binding(64, thread="threadIdx.x"):
+            with T.block("S"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                S[vi, vj] = A[vi, vj]
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = S[vi, vj]
