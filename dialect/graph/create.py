@@ -13,7 +13,7 @@ from mlir.dialects import arith, func, memref
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, free_name
 from tir_mlir.dialect.graph.views import Node, TensorFunc, is_tensor_func, tensor_funcs
-from tir_mlir.dialect.ir import attrs, create, dtypes, parent_op, symbol_table
+from tir_mlir.dialect.ir import attrs, create, dtypes, kept_symbols, parent_op, symbol_table
 
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
@@ -139,15 +139,36 @@ def operator(
 ) -> TensorFunc:
     """The function of a module that stands for an operator with these attributes and types; declared if needed."""
     type_ = ir.FunctionType.get(list(inputs), list(results))
+    facts = attrs.to_attr(dict(attributes)) if attributes else None
+    key = encoding.OPERATOR, name, facts, type_
+    contents = _contents(module)
+    if key not in contents:
+        contents[key] = declaration = _function(module, name, inputs, results, private=True)
+        attrs.put(declaration, encoding.KIND, encoding.OPERATOR)
+        attrs.put(declaration, encoding.OP, name)
+        attrs.put(declaration, encoding.ATTRS, facts)
+    return TensorFunc(contents[key])
+
+
+def _contents(module: ir.Module) -> dict[Any, ir.Operation]:
+    """The functions of a module that stand for operators and packed functions, by what they are."""
+    kept = kept_symbols(module.operation)
+    if kept is not None and kept.contents is not None:
+        return kept.contents
+    contents: dict[Any, ir.Operation] = {}
     for existing in tensor_funcs(module):
-        same = existing.kind == encoding.OPERATOR and attrs.get(existing.op, encoding.OP) == name
-        if same and known_type(existing) == type_ and attrs.get(existing.op, encoding.ATTRS, {}) == dict(attributes):
-            return existing
-    declaration = _function(module, name, inputs, results, private=True)
-    attrs.put(declaration, encoding.KIND, encoding.OPERATOR)
-    attrs.put(declaration, encoding.OP, name)
-    attrs.put(declaration, encoding.ATTRS, dict(attributes))
-    return TensorFunc(declaration)
+        if existing.kind in (encoding.OPERATOR, encoding.PACKED):
+            contents.setdefault(_content(existing), existing.op)
+    if kept is not None:
+        kept.contents = contents
+    return contents
+
+
+def _content(owner: TensorFunc) -> Any:
+    is_operator, facts = owner.kind == encoding.OPERATOR, owner.op.attributes
+    name = attrs.get(owner.op, encoding.OP) if is_operator else owner.callee
+    attributes = facts[encoding.ATTRS] if is_operator and encoding.ATTRS in facts else None
+    return owner.kind, name, attributes, known_type(owner)
 
 
 def call_tir_adapter(
@@ -213,14 +234,13 @@ def memref_of(type_: ir.Type) -> ir.MemRefType:
 
 def packed(module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> TensorFunc:
     """The function on tensors that stands for a registered function of Python or C."""
-    type_ = ir.FunctionType.get(list(inputs), list(results))
-    for existing in tensor_funcs(module):
-        if existing.kind == encoding.PACKED and existing.callee == name and known_type(existing) == type_:
-            return existing
-    declaration = _function(module, name, inputs, results, private=True)
-    attrs.put(declaration, encoding.KIND, encoding.PACKED)
-    attrs.put(declaration, encoding.CALLEE, name)
-    return TensorFunc(declaration)
+    key = encoding.PACKED, name, None, ir.FunctionType.get(list(inputs), list(results))
+    contents = _contents(module)
+    if key not in contents:
+        contents[key] = declaration = _function(module, name, inputs, results, private=True)
+        attrs.put(declaration, encoding.KIND, encoding.PACKED)
+        attrs.put(declaration, encoding.CALLEE, name)
+    return TensorFunc(contents[key])
 
 
 def known_type(owner: TensorFunc) -> ir.FunctionType:

@@ -110,7 +110,7 @@ class TensorFunc(View):
 
     def input_type(self, number: int) -> TensorType:
         facts = attrs.of_argument(self.op, number)
-        return read_type(self.inputs[number].type, facts.get(encoding.SHAPE), facts.get(encoding.DTYPE))
+        return read_type(self.body.arguments[number].type, facts.get(encoding.SHAPE), facts.get(encoding.DTYPE))
 
     def weight(self, number: int) -> str | None:
         """The name of the weight that an argument is, None for an input."""
@@ -123,7 +123,10 @@ class TensorFunc(View):
 
     @property
     def terminator(self) -> ir.Operation:
-        return direct_ops(self.op)[-1]
+        """The op at the end of the body, which is not searched for."""
+        terminator = ir.InsertionPoint.at_block_terminator(self.body).ref_operation
+        assert terminator is not None
+        return terminator.operation
 
     @property
     def outputs(self) -> list[ir.Value]:

@@ -52,6 +52,13 @@ from tir_mlir.dialect.ir.memo import remembered as remembered
 from tir_mlir.dialect.ir.memo import top_of as top_of
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users
+from tir_mlir.dialect.ir.symbols import KeptSymbols as KeptSymbols
+from tir_mlir.dialect.ir.symbols import erase_symbol as erase_symbol
+from tir_mlir.dialect.ir.symbols import kept_symbols as kept_symbols
+from tir_mlir.dialect.ir.symbols import symbol as symbol
+from tir_mlir.dialect.ir.symbols import symbol_added as symbol_added
+from tir_mlir.dialect.ir.symbols import symbol_table as symbol_table
+from tir_mlir.dialect.ir.symbols import symbols_kept as symbols_kept
 from tir_mlir.dialect.ir.views import TENSOR_LEVEL as TENSOR_LEVEL
 from tir_mlir.dialect.ir.views import Block as Block
 from tir_mlir.dialect.ir.views import Buffer as Buffer
@@ -74,9 +81,7 @@ from tir_mlir.dialect.ir.views import is_where as is_where
 from tir_mlir.dialect.ir.views import owner_op as owner_op
 from tir_mlir.dialect.ir.views import parent_op as parent_op
 from tir_mlir.dialect.ir.views import sizes_of as sizes_of
-from tir_mlir.dialect.ir.views import symbol as symbol
 from tir_mlir.dialect.ir.views import symbol_name as symbol_name
-from tir_mlir.dialect.ir.views import symbol_table as symbol_table
 from tir_mlir.dialect.ir.views import symbols_by_name as symbols_by_name
 from tir_mlir.dialect.ir.views import visit as visit
 from tir_mlir.dialect.ir.walk import access_indices as access_indices

@@ -14,6 +14,7 @@ from mlir.dialects import affine, arith, memref, scf
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES, touch_here
+from tir_mlir.dialect.ir.symbols import symbol_added
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name, visit
 
 
@@ -126,7 +127,9 @@ def _func_op(name: str, args: Sequence[ir.Type], results: Sequence[ir.Type], pri
     }
     if private:
         attributes["sym_visibility"] = ir.StringAttr.get("private")
-    return ir.Operation.create("func.func", attributes=attributes, regions=1)
+    func_op = ir.Operation.create("func.func", attributes=attributes, regions=1)
+    symbol_added(func_op)
+    return func_op
 
 
 def loop(

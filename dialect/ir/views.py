@@ -423,21 +423,6 @@ def _programs(root: ir.Operation) -> list[ir.Operation]:
     return [op for op in direct_ops(root) if is_program(op)]
 
 
-@remembered
-def symbol_table(module: ir.Operation) -> ir.SymbolTable:
-    """The symbols of a module: a table that MLIR makes, in microseconds, and that is kept while modules are frozen.
-
-    Requires that no two ops of the module have the same name; MLIR aborts otherwise.
-    """
-    return ir.SymbolTable(module)
-
-
-def symbol(module: ir.Module | ir.Operation, name: str) -> ir.Operation | None:
-    """The op of a module with a symbol name; None if there is none. Requires what `symbol_table` does."""
-    table = symbol_table(module.operation)
-    return table[name].operation if name in table else None
-
-
 def parent_op(op: ir.Operation) -> ir.Operation:
     """The parent of an op inside a function."""
     parent = op.operation.parent

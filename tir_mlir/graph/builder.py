@@ -9,8 +9,8 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, free_name
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters
 from tir_mlir.graph.copied_body import copy_body
@@ -63,7 +63,8 @@ class GraphBuilder:
         self.weights: dict[str, np.ndarray] = {}
         self._names: set[str] = set()
         self._shared: dict[int, Value] = {}
-        self._declared: dict[Any, TensorFunc] = {}
+        self._numbers: dict[str, int] = {}
+        self._symbols: KeptSymbols | None = None
         with entered():
             self.module = IRModule(ir.Module.create()) if module is None else module
             self.func: TensorFunc = create.graph(self.module.mlir, name)
@@ -101,7 +102,7 @@ class GraphBuilder:
         """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""
         array = np.asarray(value)
         checked_dtype(array.dtype)
-        with entered(), self._at_end():
+        with entered(), self._kept(), self._at_end():
             return self._values(create.constant(array, self._fresh(name)))[0]
 
     def _argument(self, name: str, type_: TensorType, weight: str | None) -> Value:
@@ -120,9 +121,8 @@ class GraphBuilder:
         hint = attributes.pop("name_hint", "lv")
         operator = find_operator(name)
         operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
-        with entered(), self._at_end():
-            module, declared = self.module.mlir, self._declared
-            node = emit(module, operator, operands, attributes, self.sizes, [hint], declared)
+        with entered(), self._kept(), self._at_end():
+            node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
             attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
             return self._one_or_all(node)
 
@@ -173,7 +173,7 @@ class GraphBuilder:
                 f"the module has no function {symbol}; it has {', '.join(self.module.prim_funcs) or 'none'}"
             )
         values = self._as_values(symbol, inputs)
-        with entered(), self._at_end():
+        with entered(), self._kept(), self._at_end():
             operands = [v.value for v in values]
             check_parameters(self.module, symbol, [*(v.type for v in values), *types])
             names = self._result_names(name_hint, types)
@@ -186,7 +186,7 @@ class GraphBuilder:
         its callee.
         """
         values = self._as_values(function, inputs)
-        with entered(), self._at_end():
+        with entered(), self._kept(), self._at_end():
             callee = called_graph(self.module, function)
             types = called_types(callee, [v.type for v in values])
             names = self._result_names(name_hint, types)
@@ -211,7 +211,7 @@ class GraphBuilder:
         """A call of a registered function of Python or C, which writes the results that it is given last."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values(function, inputs)
-        with entered(), self._at_end():
+        with entered(), self._kept(), self._at_end():
             operands = [v.value for v in values]
             result_types = [t.mlir for t in types]
             callee = create.packed(self.module.mlir, function, [v.type for v in operands], result_types)
@@ -236,6 +236,12 @@ class GraphBuilder:
 
     # --- helpers ------------------------------------------------------------------------------------------------------
 
+    def _kept(self) -> KeptSymbols:
+        """The symbols of the module, read again where others added or erased functions since the last call."""
+        if self._symbols is None or not self._symbols.is_of(self.module.mlir):
+            self._symbols = symbols_kept(self.module.mlir)
+        return self._symbols
+
     def _at_end(self) -> ir.InsertionPoint:
         return tir_create.at_end(self.func.body)
 
@@ -244,7 +250,10 @@ class GraphBuilder:
         return [self._fresh(hint if isinstance(hint, str) else hint[n]) for n in range(len(types))]
 
     def _fresh(self, hint: str) -> str:
-        name = free_name(hint, self._names)
+        number = self._numbers.get(hint, 0)
+        while (name := f"{hint}_{number}" if number else hint) in self._names:
+            number += 1
+        self._numbers[hint] = number  # the names before it stay taken
         self._names.add(name)
         return name
 

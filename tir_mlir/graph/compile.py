@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.channels_last import channels_last
@@ -165,7 +165,7 @@ WORK = (
 
 def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:
     """What the nodes of a graph, and of the graphs of its module, are: see `Stage.only_for`."""
-    with entered():
+    with entered(), symbols_kept(graph.module.mlir):
         nodes = [node for func in tensor_funcs(graph.module.mlir) if func.is_graph for node in func.nodes]
         names = {name for node in nodes if (name := node.operator) is not None}
         return frozenset(names | {kind_of(name) for name in names} | {node.kind for node in nodes})

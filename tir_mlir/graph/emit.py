@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create
+from tir_mlir.dialect.graph import Node, TensorType, create
 from tir_mlir.dialect.ir import by_structure, dtypes
 from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import Operator
@@ -22,12 +22,10 @@ def emit(
     explicit: Mapping[str, Any],
     sizes: Sizes,
     names: Sequence[str],
-    declared: dict[Any, TensorFunc] | None = None,
 ) -> Node:
     """A node of an operator: a named linalg op that computes the same, else a call. Errors: GraphError.
 
-    names: of the results; the first one is repeated if there are fewer. declared: the functions that stand for
-    operators in this module, by what they are, which are looked for among all of its functions otherwise.
+    names: of the results; the first one is repeated if there are fewer.
     """
     attributes = complete(operator, explicit, sizes)
     values, types = [v for v, _ in inputs], [t for _, t in inputs]
@@ -36,11 +34,8 @@ def emit(
     if form := named_linalg_form(operator, types, results, attributes):
         return create.named_linalg(form, operator.name, values, results[0], named[0])
     result_types = [t.mlir for t in results]
-    declared = {} if declared is None else declared
-    key = operator.name, repr(attributes), (*(v.type for v in values), None, *result_types)
-    if key not in declared:
-        declared[key] = create.operator(module, operator.name, attributes, [v.type for v in values], result_types)
-    return create.call(declared[key], values, results, named)
+    declared = create.operator(module, operator.name, attributes, [v.type for v in values], result_types)
+    return create.call(declared, values, results, named)
 
 
 @by_structure(lambda operator, types, attributes, _: (operator.te, tuple(types), repr(sorted(attributes.items()))))

@@ -21,6 +21,7 @@ from tir_mlir.dialect.ir import (
     is_program,
     ops,
     symbol,
+    symbol_added,
     symbol_table,
     visit,
 )
@@ -342,11 +343,13 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collectio
     first = create.next_id(module)
     with ir.InsertionPoint(module.body):
         copies = [op.clone() for op in listed if attrs.get(op, "sym_name") in missing]  # in the order of their module
-        copy = func.func.op.clone()
-    copy.operation.attributes["sym_name"] = ir.StringAttr.get(name)
-    facts = attrs.get(copy.operation, attrs.ATTRS, {})
+        copy = func.func.op.clone().operation
+    copy.attributes["sym_name"] = ir.StringAttr.get(name)
+    for one in (*copies, copy):
+        symbol_added(one.operation)
+    facts = attrs.get(copy, attrs.ATTRS, {})
     if facts.get("global_symbol") == func.name:
-        attrs.put(copy.operation, attrs.ATTRS, {**facts, "global_symbol": name})
+        attrs.put(copy, attrs.ATTRS, {**facts, "global_symbol": name})
     create.number_anew(module.operation, [inner for one in (*copies, copy) for inner in ops(one.operation)], first)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, node_of
-from tir_mlir.dialect.ir import at_end, direct_ops, entered
+from tir_mlir.dialect.ir import at_end, direct_ops, entered, symbols_kept
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import find_operator
@@ -42,7 +42,7 @@ def rewritten(graph: Graph, rules: Sequence[Rule]) -> Graph:
     and stays until `clean`.
     """
     copy = graph.clone()
-    with entered():
+    with entered(), symbols_kept(copy.module.mlir):
         rewriter = Rewriter(copy)
         waiting = OrderedDict.fromkeys(copy.func.nodes)
         while waiting:
@@ -57,7 +57,7 @@ class Rewriter:
 
     def __init__(self, graph: Graph):
         self.func, self.module = graph.func, graph.module.mlir
-        self.sizes, self.declared = Sizes(), dict[Any, TensorFunc]()
+        self.sizes = Sizes()
         self.written: list[Node] = []
         self._callees: dict[str, tuple[str, Op, dict[str, Any]]] = {}
         self.weights = {v for n, v in enumerate(self.func.inputs) if self.func.weight(n) is not None}
@@ -141,11 +141,9 @@ class Call:
     def emit(self, name: str, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
         """The result of a new call of an operator."""
         operator, operands = find_operator(name), [(v, self.type_of(v)) for v in args]
-        module, sizes, declared = self.rewriter.module, self.rewriter.sizes, self.rewriter.declared
+        module, sizes = self.rewriter.module, self.rewriter.sizes
         with ir.InsertionPoint(self.node.op):
-            return self.rewriter.add(
-                emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1], declared)
-            )
+            return self.rewriter.add(emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1]))
 
     def again(self, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
         """The result of a call of the same operator."""
@@ -223,8 +221,9 @@ def call_group(
     """
     with ir.InsertionPoint(nodes[-1].op):
         call = create.call(group, inputs, list(map(func.type_of, outputs)), list(map(func.name_of, outputs)))
-    ops, moved, late, last = direct_ops(func.op), {n.op for n in nodes}, set(outputs), call.op
-    for op in ops[ops.index(nodes[0].op) : ops.index(call.op)] if len(outputs) > 1 else []:
+    ops = direct_ops(func.op) if len(outputs) > 1 else []
+    moved, late, last = {n.op for n in nodes}, set(outputs), call.op
+    for op in ops[ops.index(nodes[0].op) : ops.index(call.op)] if ops else []:
         if op not in moved and any(value in late for value in op.operands):
             op.move_after(last)
             late.update(op.results)

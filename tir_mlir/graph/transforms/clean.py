@@ -7,7 +7,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, visit
+from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, symbols_kept, visit
 from tir_mlir.graph.graph import Graph
 
 
@@ -19,9 +19,10 @@ def clean(graph: Graph) -> Graph:
     """
     cleaned = graph.clone()
     with entered():
-        merge_equal_nodes(cleaned.func)
-        erase_dead_nodes(cleaned.func)
-        drop_unused_inputs(cleaned.func)
+        with symbols_kept(cleaned.module.mlir):
+            merge_equal_nodes(cleaned.func)
+            erase_dead_nodes(cleaned.func)
+            drop_unused_inputs(cleaned.func)
         erase_unused_functions(cleaned.module.mlir)
     return cleaned
 

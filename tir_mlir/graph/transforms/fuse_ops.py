@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
-from tir_mlir.dialect.ir import all_blocks, attrs, entered
+from tir_mlir.dialect.ir import all_blocks, attrs, entered, symbols_kept
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import byte_size
@@ -104,11 +104,10 @@ def fuse_ops(graph: Graph) -> Graph:
     with known sizes, stay alone.
     """
     fused = graph.clone()
-    with entered():
-        callees = {f.callee for node in fused.func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
-    facts = {name: facts_of(fused.module[name]) for name in sorted(callees)}
-    with entered():
+    with entered(), symbols_kept(fused.module.mlir):
         func = fused.func
+        callees = {f.callee for node in func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
+        facts = {name: facts_of(fused.module[name]) for name in sorted(callees)}
         _widen_for_each(func)
         group_names: dict[Any, str] = {}
         for group in _groups(func, facts):

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.calls.callee import CALL, callee_name
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, erase_symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import MergedCall, Slot, is_exact, merge_functions
@@ -29,15 +29,15 @@ def fuse_tir(graph: Graph) -> Graph:
     that nothing calls any more are erased.
     """
     merged = graph.clone()
-    with entered():
-        module = merged.module.mlir
+    module = merged.module.mlir
+    with entered(), symbols_kept(module):
         users_of = _users_by_callee(module)
         for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
             users = users_of[group.name]
             constants = [_constants_at(group, node) for node in users]
             _constants_to_inputs(group)
             name, parts = group.name, _calls(group)
-            group.op.erase()
+            erase_symbol(group.op)
             merge_functions(module, name, *parts)
             for node, operands in zip(users, constants, strict=True):
                 _call_merged(module, node, name, operands)

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import array_rule
@@ -32,7 +32,7 @@ def legalize(graph: Graph) -> Graph:
     Errors: GraphError for an operator that the table does not have or that does not take its operands.
     """
     legalized = graph.clone()
-    with entered():
+    with entered(), symbols_kept(legalized.module.mlir):
         rewrite = _Legalize(legalized)
         for func in [f for f in tensor_funcs(legalized.module.mlir) if f.is_graph]:
             computes_weights = encoding.OF in func.op.attributes

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, free_name, graphs
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.graph import (
+    Node,
+    TensorFunc,
+    TensorType,
+    copy_op,
+    create,
+    encoding,
+    free_name,
+    graphs,
+    replace_node,
+)
+from tir_mlir.dialect.ir import attrs, entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
@@ -26,11 +38,11 @@ def lift_weights(graph: Graph) -> Graph:
     extended. Packed functions stay: they may have effects; and what widens rounded weights, which would take memory.
     Returns the graph itself if there is nothing to move.
     """
-    with entered():
+    with entered(), symbols_kept(graph.module.mlir):
         if not _liftable(graph.func)[0]:
             return graph
     lifted = graph.clone()
-    with entered():
+    with entered(), symbols_kept(lifted.module.mlir):
         _Lift(lifted).run()
     return lifted
 
@@ -173,18 +185,22 @@ def constants_to_weights(graph: Graph) -> Graph:
     ->  func.func @main(%x: tensor<4xf32>, %c: tensor<f32> {graph.weight = "c"}) { ... }
     """
     clone = graph.clone()
-    with entered():
-        func, parameters = clone.func, {}
+    with entered(), symbols_kept(clone.module.mlir):
+        func = clone.func
+        names: dict[Any, str] = {}
+        found: list[tuple[Node, Any]] = []
         for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
             array = constant_array(node)
-            key = str(node.types[0]), array.tobytes()
-            if key not in parameters:
-                name = free_name(node.names[0], clone.weights)
-                clone.weights[name] = array
-                clone.from_text |= {name}
-                parameters[key] = create.add_input(func, node.names[0], node.types[0], name)
-            node.results[0].replace_all_uses_with(parameters[key])
-            node.op.erase()
+            found.append((node, key := (str(node.types[0]), array.tobytes())))
+            if key not in names:
+                names[key] = free_name(node.names[0], clone.weights)
+                clone.weights[names[key]] = array
+        clone.from_text |= set(names.values())
+        firsts = {key: node for node, key in reversed(found)}
+        inputs = [(firsts[key].names[0], firsts[key].types[0], name) for key, name in names.items()]
+        parameters = dict(zip(names, create.add_inputs(func, inputs), strict=True))
+        for node, key in found:
+            replace_node(node, [parameters[key]])
     return clone
 
 

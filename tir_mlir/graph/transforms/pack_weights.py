@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, replace_node
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import entered, funcs, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
@@ -36,7 +36,7 @@ def pack_weights(
     function. optimize: "fast" is by `schedules.plain_panels`.
     """
     clone = graph.clone()
-    with entered():
+    with entered(), symbols_kept(clone.module.mlir):
         scheduled = {f.name for f in funcs(clone.module.mlir) if SCHEDULE in f.op.attributes}
         calls = _calls(clone.func, scheduled)
         positions = {clone.module[callee]: _weight_inputs(clone.func, nodes) for callee, nodes in calls.items()}

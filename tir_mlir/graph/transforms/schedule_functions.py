@@ -6,7 +6,7 @@ import warnings
 
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered, funcs, symbol
+from tir_mlir.dialect.ir import attrs, entered, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.asking import FAST, FULL, Goal
 from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, schedules
@@ -42,8 +42,8 @@ def schedule_functions(
     records, which may change.
     """
     scheduled = graph.clone()
-    with entered():
-        module = scheduled.module.mlir
+    module = scheduled.module.mlir
+    with entered(), symbols_kept(module):
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
         functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
@@ -51,8 +51,9 @@ def schedule_functions(
         found = schedules(functions, Goal(target, threads, cache, optimize))
     else:
         found = [_recorded(function, target, threads) for function in functions]
-    for function, one in zip(functions, found, strict=True):
-        _put(scheduled.module, function.name, one)
+    with entered(), symbols_kept(module):
+        for function, one in zip(functions, found, strict=True):
+            _put(scheduled.module, function.name, one)
     return scheduled
 
 
@@ -87,7 +88,7 @@ def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
     """Put a TensorIR function in the place of the one of a name."""
     with entered():
         if (op := symbol(module.mlir, name)) is not None:
-            op.erase()
+            erase_symbol(op)
         copy_function(module.mlir, function, name)
 
 

@@ -1,0 +1,102 @@
+"""The symbols of a module: in a table made when asked, or in one that is kept while functions are added and erased."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.views import is_program
+
+
+class KeptSymbols(type(threading.RLock())):  # type: ignore[misc]
+    """The symbols of a module while entered, and `contents`, those of its functions on tensors that are
+    looked up by content: None until they are asked for.
+
+    A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
+    """
+
+    def __init__(self, module: ir.Operation) -> None:
+        self.module, self.table = module, ir.SymbolTable(module)
+        self.contents: dict[Any, ir.Operation] | None = None
+        self.count = _count(module)
+
+    def is_entered(self) -> bool:
+        """Whether this thread has entered it."""
+        return self._is_owned()  # type: ignore[attr-defined]
+
+    def is_of(self, module: ir.Module) -> bool:
+        """Whether they are those of a module, to which no others added ops since they were kept."""
+        return module.operation == self.module and _count(self.module) == self.count
+
+
+def _count(module: ir.Operation) -> int:
+    return len(module.regions[0].blocks[0].operations)
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.kept: list[Callable[[], KeptSymbols | None]] = []
+
+
+_state = _State()
+
+
+def symbols_kept(module: ir.Module) -> KeptSymbols:
+    """A context manager in which a module has one symbol table: look-ups do not depend on the number of its functions.
+
+    Inside, functions are added by `create`, or told by `symbol_added`, and erased by `erase_symbol`.
+    """
+    kept = KeptSymbols(module.operation)
+    _state.kept = [held for held in _state.kept if held() is not None] + [weakref.ref(kept)]
+    return kept
+
+
+def kept_symbols(module: ir.Operation) -> KeptSymbols | None:
+    """The symbols that are kept of a module; None if none are."""
+    for held in _state.kept:
+        kept = held()
+        if kept is not None and kept.is_entered() and kept.module == module:
+            return kept
+    return None
+
+
+def symbol_table(module: ir.Operation) -> ir.SymbolTable:
+    """The symbols of a module. Requires that no two ops of the module have the same name; MLIR aborts otherwise."""
+    kept = kept_symbols(module) if _state.kept else None
+    return _made_table(module) if kept is None else kept.table
+
+
+@remembered
+def _made_table(module: ir.Operation) -> ir.SymbolTable:
+    return ir.SymbolTable(module)
+
+
+def symbol(module: ir.Module | ir.Operation, name: str) -> ir.Operation | None:
+    """The op of a module with a symbol name; None if there is none. Requires what `symbol_table` does."""
+    table = symbol_table(module.operation)
+    return table[name].operation if name in table else None
+
+
+def symbol_added(op: ir.Operation) -> None:
+    """Tell that an op, whose name no other one has, is in its module."""
+    kept = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
+    if kept is not None:
+        kept.table.insert(op)
+        kept.count += 1
+
+
+def erase_symbol(op: ir.Operation) -> None:
+    """Erase a function of a module."""
+    kept = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
+    if kept is None:
+        op.erase()
+    else:
+        if not is_program(op):
+            kept.contents = None
+        kept.table.erase(op)
+        kept.count -= 1
