@@ -12,13 +12,14 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
-from tir_mlir.dialect.ir import attrs, entered, walk
+from tir_mlir.dialect.ir import attrs, entered, llvm_intrinsics, walk
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
 from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text, text_of
 
+KEEP_ROLLED, MARKS = "tir-lower-keep-rolled", "tir-lower-keep-rolled-marks"
 CPU_TARGETS = ("llvm", "cpu")
 
 
@@ -55,11 +56,13 @@ def lower_to_llvm(
             name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
             for name in pipeline.MODULE_PASSES
         }
-        math = any(op.name.startswith("math.") for op in walk.ops(module.operation))
+        math = "math." in text or llvm_intrinsics.CALL in text
         module.operation.verify()  # once: what the passes after it make is checked by LLVM
         for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=follow is not None):
+            if run[0] == MARKS and not results[KEEP_ROLLED] and follow is None:
+                continue
             if run[0].startswith("tir-"):
-                clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
+                results[run[0]] = clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
             else:
                 clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run, verify=follow is not None))
         parts = results["tir-lower-nest-functions"]

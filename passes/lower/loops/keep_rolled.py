@@ -116,7 +116,7 @@ _MARK, _FACT = "llvm.loop_annotation", "loop_annotation"
 
 
 @lowering("tir-lower-keep-rolled", "Tell LLVM which loops to unroll, and which not: long chains in a repeating loop")
-def run(module: ir.Module) -> None:
+def run(module: ir.Module) -> bool:
     """Disable LLVM's unrolling of a loop that repeats a chain; ask for it where `tir-lower-join-unrolled` made a loop.
 
         scf.for %j ... {                                 scf.for %j ... {
@@ -127,7 +127,9 @@ def run(module: ir.Module) -> None:
         }
 
     See `is_repeated_chain`. Runs on scf loops; `tir-lower-keep-rolled-marks` moves the annotation to the branch.
+    Returns whether there is one.
     """
+    marked = False
     for op in walk.ops(module.operation):
         if op.name != "scf.for":
             continue
@@ -135,6 +137,8 @@ def run(module: ir.Module) -> None:
             op.attributes[_MARK] = ir.Attribute.parse(_NO_UNROLL)
         elif (factor := unroll_factor(op)) is not None:
             op.attributes[_MARK] = ir.Attribute.parse(_UNROLL.format(factor))
+        marked = marked or _MARK in op.attributes
+    return marked
 
 
 @lowering("tir-lower-keep-rolled-marks", "Copy loop annotations from scf.for to the latch branch")
