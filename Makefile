@@ -30,7 +30,7 @@ quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Pytho
 	$(PYTEST) --tier quick
 
 check: lint lit  ## all checks before a merge; at most twelve minutes on two cores
-	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 24 --graphs 3 --kernels 100 --inputs 160 --thorough --seed 0'
+	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
 
 check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run

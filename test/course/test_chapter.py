@@ -91,6 +91,7 @@ def test_caches_are_compacted_to_a_tile():
     assert "65536" not in build(done[-1].mod).lowered
 
 
+@pytest.mark.nightly
 def test_a_size_that_tiles_do_not_divide():
     """50 is no multiple of 16: every step but the last is taken, with guards; the instruction has no partial form."""
     shape = (50, 50, 50)
@@ -163,6 +164,7 @@ def test_the_demo_reports_a_wrong_result(briefly, monkeypatch, capsys):
     assert "WRONG RESULT: tensorized, kernel in C" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_the_demo_script_of_the_checkout():
     script = ROOT / "tools" / "demo.py"
     done = subprocess.run([sys.executable, str(script), "--size", "16", "--quiet"], capture_output=True, text=True)

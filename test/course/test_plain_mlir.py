@@ -72,6 +72,7 @@ def assert_runs(text: str, size: int, folder) -> None:
     np.testing.assert_allclose(c, a @ b.T, rtol=1e-4)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("number", range(STATES))
 def test_stock_tools_lower_and_run(number, tmp_path):
     assert_runs(states(SIZE)[number], SIZE, tmp_path)

@@ -27,8 +27,8 @@ PAGES = [path.relative_to(ROOT).as_posix() for path in _PATHS]
 LONG = ("docs/tutorials/", "docs/programs/")
 _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
 NIGHTLY = (
-    *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "tuning")),
-    "docs/programs/attention.md",
+    *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "models", "tuning")),
+    *(f"docs/programs/{n}.md" for n in ("attention", "depthwise", "images", "sequences")),
     *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS),
 )
 """Pages that search for schedules, or build several models: seconds each."""

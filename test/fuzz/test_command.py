@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from harness import ROOT
 
 
@@ -12,6 +13,7 @@ def _fuzz(*options):
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
+@pytest.mark.nightly
 def test_pairs_print_the_last_line_and_write_the_statistics(tmp_path):
     done = _fuzz("--pairs", "4", "--seed", "5", "--jobs", "1", "--json", str(tmp_path / "figures"))
     last = done.stdout.splitlines()[-1]
@@ -42,6 +44,7 @@ def test_unknown_steps_are_refused_by_name():
     assert done.returncode == 2 and "no step shuffle: " in done.stderr
 
 
+@pytest.mark.nightly
 def test_kernels_are_counted_with_the_reasons_of_refusals():
     done = _fuzz("--kernels", "6", "--seed", "5", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -18,6 +18,7 @@ from tir_mlir.script import parser
 COUNTS = {"linalg": 3, "replays": 3, "kernels": 4, "descriptions": 8, "steps": 8, "cached": 30}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_few_inputs_are_fine(name):
     made = [KINDS[name].case(Random(f"{name}/{number}")) for number in range(COUNTS.get(name, 12))]

@@ -1,10 +1,10 @@
 """Test tiers: `--tier quick` (before every commit), `check` (before a merge), `all` (nightly).
 
 quick skips tests marked `slow` and runs a parametrized test at one size; check skips tests marked `nightly` and runs a
-test at two sizes at most; all runs everything. A size is a parameter named in SIZES whose value is a number or a
-tuple of numbers; for quick, any parameter with such a value. Of a product of several parametrizations, quick and check
-run as few combinations as have each value of each parameter. For a test marked `few(n)`, they run n of the remaining
-parameter sets, evenly spread; quick runs at most ROWS of any test.
+test at one size, of two the second; all runs everything. A size is a parameter named in SIZES whose value is a number
+or a tuple of numbers; for quick, any parameter with such a value. Of a product of several parametrizations, quick and
+check run as few combinations as have each value of each parameter. For a test marked `few(n)`, they run n of the
+remaining parameter sets, evenly spread; quick runs at most ROWS of any test.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TIERS = ("quick", "check", "all")
 SIZES = frozenset(
     {"n", "m", "k", "p", "rows", "columns", "size", "sizes", "shape", "shapes", "extent", "extents", "length", "count"}
 )
-MOST = {"quick": 1, "check": 2}
+MOST = {"quick": 1, "check": 1}
 """How many sizes a test runs at."""
 ROWS = 8
 """How many rows of a table quick runs."""

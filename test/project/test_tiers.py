@@ -33,7 +33,7 @@ def test_nightly(): ...
 CHOSEN = {
     "quick": "sizes[3] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] "
     + " ".join(f"table[{c}]" for c in "acegikmo"),
-    "check": "sizes[1] sizes[4] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] "
+    "check": "sizes[3] product[p-1.5-x] product[q-2.5-y] product[r-1.5-x] few[p] few[t] "
     + " ".join(f"table[{c}]" for c in "abcdefghijklmno")
     + " slow",
     "all": "sizes[1] sizes[2] sizes[3] sizes[4] product[p-1.5-x] product[p-2.5-y] product[q-1.5-x] product[q-2.5-y] "

@@ -52,6 +52,7 @@ def compiled(program, tmp_path, **options):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8"])
 def test_products(dtype, tmp_path):
     m, n, k = 17, 35, 29

@@ -39,29 +39,7 @@ def pyright(files: list[Path], folder: Path, mode: str = "recommended") -> list[
     return json.loads(done.stdout)["generalDiagnostics"]
 
 
-@pytest.mark.slow
-@needs_pyright
-@pytest.mark.parametrize("mode", ["recommended", "standard"])  # the defaults of basedpyright and of pyright
-def test_pyright_accepts_programs(tmp_path, mode):
-    reported = pyright(PROGRAMS, tmp_path, mode)
-    assert len(PROGRAMS) == 2
-    assert [d["message"] for d in reported if d["severity"] == "error"] == []
-
-
-@needs_pyright
-def test_pyright_still_checks_the_schedule(tmp_path):
-    wrong = tmp_path / "wrong" / "wrong.py"
-    wrong.parent.mkdir()
-    wrong.write_text(
-        PROGRAMS[0].read_text() + '\n\nscheduled().split("i", [4])\nscheduled().no_such_step()\nmatmul.showw()\n'
-    )
-    errors = [d["message"] for d in pyright([wrong], tmp_path) if d["severity"] == "error"]
-    assert len(errors) == 3
-    assert "LoopHandle" in errors[0] and "split" in errors[0]
-    assert "no_such_step" in errors[1] and "Schedule" in errors[1]
-    assert "showw" in errors[2] and "PrimFunc" in errors[2]
-
-
+WRONG = 'scheduled().split("i", [4])\nscheduled().no_such_step()\nmatmul.showw()\n'
 REVEALED = {
     'sch.get_block("C")': "BlockHandle",
     'sch.get_loops("C")': "list[LoopHandle]",
@@ -82,15 +60,49 @@ REVEALED = {
 }
 
 
-@needs_pyright
-def test_types_are_visible_to_an_editor(tmp_path):
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory) -> dict[str, list[dict]]:
+    """What one run of pyright reports on each file: the programs, one with mistakes, one that asks for types."""
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / "sources").mkdir()
+    wrong, asked = folder / "sources" / "wrong.py", folder / "sources" / "asked.py"
+    wrong.write_text(f"{PROGRAMS[0].read_text()}\n\n{WRONG}")
     lines = ["from tir_mlir import Schedule, build", "from tir_mlir.script import IRModule", ""]
     lines += ["", "def ask(mod: IRModule) -> None:", "    sch = Schedule(mod)"]
-    lines += [f"    reveal_type({call})" for call in REVEALED]
-    asked = tmp_path / "asked" / "asked.py"
-    asked.parent.mkdir()
-    asked.write_text("\n".join(lines) + "\n")
-    found = [m for d in pyright([asked], tmp_path) if (m := re.search(r'Type of "(.*)" is "(.*)"', d["message"]))]
+    asked.write_text("\n".join([*lines, *(f"    reveal_type({call})" for call in REVEALED)]) + "\n")
+    found: dict[str, list[dict]] = {}
+    for diagnostic in pyright([*PROGRAMS, wrong, asked], folder):
+        found.setdefault(Path(diagnostic["file"]).name, []).append(diagnostic)
+    return found
+
+
+def errors(diagnostics: list[dict]) -> list[str]:
+    return [d["message"] for d in diagnostics if d["severity"] == "error"]
+
+
+@needs_pyright
+def test_pyright_accepts_programs(reported):
+    assert len(PROGRAMS) == 2
+    assert [errors(reported.get(program.name, [])) for program in PROGRAMS] == [[], []]
+
+
+@pytest.mark.nightly
+@needs_pyright
+def test_pyright_accepts_programs_in_its_own_default_mode(tmp_path):
+    assert errors(pyright(PROGRAMS, tmp_path, "standard")) == []
+
+
+@needs_pyright
+def test_pyright_still_checks_the_schedule(reported):
+    split, step, show = errors(reported["wrong.py"])
+    assert "LoopHandle" in split and "split" in split
+    assert "no_such_step" in step and "Schedule" in step
+    assert "showw" in show and "PrimFunc" in show
+
+
+@needs_pyright
+def test_types_are_visible_to_an_editor(reported):
+    found = [m for d in reported["asked.py"] if (m := re.search(r'Type of "(.*)" is "(.*)"', d["message"]))]
     assert {m[1]: m[2] for m in found} == REVEALED
 
 

@@ -127,6 +127,7 @@ def test_copies_of_a_schedule_are_independent(copied):
     assert texts(sch) == texts(other) == expected
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["_copied", "_replace", "_set_attributes"])
 def test_refused_and_interrupted_steps_leave_the_program(name, monkeypatch, copied):
     sch = chain()

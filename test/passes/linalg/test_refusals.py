@@ -207,6 +207,7 @@ def mutated(text: str, choose: random.Random) -> str:
     return text
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_mutated_programs_end_well(seed):
     """A result that is a program, or an error of ours; other exceptions, and aborts, are neither."""

@@ -173,6 +173,7 @@ def usable(number: int) -> tuple[str, dict[str, np.ndarray]]:
     raise AssertionError("no usable program in 1000 seeds")
 
 
+@pytest.mark.few(12)
 @pytest.mark.filterwarnings("ignore:.* serially")  # kinds of loops are drawn at random
 @pytest.mark.parametrize("number", range(40))
 def test_lowered_as_written(number):

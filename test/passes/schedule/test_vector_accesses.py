@@ -77,6 +77,7 @@ STEPS: dict[str, tuple[str, Step]] = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_legal_step_keeps_the_result(name: str) -> None:
     text, step = STEPS[name]

@@ -46,6 +46,7 @@ def test_a_nan_of_the_original_is_no_fault_of_the_schedule(made):
     assert made == [("exact", False), ("exact", True), ("nan", True), ("nan", False)]
 
 
+@pytest.mark.nightly
 def test_linalg_is_not_imported():
     """Its Python module takes 0.1 s."""
     code = (

@@ -272,6 +272,7 @@ def test_leftovers_of_a_dead_process_are_removed(folder, monkeypatch):
     assert {p.name for p in entries(folder)} == {"one", "two", "new-fresh"}
 
 
+@pytest.mark.nightly
 def test_processes_at_the_same_time(folder):
     code = (
         "import numpy as np\nfrom tir_mlir import build\nfrom tir_mlir.script.parser import parse\n"

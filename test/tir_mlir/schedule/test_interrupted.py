@@ -79,6 +79,7 @@ def tiled(sch):
     return sch
 
 
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in a generator that is closed
 @pytest.mark.parametrize("checked", [None, "each step"], ids=["plain", "verified"])
 def test_an_interrupt_at_any_call_or_return(checked, tier):

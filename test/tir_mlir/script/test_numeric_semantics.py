@@ -48,6 +48,7 @@ VALUES: dict[str, Callable] = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.filterwarnings("ignore:.*runs serially")
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])

@@ -90,6 +90,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.few(8)
 @pytest.mark.filterwarnings("ignore:.*runs serially")
 @pytest.mark.parametrize("value", OPERATIONS)
 @pytest.mark.parametrize("dtype", ["uint8", "uint32"])

@@ -67,6 +67,7 @@ def test_scale():
     close(run(nn.attention, q, k, v, scale=0.1, scheduled=False), reference(q, k, v, scale=0.1))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("queries", [1, 6])
 @pytest.mark.parametrize("mask", [None, "BottomRight"])
 def test_heads_that_share_keys(queries, mask):

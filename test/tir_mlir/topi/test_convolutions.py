@@ -80,6 +80,7 @@ def test_conv2d_pads_each_side():
     close(run(nn.conv2d, x, w, padding=(1, 2, 3, 0)), wanted)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", [("n", 3, 9, 7), (5, 3, "h", "w")])
 def test_conv2d_of_symbolic_sizes(shape):
     x, w = random(5, 3, 9, 7), random(4, 3, 3, 3, seed=1)

@@ -12,6 +12,7 @@ PRODUCT = each("C i:48 j:40 k:24R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="
 SOFT = each("D i:48 j:40", "D[vi, vj] = C[vi, vj] * 2.0")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_products_with_what_follows(seed):
     sch = Schedule(program("A:48x24 B:24x40 D:48x40; C:48x40", PRODUCT, SOFT), seed=seed)

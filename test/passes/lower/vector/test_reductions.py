@@ -47,6 +47,7 @@ def test_any_length(n, type_):
     np.testing.assert_array_equal(c, a.sum(1) - 3)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("op", list(COMBINERS))
 def test_any_combiner(op):
     start, want = COMBINERS[op]

@@ -46,6 +46,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("update", "start", "dtype"), KNOWN)
 def test_every_combiner(update, start, dtype, same_result):
     program = one(update, start, dtype)

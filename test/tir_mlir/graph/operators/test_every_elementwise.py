@@ -72,6 +72,7 @@ def operators(graph: Graph) -> list[str | None]:
         return [node.operator for node in graph.func.nodes]
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_reshapes_move_below(name: str) -> None:
     """reshape, operator  ->  operator, reshape"""
@@ -86,6 +87,7 @@ def test_reshapes_move_below(name: str) -> None:
     check_numbers(after, before)
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_permutations_move_below(name: str) -> None:
     """A convolution, then the operator: computed with the channels last, and permuted at the end only."""
@@ -105,6 +107,7 @@ def test_permutations_move_below(name: str) -> None:
     check_numbers(after, before)
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_it_is_fused_with_a_product(name: str) -> None:
     """dense, operator  ->  one function"""

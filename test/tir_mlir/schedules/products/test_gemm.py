@@ -132,6 +132,7 @@ def test_a_sum_scattered_into_rows_is_no_product():
         schedules.gemm(Schedule(scattered), "C")
 
 
+@pytest.mark.nightly
 def test_one_program_for_all_sizes_keeps_its_tiles():
     """Tiles in registers and whole vectors, whatever the sizes turn out to be."""
     sch = Schedule(product("m", "n", "k"))

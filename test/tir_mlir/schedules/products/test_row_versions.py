@@ -44,6 +44,7 @@ def test_float64():
     check(64, 45, "float64", sizes=(64, 45), target=SMALL, threads=1)
 
 
+@pytest.mark.nightly
 def test_all_sizes_symbolic():
     check("n", "k", target=SMALL, threads=1)
 

@@ -33,6 +33,7 @@ def test_any_sizes(sizes, causal, weights):
     check(build(scheduled(attention(*sizes, causal, weights)))["main"], *sizes, causal)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("weights", [True, False])
 def test_heads_side_by_side(weights):
     """The result is stored in its own order, if it is that of the second product; else it is no single attention."""
@@ -46,6 +47,7 @@ def test_heads_side_by_side(weights):
     np.testing.assert_allclose(y, reference(q, k, v).transpose(1, 0, 2).reshape(12, 16), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_a_cache_of_keys_that_grows():
     run = build(scheduled(attention(2, te.var("q"), te.var("k"), 20)))["main"]
     for queries, keys in ((1, 1), (1, 33), (40, 100)):
@@ -56,6 +58,7 @@ def test_it_is_equivalent():
     assert scheduled(attention(1, 9, 21, 12, True)).verify()
 
 
+@pytest.mark.nightly
 def test_narrow_registers():
     check(build(scheduled(attention(1, 20, 33, 24), target=AVX2))["main"], 1, 20, 33, 24)
 

@@ -96,6 +96,7 @@ def test_settings_that_do_not_fit(url, changes, reason):
         assert Worker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
 
 
+@pytest.mark.nightly
 def test_a_program_with_native_code_of_its_own_is_refused(url):
     begun(url)
     text = study(url).user_attrs[SETTINGS]["program"]

@@ -32,6 +32,7 @@ def test_the_model_is_built_of_what_was_found(lab, tmp_path):
     assert [line.split()[0] for line in str(best).splitlines()] == ["function", "exp", "sqrt", "model"]
 
 
+@pytest.mark.nightly
 def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     times = {"exp": (1e-3, 1.1e-3), "sqrt": (1e-3, 1e-3)}
     monkeypatch.setattr(tune_model, "inside", lambda *_: times)
@@ -68,6 +69,7 @@ def test_a_search_goes_on_where_it_ended(lab, tmp_path):
     assert (first.trials, more.trials) == (3, 5) and len(lab.started) - count == 2
 
 
+@pytest.mark.nightly
 def test_ctrl_c_keeps_the_best_so_far(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "stop_at", 6)
     best = tune.tune_model(two_functions(), trials=32, work_dir=tmp_path, threads=1, seed=0, builders=1)

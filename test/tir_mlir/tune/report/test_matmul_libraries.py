@@ -49,6 +49,7 @@ def test_libraries_that_are_installed_are_timed(dtype):
     assert list(found) == INSTALLED and all(1e-8 < seconds < 1 for seconds in found.values())
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_libraries_take_batches_and_views():
     batch = product((3, 8, 16), (3, 4, 16), (3, 8, 4), lambda a, b, r, n, i, j: a[n, i, r] * b[n, j, r])

@@ -102,6 +102,7 @@ def test_memory_is_that_of_the_arguments(pool):
     assert 32 << 20 <= found.peak_memory < 128 << 20
 
 
+@pytest.mark.nightly
 def test_arguments_beyond_the_limit_are_out_of_memory(pool):
     found = pool.submit(job_of(parse(SYMBOLIC), sizes={"n": 1 << 26}, limits=Limits(memory=64 << 20))).result(300)
     assert found.status is Status.OUT_OF_MEMORY

@@ -46,6 +46,7 @@ TYPES = ("float32", "float16", "bfloat16", "float64")
 FAMILIES = {t: Family(REDUCED, lambda t=t: (torch.tensor(ROWS, dtype=getattr(torch, t)),)) for t in TYPES}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", *(pytest.param(t, marks=NIGHTLY) for t in TYPES[1::2])])
 @pytest.mark.parametrize("name", REDUCED)
 def test_infinities_and_nan(name, dtype):
@@ -94,6 +95,7 @@ EMPTY = {
 NOTHING = {t: Family(EMPTY, lambda t=t: (torch.zeros(3, 0, dtype=getattr(torch, t)),)) for t in TYPES}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("name", EMPTY)
 def test_an_axis_without_elements(name, dtype):
