@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 from mlir import ir
 
+from tir_mlir.dialect.ir.op_traits import ADDRESSED, takes_no_memref
+
 Change = Callable[[ir.Type], ir.Type]
 
 
@@ -15,6 +17,8 @@ def retype(everything: Sequence[ir.Operation], change: Change) -> bool:
     """
     changed = False
     for op in everything:
+        if (op.name in ADDRESSED or takes_no_memref(op.name)) and not len(op.regions):
+            continue
         for value in _values(op):
             old = value.type
             if isinstance(old, ir.MemRefType) and (new := change(old)) != old:
