@@ -14,6 +14,7 @@ from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
 from tir_mlir.dialect.presburger import dim_type, question, smallest_point
+from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
@@ -59,7 +60,8 @@ def check(func: Func) -> None:
                 try:
                     _check_buffer(group, top, axes)
                 except NotProvable as error:
-                    raise LoweringError(f"{location_text(group[0].access.op)}: {error}") from error
+                    where = location_text(group[0].access.op)
+                    raise LoweringError(f"{where}: {error}{_open_pair(group, top, axes)}") from error
 
 
 def _by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
@@ -101,6 +103,22 @@ def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequ
             return
         text = _refusal(threads, serial, parallel)
     raise LoweringError(text)
+
+
+def _open_pair(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequence[Loop]) -> str:
+    """The first write, and the first other access, that are not shown to be in one thread, for a message."""
+    threads = [ThreadAccess(touch, top, _extents(axes)) for touch in group]
+    for a, b in combinations_of(threads):
+        first, second = (t.touch.access for t in sorted((a, b), key=lambda t: not t.touch.access.is_write))
+        if first.is_write:
+            try:
+                with question("whether two accesses are in one thread"):
+                    alone = _in_one_thread(a, b)
+            except NotProvable:
+                alone = False
+            if not alone:
+                return f"; it is between {both_accesses(first, second)}"
+    return ""
 
 
 def _extents(axes: Sequence[Loop]) -> dict[str, int | None]:

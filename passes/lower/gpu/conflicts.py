@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis import AccessRelation, access_domain, same_elemen
 from tir_mlir.dialect.analysis.accesses import Access, accesses
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
-from tir_mlir.dialect.diagnostics import Element, LoweringError
+from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
 from tir_mlir.dialect.presburger import dim_type, flatten, over_digits, question, smallest_point
@@ -78,11 +78,14 @@ def conflicts(nest: KernelNest) -> list[Conflict]:
     for group in shared_accesses(nest):
         for a, b in ((a, b) for a in group for b in group if a.access.is_write or b.access.is_write):
             key = _key(a), _key(b)
-            with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
-                if key not in meetings:
-                    meetings[key] = _two_threads(nest, a, b)
-                if (both := meetings[key]) is not None:
-                    result += _ordered(nest, a, b, both)
+            try:
+                with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
+                    if key not in meetings:
+                        meetings[key] = _two_threads(nest, a, b)
+                    if (both := meetings[key]) is not None:
+                        result += _ordered(nest, a, b, both)
+            except NotProvable as error:
+                raise NotProvable(f"{error}; it is between {both_accesses(a.access, b.access)}") from error
     return result
 
 
@@ -206,6 +209,12 @@ def pair_text(nest: KernelNest, a: SharedAccess, b: SharedAccess, pairs: isl.Map
     return f"{who} touch {element}{sizes}: {_run(nest, a, first)} and {_run(nest, b, second)}"
 
 
+def both_accesses(a: Access, b: Access) -> str:
+    """`the write (file.py:3) and the read (file.py:4)`."""
+    first, second = (f"the {'write' if t.is_write else 'read'} ({location_text(t.op)})" for t in (a, b))
+    return f"{first} and {'itself' if a.op == b.op and a.kind == b.kind else second}"
+
+
 def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
     """`the store of block (blockIdx.x=0), thread (threadIdx.x=1) at k=0 (file.py:3)`."""
     names = {axis.var: axis.kind for axis in nest.axes}
@@ -220,4 +229,4 @@ def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
     return f"{who} {verb} it{at} ({location_text(touch.access.op)})"
 
 
-__all__ = ["BLOCK", "TEXTUAL", "Conflict", "SharedAccess", "conflicts", "pair_text", "shared_accesses"]
+__all__ = ["BLOCK", "TEXTUAL", "Conflict", "SharedAccess", "both_accesses", "conflicts", "pair_text", "shared_accesses"]

@@ -76,8 +76,18 @@ def _bind_block(sch: Schedule, block: Any, random: Random, taken: list[str]) -> 
     random.shuffle(tags) if random.random() < 0.15 else None
     for at, number in enumerate(chosen):
         tag = tags[(-1 - at if random.random() < 0.6 else at) % len(tags)]
-        if _attempt(lambda number=number, tag=tag: sch.bind(parts[number], tag) or True, False):
+        if not _is_near(sch, parts[number], tag, random) and _attempt(
+            lambda number=number, tag=tag: sch.bind(parts[number], tag) or True, False
+        ):
             taken.append(f"bind({name} loop {number} of {len(parts)}, {tag})")
+
+
+def _is_near(sch: Schedule, loop: Any, tag: str, random: Random) -> bool:
+    """Mostly: whether a loop around or inside another one is bound to an axis, too. Each thread runs one iteration of
+    both then, which is seldom what the program says."""
+    nests = [sch.get_loops(block) for block in sch.get_child_blocks(sch.get_block("root"))]
+    near = {sch.get(lp).kind for nest in nests if loop in nest for lp in nest}
+    return tag in near and random.random() < 0.95
 
 
 def _attempt(change: Callable[[], Any], otherwise: Any) -> Any:
@@ -163,8 +173,10 @@ def decompose(sch: Schedule, random: Random) -> str:
 
 
 def bind(sch: Schedule, random: Random) -> str:
-    tag = random.choice((*THREADS, *BLOCKS))
-    sch.bind(_any_loop(sch, random), tag)
+    tag, loop = random.choice((*THREADS, *BLOCKS)), _any_loop(sch, random)
+    if _is_near(sch, loop, tag, random):
+        raise ValueError(tag)
+    sch.bind(loop, tag)
     return f"bind {tag}"
 
 
