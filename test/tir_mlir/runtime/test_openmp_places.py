@@ -9,6 +9,7 @@ import pytest
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.runtime.drivers.jit import Compiled
 
 LAYOUTS = {
     "--user": ("lib/python3.11/site-packages", "../../libiomp5.so", "lib/libiomp5.so"),
@@ -63,3 +64,10 @@ def test_no_package(elsewhere, tmp_path):
     elsewhere(tmp_path)
     with pytest.raises(BuildError, match=rf"{tmp_path}/environment/lib/libiomp5.so.*fix: `pip install intel-openmp`"):
         shared_libraries.openmp()
+
+
+def test_entries_of_the_cache_do_not_tell_the_place():
+    libs = ["libm.so.6", shared_libraries.openmp()]
+    entry = Compiled(b"code", [4], libs, False, []).to_bytes()
+    assert libs[1].encode() not in entry
+    assert (found := Compiled.from_bytes(entry)) is not None and found.libs == libs
