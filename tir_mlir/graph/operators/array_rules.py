@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 FLOATS = frozenset({"float32", "float64"})
 NUMBERS = FLOATS | {f"int{bits}" for bits in (8, 16, 32, 64)}
 BOOLS = frozenset({"bool"})
-PIECE = 1 << 16
+PIECE = 1 << 15
 """Elements of a piece that is rounded at a time: what is computed in between stays in the caches."""
+
+ROW = 32
+"""Elements of a row from which NumPy copies rows that are not adjacent at the speed of memory."""
 
 
 @dataclass(frozen=True)
@@ -147,10 +150,11 @@ def _padded(
 
 
 def _pads_constant(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any) -> bool:
-    """Whether numbers, of a type that NumPy has, are put around a tensor, and nothing is cut off."""
+    """Whether numbers, of a type that NumPy has, are put around long rows, and nothing is cut off."""
     sides = np.array(attributes["pad_width"]).reshape(-1).tolist()
     constant = attributes.get("pad_mode", "constant") == "constant" and all(side >= 0 for side in sides)
-    return constant and len(sides) == 2 * len(operands[0].shape) and operands[0].dtype in NUMBERS
+    rows = operands[0].shape[-1:] >= (ROW,)
+    return constant and rows and len(sides) == 2 * len(operands[0].shape) and operands[0].dtype in NUMBERS
 
 
 def _taken(x: np.ndarray, indices: np.ndarray, axis: int | None = None, mode: str = "fast", *, out: Any = None) -> Any:
@@ -255,7 +259,8 @@ def _rounded(x: np.ndarray, out: np.ndarray) -> np.ndarray:
         rounded = (bits >> 16) & 1
         rounded += 0x7FFF
         rounded += bits
-        np.copyto(rounded, bits | 0x400000, where=np.isnan(piece))
+        if (nans := np.isnan(piece)).any():
+            np.copyto(rounded, bits | 0x400000, where=nans)
         rounded >>= 16
         target[start : start + step] = rounded
     return out
