@@ -46,7 +46,7 @@ def compile_by_function(
     warned = [text.replace(u.symbol, u.name) for u, code in zip(units, codes, strict=True) for text in code.warned]
     for text in warned:
         warn(text)
-    return _joined(compiled, codes, support, warned)
+    return _joined(compiled, codes, support, warned, {unit.symbol: unit.name for unit in units})
 
 
 def _codes(tasks: Sequence[Task], cache: bool) -> list[jit.Compiled]:
@@ -59,9 +59,13 @@ def _codes(tasks: Sequence[Task], cache: bool) -> list[jit.Compiled]:
 
 
 def _joined(
-    host: jit.Compiled, codes: Sequence[jit.Compiled], support: Sequence[bytes], warned: Sequence[str]
+    host: jit.Compiled,
+    codes: Sequence[jit.Compiled],
+    support: Sequence[bytes],
+    warned: Sequence[str],
+    names: dict[str, str],
 ) -> jit.Compiled:
-    """The objects of all, and what any of them needs. warned: of units."""
+    """The objects of all, and what any of them needs. warned: of units. names: of units, by their symbols."""
     parts = [host, *codes]
     return dataclasses.replace(
         host,
@@ -73,4 +77,5 @@ def _joined(
         scratch=max(part.scratch for part in parts),
         needs=[need for part in parts for need in part.needs],
         support=False,
+        units=names,
     )

@@ -127,3 +127,8 @@ def test_an_error_names_the_function(parse):
 def test_the_whole_program_is_lowered_on_demand(parse):
     library = build_by_function(program(parse))
     assert "@tir.one" in library.lowered and library.lowered == build(program(parse)).lowered
+
+
+def test_the_assembly_has_the_names_of_the_program(parse):
+    assembly = build_by_function(program(parse)).assembly
+    assert "<tir.one>:" in assembly and "unit." not in assembly

@@ -35,7 +35,7 @@ class Compiled:
     it calls code that was not compiled with it. warned: warnings of the lowering. scratch: bytes that a call allocates
     for buffers of the program. sites: the fields of the accesses that the code checks; None for code without checks.
     needs: the CPU features that its kernels need, see `cpu_needs`. support: functions of `support_code` are to be
-    linked.
+    linked. units: what the program calls the functions of other modules, by their symbols.
     """
 
     data: bytes
@@ -47,6 +47,7 @@ class Compiled:
     sites: list[Any] | None = None
     needs: list[list[str]] = field(default_factory=list)
     support: bool = False
+    units: dict[str, str] = field(default_factory=dict)
 
     @property
     def objects(self) -> list[bytes]:
@@ -211,7 +212,10 @@ class Jit:
         for data in self._compiled.objects:
             with files.holding(data, ".o") as path:
                 texts.append(toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path]))
-        return "".join(texts)
+        text = "".join(texts)
+        for symbol, name in self._compiled.units.items():
+            text = text.replace(symbol, name)
+        return text
 
 
 LEAST = 1 << 30
