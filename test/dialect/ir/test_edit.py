@@ -42,3 +42,34 @@ def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
     text = str(module)
     assert "%arg2 = 2 to 8 iter_args(%arg3 = %arg1)" in text
     assert "%arg4 = 0 to 4 iter_args(%arg5 = %arg3)" in text
+
+
+def test_an_operand_moves_from_the_lower_to_the_upper_bound_of_a_loop(parse):
+    """There are as many operands as before, but not of each bound."""
+    module = parse("""func.func @main(%A: memref<8xf32>) {
+      affine.for %i = 0 to 8 {
+        affine.for %j = affine_map<(d0) -> (d0)>(%i) to 8 {
+          %a = affine.load %A[%j] : memref<8xf32>
+        }
+      }
+      return
+    }""")
+    with entered():
+        outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
+        new = Loop(edit.set_bounds(inner.op, [Index.constant(0)], [Index.of(outer.var)]))
+        module.operation.verify()
+        assert (new.lower.as_constant(), new.upper.is_value()) == (0, outer.var)
+
+
+def test_an_op_stays_where_it_gets_as_many_operands(parse):
+    module = parse("""func.func @main(%A: memref<8xf32>) {
+      affine.for %i = 0 to 4 {
+        %a = affine.load %A[%i] : memref<8xf32>
+      }
+      return
+    }""")
+    with entered():
+        load = next(o for o in ops(module.operation) if o.name == "affine.load")
+        assert edit.rewrite_indices(load, lambda i: i + 1) == load
+        module.operation.verify()
+        assert "%arg0[%arg1 + 1]" in str(load)

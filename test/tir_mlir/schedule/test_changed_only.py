@@ -56,18 +56,18 @@ def verified(monkeypatch) -> list[str]:
 
 
 @contextmanager
-def stepping(run: Callable[[Loop], None]) -> Iterator[str]:
+def stepping(run: Callable[[Loop], None], marks: bool = False) -> Iterator[str]:
     """A primitive that exists for a test."""
-    primitive("planted")(run)
+    primitive("planted", marks=marks)(run)
     try:
         yield "planted"
     finally:
         del PRIMITIVES["planted"]
 
 
-def planted(sch: Schedule, run: Callable[[Loop], None], at: str = "b1") -> None:
+def planted(sch: Schedule, run: Callable[[Loop], None], at: str = "b1", marks: bool = False) -> None:
     loop = sch.get_loops(at)[0]
-    with stepping(run) as name:
+    with stepping(run, marks) as name:
         sch._executor.apply(name, loop)
 
 
@@ -219,6 +219,32 @@ def test_an_edit_without_a_record_fails_the_tests():
 
     with pytest.raises(NotRecorded, match="without a record"):
         planted(sch, secretly)
+
+
+def test_no_rule_is_checked_again_after_a_step_of_marks(verified):
+    sch = chain(3)
+    loop = sch.get_loops("b1")[1]
+    verified.clear()
+    sch.vectorize(loop)
+    assert verified == []
+
+
+def test_a_step_of_marks_that_edits_more_fails_the_tests():
+    def shorter(loop: Loop) -> None:
+        edit.set_bounds(loop.op, loop.lowers, [Index.constant(32)])
+
+    with pytest.raises(NotRecorded, match="planted edits more than marks"):
+        planted(chain(3), shorter, marks=True)
+
+
+def test_a_snapshot_of_a_block_is_its_users_own_and_as_new_as_its_nest():
+    sch = chain(3)
+    block = sch.get_block("b1")
+    sch.get(block).annotations["mine"] = 1
+    sch.annotate(sch.get_block("b2"), "my.note", 2)
+    assert sch.get(block).annotations == {}
+    sch.annotate(block, "my.note", 3)
+    assert sch.get(block).annotations == {"my.note": 3}
 
 
 def test_steps_are_audited_in_all_tests():
