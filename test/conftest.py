@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -22,6 +23,7 @@ SLOW = (
     *(f"passes/schedule/{name}.py" for name in ("loops/test_version_loop", "test_vector_accesses")),
     "tir_mlir/graph/memory/test_calls_in_place.py",
     *("tir_mlir/runtime/test_code_cache.py", "tir_mlir/runtime/test_jit_slp.py", "tir_mlir/runtime/test_survival.py"),
+    "tir_mlir/runtime/test_workers.py",
     *("passes/linalg/test_to_linalg.py", "passes/lower/loops/test_peel_tails.py"),
     "dialect/incremental/test_versions.py",
     *(
@@ -52,6 +54,7 @@ FEW = {
     "fuzz/test_planted_rules.py": 2,
 }
 """Folders and files whose tests build programs for each parameter set: how many sets of a test run before a merge."""
+os.environ.setdefault("TIR_WORKERS", "1")  # the tests are on all cores already
 sys.path.insert(0, str(HERE.parent))  # a checkout's package, installed or not
 
 

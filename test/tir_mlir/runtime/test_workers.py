@@ -223,14 +223,12 @@ def ended(pid: int) -> bool:
     return False
 
 
-@pytest.mark.slow
 def test_a_program_ends_with_its_workers_and_prints_nothing_of_them(folder):
     program = script(folder, "5")
     out, err = program.communicate(timeout=60)
     assert program.returncode == 0 and err == "" and out.split()[1] == "8" and ended(int(out.split()[0]))
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_the_build_and_keeps_what_is_done(folder):
     program = script(folder, "300")
     assert program.stdout is not None
@@ -243,7 +241,6 @@ def test_ctrl_c_ends_the_build_and_keeps_what_is_done(folder):
     assert all(store.load("code", path.name) for path in folder.glob("code/a*"))
 
 
-@pytest.mark.slow
 def test_a_worker_ends_with_a_parent_that_is_killed(folder):
     program = script(folder, "300")
     assert program.stdout is not None
@@ -254,7 +251,6 @@ def test_a_worker_ends_with_a_parent_that_is_killed(folder):
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_eight_processes_at_once(folder):
     programs = [script(folder, "20") for _ in range(8)]
     outputs = [program.communicate(timeout=120) for program in programs]
