@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from mlir import ir
 
@@ -33,17 +33,33 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
     """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`. safe: the
     pairs of each function that may be one buffer."""
     functions, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
-    accepted = [(name, *pair) for name, pairs in safe.items() for pair in pairs]
-    for dropped in list(accepted):  # each makes one more version of its function
-        fewer = [candidate for candidate in accepted if candidate != dropped]
-        if _bytes(graph, fewer, scratch) <= _bytes(graph, accepted, scratch):
-            accepted = fewer
-    for name in dict.fromkeys(name for name, *_ in accepted):
-        attrs.put(functions[name].op, IN_PLACE, [[i, o] for callee, i, o in accepted if callee == name])
+    accepted = _needed(
+        [(name, *pair) for name, pairs in safe.items() for pair in pairs],
+        lambda triples: places.plan(graph, triples, scratch=scratch).arena.guess,
+    )
+    pairs: dict[str, list[list[int]]] = {}
+    for name, source, result in accepted:
+        pairs.setdefault(name, []).append([source, result])
+    for name, of_name in pairs.items():
+        attrs.put(functions[name].op, IN_PLACE, of_name)
 
 
-def _bytes(graph: TensorFunc, pairs: Collection[Triple], scratch: Mapping[str, int]) -> int:
-    return places.plan(graph, pairs, scratch=scratch).arena.guess
+def _needed(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:
+    """The triples without those that make the arena no smaller: each makes one more version of its function.
+
+    Halves that are of no use together are dropped together: the number of plans grows with what stays.
+    """
+    accepted = dict.fromkeys(triples)
+    best, waiting = size(accepted), [list(triples)] if triples else []
+    while waiting:
+        dropped = waiting.pop()
+        fewer = dict.fromkeys(triple for triple in accepted if triple not in frozenset(dropped))
+        if (needed := size(fewer)) <= best:
+            accepted, best = fewer, needed
+        elif len(dropped) > 1:
+            middle = len(dropped) // 2
+            waiting += [dropped[middle:], dropped[:middle]]
+    return list(accepted)
 
 
 def scratch_sizes(module: ir.Module) -> dict[str, int]:
