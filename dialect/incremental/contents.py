@@ -39,6 +39,7 @@ from tir_mlir.dialect.ir.op_traits import (
     AFFINE_LOOPS,
     ALLOCS,
     BODIES,
+    DATA_LOOPS,
     FOLDED,
     IFS,
     NO_ACCESS,
@@ -288,9 +289,10 @@ def read_nest(top: ir.Operation) -> Nest:
                 declared.extend(_declared(facts))
             elif attrs.ANNOTATIONS in facts:
                 declared.extend(prefetched(attrs.get(op, attrs.ANNOTATIONS)))
+            has_data_loop = has_data_loop or (attrs.BIND in facts and is_data_loop(op))
         elif name.startswith("memref.") and attrs.NAME in op.attributes:
             buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
-        has_data_loop = has_data_loop or is_data_loop(op)
+        has_data_loop = has_data_loop or name in DATA_LOOPS
     sizes = frozenset(name for name, _ in sizes_of(top))
     names = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers), sizes
     return Nest(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0, is_wide)

@@ -143,7 +143,7 @@ def check_concurrency(
 
 
 def _concurrent(roots: Sequence[ir.Operation]) -> list[Loop]:
-    loops = [Loop(op) for root in roots for op in walk.ops(root) if is_loop(op)]
+    loops = [Loop(op) for root in roots for op in walk.ops(root) if op.name == "affine.for"]
     return [loop for loop in loops if loop.kind not in ("serial", "unrolled") and not is_warp_loop(loop)]
 
 
