@@ -75,21 +75,22 @@ class _Nest:
         for axis in self.axes.values():
             _check_threads(axis.loops)
             axis.extent = _extent(axis)
-        self._own_buffers()
         block_body, innermost = self._new_loops()
+        self._own_buffers()
         self._guard_outside_work(innermost)
         self._replace_loops()
         _place_buffers(innermost, block_body)
 
     def _own_buffers(self) -> None:
-        """Allocate the shared and local buffers of the function that the nest uses in it: each kernel has its own."""
+        """Allocate the shared and local buffers of the function that the nest uses around it: each kernel has its own.
+        Not in it: if it is a serial loop, its iterations have one copy."""
         for op in self.func.body_ops():
             buffer = Buffer(op.results[0]) if op.name in ALLOCS else None
             if buffer is None or not (is_shared(buffer) or is_local(buffer)):
                 continue
             uses = [use.owner.operation for use in buffer.value.uses]
             if any(walk.is_inside(user, self.top) for user in uses):
-                copy = edit.clone(op, ir.InsertionPoint.at_block_begin(self.top.regions[0].blocks[0]))
+                copy = edit.clone(op, ir.InsertionPoint(self.top))
                 edit.replace_values(self.top, {buffer.value: copy.results[0]})
                 if all(walk.is_inside(user, self.top) for user in uses):
                     edit.drop(op)

@@ -153,8 +153,9 @@ class _Lanes:
             lane += run_
 
     def _runs(self, op: ir.Operation) -> list[int]:
-        """The numbers of lanes that are accessed at once."""
-        width = min(self._most_at_once(op), self.width)
+        """The numbers of lanes that are accessed at once: powers of two."""
+        most = min(self._most_at_once(op), self.width)
+        width = 1 << (most.bit_length() - 1)
         return [width] * (self.width // width) + [1] * (self.width % width)
 
     def _most_at_once(self, op: ir.Operation) -> int:

@@ -109,3 +109,37 @@ def test_a_loop_that_does_not_start_at_0():
     on_machine(sch, [a, b])
     np.testing.assert_array_equal(b[3:17], 2 * a[3:17])
     assert not b[:3].any() and not b[17:].any()
+
+
+LASTING = """
+@T.prim_func
+def f(A: T.Buffer((8, 3), "float32"), B: T.Buffer((8,), "float32")):
+    S = T.alloc_buffer((8,), "float32", scope="local")
+    for p, q in T.grid(3, 8):
+        with T.block("S"):
+            vi = T.axis.spatial(8, (p * 8 + q) // 3)
+            vk = T.axis.reduce(3, (p * 8 + q) % 3)
+            with T.init():
+                S[vi] = -9.0
+            S[vi] = T.max(S[vi], A[vi, vk])
+        for t in T.thread_binding(1, thread="threadIdx.x"):
+            with T.block("B"):
+                vi = T.axis.spatial(8, (p * 8 + q) // 3 + t)
+                B[vi] = S[vi]
+"""
+
+
+def test_a_local_buffer_lasts_over_a_serial_loop_around_all_threads():
+    a, b = numbers(8, 3), np.zeros(8, "float32")
+    on_machine(Schedule(parse(LASTING)), [a, b])
+    np.testing.assert_array_equal(b, a.max(1))
+
+
+def test_a_vector_of_three_lanes():
+    sch = Schedule(parse(main("A:8x4 B:8x4", nest("i:8 j:3", sblock("B", "vi:8=i vj:3=j", "B[vi, vj] = A[vi, vj]")))))
+    i, j = sch.get_loops("B")
+    gpu_programs.bind(sch, threadIdx_x=i)
+    sch.vectorize(j)
+    a, b = numbers(8, 4), np.zeros((8, 4), "float32")
+    on_machine(sch, [a, b])
+    np.testing.assert_array_equal(b, np.pad(a[:, :3], ((0, 0), (0, 1))))
