@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=TIERS, default="check", help=about)
 
 
+@cache
 def _is_in(path: Path, names: tuple[str, ...]) -> bool:
     return f"{path.relative_to(HERE).as_posix()}/".startswith(tuple(f"{name}/" for name in names))
+
+
+@cache
+def _few(path: Path) -> int | None:
+    """How many parameter sets of each test of a file run before a merge."""
+    place = path.relative_to(HERE).as_posix()
+    return next((n for start, n in FEW.items() if place.startswith(start)), None)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -80,7 +89,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
         if _is_in(item.path, NIGHTLY):
             item.add_marker(pytest.mark.nightly)
-        few = next((n for place, n in FEW.items() if item.path.relative_to(HERE).as_posix().startswith(place)), None)
+        few = _few(item.path)
         if few is not None and item.get_closest_marker("few") is None:
             item.add_marker(pytest.mark.few(few))
     kept, others = chosen(items, config.getoption("--tier"))

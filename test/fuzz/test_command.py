@@ -29,6 +29,7 @@ def test_one_pair_prints_its_story():
     assert "def main(" in done.stdout and done.stdout.splitlines()[-1] == "pair:1 (pair) fine: scheduled"
 
 
+@pytest.mark.nightly
 def test_pairs_of_one_family_and_one_step(tmp_path):
     done = _fuzz("--pairs", "6", "--seed", "1", "--jobs", "1", "--stages", "ordered", "--steps", "reorder,split",
                  "--json", str(tmp_path / "figures"))  # fmt: skip

@@ -175,6 +175,7 @@ def test_an_unpickled_handle_belongs_to_no_schedule():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_serials_of_processes_do_not_meet():
     sch = stepped()
     with multiprocessing.get_context("spawn").Pool(2) as pool:

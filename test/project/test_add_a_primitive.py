@@ -111,6 +111,7 @@ def test_the_page_names_what_is_written_by_hand():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_make_manual_writes_the_rest(copy):
     methods = (copy / "tir_mlir/schedule/derived_methods.py").read_text()
     assert "    def drop_unit_loop(self, loop: LoopHandle) -> None:\n" in methods

@@ -143,11 +143,16 @@ def module_name(path: Path) -> str:
 
 
 @cache
+def syntax(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imported(path: Path, top_level_only: bool = False) -> list[tuple[int, str]]:
     """Lines and full names of what a file imports, at the top level only or inside functions as well."""
     found = []
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    tree = ast.parse(path.read_text())
+    tree = syntax(path)
     for node in tree.body if top_level_only else ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -306,7 +311,7 @@ def test_folders_are_small():
         door = folder / "__init__.py"
         if len(modules) > 20:
             wrong.append(f"{folder.relative_to(ROOT)}: {len(modules)} modules")
-        if not door.exists() or not ast.get_docstring(ast.parse(door.read_text())):
+        if not door.exists() or not ast.get_docstring(syntax(door)):
             wrong.append(f"{folder.relative_to(ROOT)}: no docstring in __init__.py")
     assert not wrong, "\n".join(wrong)
 
@@ -315,7 +320,7 @@ def test_functions_are_short():
     """At most 40 lines, docstring and signature not counted."""
     long = []
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax(path)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (n := body_lines(node)) > 40:
                 long.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name} has {n} lines")
     assert not long, "\n".join(long)

@@ -55,8 +55,8 @@ CODE = {
 SUMS = {"float16": "float32", "int8": "int32"}
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize(("dtype", "cpu"), CODE)
+@pytest.mark.few(4)
 def test_products(dtype, cpu):
     sch = Schedule(widened(M, N, K, dtype, SUMS[dtype]) if dtype in SUMS else product(M, N, K, dtype))
     schedules.gemm(sch, "C", target=cpu, threads=1)
@@ -82,6 +82,7 @@ ADD = main("X:64x64 Y:64x64", each("Y:64x64", "Y[vi, vj] = X[vi, vj] + T.float32
         ("wasm_simd", r"f32x4\.add"),
     ],
 )
+@pytest.mark.few(4)
 def test_elements(cpu, add):
     sch = Schedule(parse(ADD))
     schedules.elementwise(sch, "Y", target=cpu, threads=1)

@@ -90,6 +90,7 @@ def test_only_some_steps_copy_the_module(monkeypatch):
     assert len(count) == 1
 
 
+@pytest.mark.nightly
 def test_steps_can_be_undone_and_repeated(copied):
     expected = texts(copied(stepped))
     sch, first = stepped(), chain().mod.text()
@@ -116,6 +117,7 @@ def test_what_a_user_has_is_not_edited():
     assert all(mod.text() == text for mod, text in mods)
 
 
+@pytest.mark.nightly
 def test_copies_of_a_schedule_are_independent(copied):
     expected = texts(copied(stepped))
     sch = chain()

@@ -95,8 +95,8 @@ def test_names_of_ops_come_back():
         assert named.count(f"linalg.{name} ") == 1
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.few(4)
 def test_round_trips_of_random_programs(seed):
     """Generics, named ops and what stayed, from the module and from its text: all compute what the program does."""
     sample = program(Random(seed))

@@ -145,6 +145,7 @@ def real_tvm(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 def test_an_installed_tvm_is_hidden_only_on_request(tmp_path):
     real = real_tvm(tmp_path)
     assert run("import tir_mlir.script, tir_mlir.schedule, tvm; assert tvm.real is True", real).returncode == 0

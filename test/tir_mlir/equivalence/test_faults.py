@@ -89,6 +89,7 @@ def test_iterations_in_reverse_show_a_race_at_indices_from_data(kind, body, orde
 
 
 @pytest.mark.parametrize(("name", "old", "new", "what"), CONTROLS, ids=[f"{c[0]}: {c[3]}" for c in CONTROLS])
+@pytest.mark.few(5)
 def test_legal_rewrite_is_equal(name, old, new, what):
     answer = equivalent(program(PAIRS[name][0]), edited(name, old, new, what))
     assert answer, f"{what}: {answer}"

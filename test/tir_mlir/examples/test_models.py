@@ -24,8 +24,8 @@ def outputs(found) -> list:
     return list(found) if isinstance(found, tuple) else [found]
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("name", models.NAMES)
+@pytest.mark.few(2)
 def test_the_exported_program_computes_the_same(name):
     example = models.example(name, tiny=True)
     whole = torch.export.export(example.model, example.inputs, dynamic_shapes=example.dynamic)

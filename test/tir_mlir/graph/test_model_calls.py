@@ -38,6 +38,7 @@ def test_threads_share_a_model(batch):
     assert not wrong
 
 
+@pytest.mark.nightly
 def test_threads_share_a_model_of_two_threads():
     graph = mlp(64, (784, 128, 10))
     model = build(graph, threads=2)

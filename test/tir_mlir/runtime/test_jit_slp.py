@@ -67,6 +67,7 @@ PROGRAM = """
 
 
 @pytest.mark.parametrize("driver", ["jit", "tools"])
+@pytest.mark.nightly
 def test_reversed_loads_do_not_abort(driver):
     program = textwrap.dedent(PROGRAM).replace("DRIVER", repr(driver))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)

@@ -126,8 +126,8 @@ CASTS = [
 ]
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize(("source", "to"), CASTS)
+@pytest.mark.few(4)
 def test_a_cast_is_numpys(source: str, to: str) -> None:
     _check(f'T.Cast("{to}", A[vi])', lambda a, b: a.astype(to), source, to)
 

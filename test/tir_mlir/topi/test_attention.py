@@ -89,6 +89,7 @@ def test_heads_before_the_sequence():
 
 
 @pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.nightly
 def test_symbolic_lengths(groups):
     q, k, v = inputs(1, 5, 9, 4, groups, 8)
     seen = torch.tensor(np.tri(5, 9, 4, dtype=bool))
@@ -98,6 +99,7 @@ def test_symbolic_lengths(groups):
 
 
 @pytest.mark.parametrize("layout", ["BSHD", "BHSD"])
+@pytest.mark.nightly
 def test_schedules(layout):
     shape = (1, 64, 4, 32) if layout == "BSHD" else (1, 4, "n", 32)
     assert set(picked(nn.attention, shape, shape, shape, layout=layout, causal_mask="TopLeft")) == {"attention"}

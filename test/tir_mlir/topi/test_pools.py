@@ -83,6 +83,7 @@ def test_adaptive_pools(size):
     np.testing.assert_array_equal(most, functional.adaptive_max_pool2d(torch.tensor(x), size).numpy())
 
 
+@pytest.mark.nightly
 def test_global_pools_of_a_symbolic_size():
     x = random(2, 3, 5, 7)
     wanted = [x.mean((2, 3), keepdims=True), x.max((2, 3), keepdims=True)]

@@ -22,6 +22,7 @@ def test_of_floats(axis, keepdims):
         np.testing.assert_allclose(one, wanted, rtol=2e-5, atol=2e-6, err_msg=name)
 
 
+@pytest.mark.nightly
 def test_of_symbolic_sizes():
     x = random(5, 3, 7)
     wanted = [x.sum(0), x.mean((0, 2)), x.max(1, keepdims=True), x.var(0)]

@@ -41,6 +41,7 @@ def cooperative_fetch(n: int, k: int, order=(0, 1, 2), threads: int = 8, each: i
 
 
 @pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.nightly
 def test_every_order_of_the_fusions_is_proved(order):
     assert "blockIdx.x" in cooperative_fetch(1024, 1024, order).mod.script()
 

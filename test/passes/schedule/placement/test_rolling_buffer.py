@@ -176,6 +176,7 @@ def computed_at_rows(program, loop: int = 0) -> Schedule:
         ("vi // 2 * 5", 3, 16, 38, "i < 1 or"),  # no overlap every second time, the whole window in between
     ],
 )
+@pytest.mark.few(2)
 def test_a_region_that_moves_by_a_quotient(low, width, rows, size, guard, same_result):
     program = windows(low, width, rows, size)
     sch = computed_at_rows(program)

@@ -149,10 +149,10 @@ FORMS = {
 }
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize("best", ["max", "min"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.few(4)
 def test_a_position_and_a_value(best, form, number):
     signs = {"e": ">=" if best == "max" else "<=", "t": ">" if best == "max" else "<"}
     sch = Schedule(position(best, FORMS[form].format(**signs)))

@@ -593,7 +593,7 @@ np.testing.assert_allclose(run(seq(fused), "main", a, b).numpy(), y / (1 + np.ex
 """
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.few(2)
 def test_a_program_of_the_documentation(tvm, name):
     Notebook(name).run(HEAD + PROGRAMS[name])

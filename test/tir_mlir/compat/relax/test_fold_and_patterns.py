@@ -148,6 +148,7 @@ def test_parts_that_match_become_functions(tvm, notebook, options):
     same_results(tvm, notebook["M"], lowered)
 
 
+@pytest.mark.nightly
 def test_equal_parts_are_one_function_and_earlier_patterns_win(tvm, notebook):
     notebook.run(CONVOLUTIONS)
     relu = ("mine.relu", notebook["is_op"]("relax.nn.relu")(notebook["wildcard"]()))

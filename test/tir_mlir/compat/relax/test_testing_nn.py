@@ -46,6 +46,7 @@ def test_layers_made_in_the_function(tvm):
     ]
 
 
+@pytest.mark.nightly
 def test_layers_made_before_it(tvm):
     from tvm.relax.testing import nn  # type: ignore[import-not-found]
 

@@ -74,6 +74,7 @@ def test_an_operator(family, name):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["int8", "int4"])
+@pytest.mark.nightly
 def test_a_decoder_of_128_tokens_with_rounded_weights(form):
     """Its hidden layer does not fit in L2, and takes the memory of one of the products that it is computed from."""
     example = models.example("llama-block", tiny=True, dim=128, heads=4, hidden=2048, tokens=128)

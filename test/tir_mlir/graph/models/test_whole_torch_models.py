@@ -73,6 +73,7 @@ def test_models(name):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("prompt", [[99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], [5, 17, 3]])
+@pytest.mark.nightly
 def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
     (example, prefill), (_, decode) = gpt("gpt2-prefill"), gpt("gpt2-decode")
     tokens = torch.tensor([prompt])

@@ -92,8 +92,8 @@ def results(graph: Graph) -> list[np.ndarray]:
     return list(made) if isinstance(made, (list, tuple)) else [made]
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize(("name", "arrays", "attributes"), CASES)
+@pytest.mark.few(4)
 def test_numpy_computes_what_the_compiled_function_does(name, arrays, attributes, monkeypatch):
     graph = of_weights(name, arrays, attributes)
     assert not weight_functions(compile_graph(graph)), "a function is compiled for it"

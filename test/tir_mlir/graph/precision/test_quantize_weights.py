@@ -25,9 +25,9 @@ def wanted(graph: Graph, x: np.ndarray, name: str, group: int | None) -> np.ndar
     return run_mlp(Graph(graph.module, weights), x)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "group"), FORMATS)
 @pytest.mark.parametrize("rows", [1, 5, "n", 70])
+@pytest.mark.few(1)
 def test_a_model_computes_with_the_rounded_weights(rows, name, group):
     graph = mlp(rows, SIZES)
     model = build(quantize_weights(graph, name, group), threads=1)
@@ -37,6 +37,7 @@ def test_a_model_computes_with_the_rounded_weights(rows, name, group):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "group"), FORMATS)
+@pytest.mark.nightly
 def test_every_stage_keeps_what_the_rounded_graph_computes(name, group):
     graph = quantize_weights(mlp(3, SIZES), name, group)
     for stage in STAGES[-4:]:
@@ -206,6 +207,7 @@ def test_a_model_is_exported_with_its_rounded_weights(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "group"), [("int8", None), ("int4", None)])
+@pytest.mark.nightly
 def test_a_bias_that_is_an_operand_of_the_product_stays(name, group):
     def layer(biased):
         def write(b, x):

@@ -83,6 +83,7 @@ def test_permutations_are_left_at_the_ends_only():
     lambda b, y: b.op("reshape", b.op("nn.adaptive_avg_pool2d", y, output_size=[1, 1]), shape=(2, 4)),
     lambda b, y: b.op("mean", b.op("concat", y, y, axis=1), axis=[2, 3], keepdims=False),
 ])  # fmt: skip
+@pytest.mark.nightly
 def test_the_end_of_a_network_needs_no_permutation(write):
     graph = graph_of(lambda b, x: write(b, block(b, x)), (2, 3, 6, 5))
     made = channels_last(graph)

@@ -48,6 +48,7 @@ def test_a_product_of_many_rows_is_one_product():
     check_same(graph, made)
 
 
+@pytest.mark.nightly
 def test_symbolic_rows():
     w = np.ones((5, 4), "float32")
     graph = graph_of(lambda b, x: b.op("nn.dense", x, b.weight("w", w)), ("n", 3, 4))

@@ -10,6 +10,7 @@ from tir_mlir.dialect.diagnostics import LoweringError
 
 
 @pytest.mark.parametrize("name", BOUND)
+@pytest.mark.few(5)
 def test_results(name):
     bound = BOUND[name]
     bound.check(build(bound.schedule(), target="cuda-emulated", cache=False))

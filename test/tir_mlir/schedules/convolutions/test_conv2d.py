@@ -100,6 +100,7 @@ def test_sizes_known_when_it_runs(layout):
         compare(run, conv, layout, batch, channels)
 
 
+@pytest.mark.nightly
 def test_the_trace_is_the_schedule():
     sch, again = (Schedule(program(LAYERS["stride"])) for _ in "12")
     schedules.conv2d(sch, "Y", target=SMALL, threads=2)
@@ -107,6 +108,7 @@ def test_the_trace_is_the_schedule():
     assert again.mod.script() == sch.mod.script()
 
 
+@pytest.mark.nightly
 def test_weights_in_another_order():
     """IOHW, as transposed convolutions have them: the sum is not counted as one."""
     conv = Conv(6, 7, (9, 9))
@@ -125,6 +127,7 @@ def test_weights_in_another_order():
     np.testing.assert_array_equal(y, convolved(data, weights.transpose(1, 0, 2, 3), conv))
 
 
+@pytest.mark.nightly
 def test_three_dimensions():
     x = te.placeholder((1, 5, 4, 5, 6), "float32", name="X")
     w = te.placeholder((7, 5, 2, 2, 3), "float32", name="W")

@@ -50,6 +50,7 @@ def test_the_inner_loop(dtype, dot, threads):
     assert inner == (["tileloadd"] * 4 + [dot] * 4) * (len(inner) // 8)
 
 
+@pytest.mark.nightly
 def test_float16_products():
     target = SAPPHIRE_RAPIDS.__class__(**{
         **SAPPHIRE_RAPIDS.__dict__, "features": SAPPHIRE_RAPIDS.features | {"amx-fp16"}, "cpu": "graniterapids",
@@ -121,6 +122,7 @@ def test_a_packed_parameter_goes_to_vectors():
         schedules.gemm(Schedule(widened(64, 64, 64)), "C", target=SAPPHIRE_RAPIDS, packed="B")
 
 
+@pytest.mark.nightly
 def test_the_trace_is_the_schedule():
     sch, again = scheduled(widened(64, 64, 64)), Schedule(widened(64, 64, 64))
     sch.trace.apply_to_schedule(again, remove_postproc=False)

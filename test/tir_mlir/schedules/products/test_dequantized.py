@@ -82,6 +82,7 @@ def test_verify_of_a_product(form, turned):
     assert check(schedules.gemm, 9, Weights(21, 64, form=form, turned=turned), target=WIDE, threads=1).verify()
 
 
+@pytest.mark.nightly
 def test_many_rows_read_a_dequantised_matrix_that_must_be_transposed():
     sch = check(schedules.gemm, 70, Weights(33, 64), kept=True, target=WIDE, threads=1)
     assert "T.vectorized" in sch.mod.script().split('T.block("W")')[0]
@@ -101,6 +102,7 @@ def test_a_dequantised_left_operand():
 @pytest.mark.few(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+@pytest.mark.nightly
 def test_threads_share_a_product(turned, target):
     sch = check(schedules.gemm, 32, Weights(256, 256, turned=turned), target=target, threads=2)
     assert "T.parallel" in sch.mod.script()

@@ -58,6 +58,7 @@ def test_nothing_is_stored_between():
     assert "add" not in names(sch)
 
 
+@pytest.mark.nightly
 def test_a_result_by_heads():
     """[rows, heads * size] to [heads, rows, size]: stored in its order, directly."""
     rows, heads, size = 24, 3, 32

@@ -45,12 +45,14 @@ def unpacked(weights: Weights, q: np.ndarray) -> np.ndarray:
     Weights(33, 256), Weights(20, 512, form="pairs"), Weights(17, 256, 256), Weights(9, 256, 8), Weights(8, 128, 64),
 ])  # fmt: skip
 @pytest.mark.parametrize("m", [1, 17])
+@pytest.mark.nightly
 def test_orders_of_weights_in_bytes(m, weights):
     assert "dot_lanes_uint8_int8_16x4" in check(m, weights, target="avx512_vnni", threads=1).mod.script()
 
 
 @avx2
 @pytest.mark.parametrize("m", [1, 9])
+@pytest.mark.nightly
 def test_pairs_of_words(m):
     assert "dot_lanes_int16_8x2" in check(m, Weights(13, 128), target=AVX2, threads=1).mod.script()
 

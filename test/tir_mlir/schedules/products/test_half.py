@@ -60,6 +60,7 @@ def test_one_row():
     check(1, 40, 33, "float16", threads=1)
 
 
+@pytest.mark.nightly
 def test_threads():
     assert "T.parallel" in check(150, 160, 90, "bfloat16", target=SMALL, threads=2)
 

@@ -146,6 +146,7 @@ def test_few_rows_go_the_general_way():
     assert "dot_" not in check(widened(2, 22, 37), a, b, wide(a, b), threads=1)
 
 
+@pytest.mark.nightly
 def test_threads_share_the_rows():
     a, b = arrays("int8", (150, 90), (90, 160))
     assert "T.parallel" in check(widened(150, 160, 90), a, b, wide(a, b), target=PLAIN, threads=2)
@@ -162,6 +163,7 @@ def test_tiles_have_as_many_accumulators_as_keep_the_units_busy(size, target, fo
     assert (plan.rows, plan.vectors) == found
 
 
+@pytest.mark.nightly
 def test_a_batch():
     a, b = arrays("int8", (3, 17, 19), (3, 19, 18))
     check(widened(17, 18, 19, batch=3), a, b, wide(a, b), threads=1)
@@ -182,6 +184,7 @@ def test_sizes_known_when_it_runs():
         np.testing.assert_array_equal(c, wide(a, b))
 
 
+@pytest.mark.nightly
 def test_the_trace_is_the_schedule():
     sch, again = Schedule(widened(40, 40, 41)), Schedule(widened(40, 40, 41))
     schedules.gemm(sch, "C", threads=1)
@@ -222,6 +225,7 @@ def test_code_for_another_cpu_is_refused():
         build(sch)
 
 
+@pytest.mark.nightly
 def test_another_process_has_the_instruction():
     """A trace names it, and so does the printed program: neither needs this module."""
     sch = Schedule(widened(16, 16, 16))

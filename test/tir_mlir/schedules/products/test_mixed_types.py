@@ -96,8 +96,8 @@ FAST = [
 ]
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("left, right, sums, target, copies, intrinsic", FAST)
+@pytest.mark.few(2)
 def test_the_usual_products_keep_their_plans(left, right, sums, target, copies, intrinsic):
     """Widened while they are packed, or multiplied by an instruction."""
     sch = Schedule(_product(left, right, sums, 34, 40, 70))

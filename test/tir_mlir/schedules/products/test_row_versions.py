@@ -40,6 +40,7 @@ def test_any_number_of_rows(target):
     check(70, 45, target=target, threads=1)
 
 
+@pytest.mark.nightly
 def test_float64():
     check(64, 45, "float64", sizes=(64, 45), target=SMALL, threads=1)
 
@@ -50,6 +51,7 @@ def test_all_sizes_symbolic():
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
+@pytest.mark.nightly
 def test_threads(target):
     sch = check(2048, 1024, sizes=(2048, 1024), rows=(1, 3, 16, 40), target=target, threads=2)
     few, _, many = sch.mod.script().rpartition("_version")
@@ -98,6 +100,7 @@ def test_a_constant_number_of_few_rows(m, target):
     assert sch.verify()
 
 
+@pytest.mark.nightly
 def test_the_result_may_be_used_by_another_block():
     sch = Schedule(parse(LAYER))
     schedules.gemm(sch, "C", target=WIDE, threads=1)

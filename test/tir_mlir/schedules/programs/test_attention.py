@@ -29,6 +29,7 @@ def scheduled(program, **options):
 @pytest.mark.parametrize("sizes", [(1, 5, 33, 24), (2, 40, 70, 16), (1, 1, 100, 32)])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.nightly
 def test_any_sizes(sizes, causal, weights):
     check(build(scheduled(attention(*sizes, causal, weights)))["main"], *sizes, causal)
 
@@ -76,6 +77,7 @@ def test_threads_share_heads_or_tiles(heads, loop):
     assert loop in sch.mod.script()
 
 
+@pytest.mark.nightly
 def test_a_batch_of_heads():
     b, h, n, w = 2, 3, 10, 8
     q, k, v = (te.placeholder((b, h, n, w), name=x) for x in "QKV")

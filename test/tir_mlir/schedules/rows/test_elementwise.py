@@ -43,6 +43,7 @@ def test_threads(shape):
     assert "T.parallel" in check(shape, shape[-1:], threads=2).mod.script()
 
 
+@pytest.mark.nightly
 def test_sizes_known_when_it_runs():
     sch = Schedule(program("A:mxn B:nxm", each("B j:n i:m", "B[vj, vi] = A[vi, vj] * T.float32(2)")))
     schedules.elementwise(sch, "B", threads=2)

@@ -73,6 +73,7 @@ def test_panels_of_rows_are_packed_in_tiles(n, k, width):
     assert sch.verify()
 
 
+@pytest.mark.nightly
 def test_sizes_known_when_it_runs():
     sch = Schedule(program("A:mxn B:nxm", each("B j:n i:m", "B[vj, vi] = A[vi, vj]")))
     schedules.transpose(sch, "B", threads=2)

@@ -62,6 +62,7 @@ def test_the_command_line_of_a_worker(url, tmp_path, capsys):
     assert "takes part in" in printed.out and "trials" in printed.out and not printed.err
 
 
+@pytest.mark.nightly
 def test_a_space_that_the_worker_does_not_have(url):
     begun(url)
     with pytest.warns(TuneWarning, match="its space is harness.searches.three_by_four; fix: .* --space FILE.py:three"):

@@ -170,6 +170,7 @@ def members(session):
     return [args for sess, state, args in lines if sess == str(session) and not state.startswith("Z")]
 
 
+@pytest.mark.nightly
 def test_ctrl_c_keeps_everything_and_returns_the_best(tmp_path):
     process = started(tmp_path)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
@@ -190,6 +191,7 @@ def killed(tmp_path_factory):
     return work_dir, process.pid
 
 
+@pytest.mark.nightly
 def test_a_killed_search_leaves_no_process(killed):
     deadline = time.monotonic() + PATIENCE
     while members(killed[1]) and time.monotonic() < deadline:

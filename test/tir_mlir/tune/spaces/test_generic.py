@@ -52,6 +52,7 @@ def test_points_of_a_product(m, n, k):
 
 
 @pytest.mark.parametrize("shape", [(17, 127), (3, 555)])
+@pytest.mark.nightly
 def test_points_of_a_reduction_with_few_results(shape):
     x = numbers(*shape)
     names = check_points(reduced(shape, (1,)), rules, [x], x.sum(1), 5)
@@ -149,6 +150,7 @@ def default_space(sch):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("shape", [(1, 127), (15, 17), (127, 15), (17, 1)])
+@pytest.mark.nightly
 def test_points_where_rules_may_take_the_blocks_of_a_softmax(shape):
     x = RNG.standard_normal(shape, np.float32)
     e = np.exp(x - x.max(1, keepdims=True))

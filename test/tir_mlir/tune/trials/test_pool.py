@@ -59,6 +59,7 @@ def test_a_build_ends_at_its_limit(pool):
     assert (found.status, found.reason) == (Status.TIMED_OUT, "building it takes longer than 0.2 s of CPU time")
 
 
+@pytest.mark.nightly
 def test_a_build_that_eats_memory_ends_at_its_limit(pool):
     found = answer(pool, runner=Hungry("pi"), limits=Limits(memory=256 << 20))
     assert (found.status, found.reason) == (Status.OUT_OF_MEMORY, "building it takes more than 0.25 GiB of memory")
@@ -98,6 +99,7 @@ def test_compare_leaves_out_what_fails(pool):
     assert [len(each) for each in found] == [0, 3, 0, 0, 3]
 
 
+@pytest.mark.nightly
 def test_compare_survives_a_compiler_that_aborts(pool):
     found = pool.compare([job("planted_fill", seed=n, runner=Abort("pi")) for n in range(3)], rounds=2)
     assert found == [[0.0, 0.0], [], [2.0, 2.0]]
@@ -134,6 +136,7 @@ def test_a_program_that_crashes_has_no_reference(pool):
         pool.reference(job("planted_wild"))
 
 
+@pytest.mark.nightly
 def test_a_reference_whose_worker_is_killed_is_computed_again():
     with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(pool.reference, job("planted_wait", limits=Limits(run=0.3)))

@@ -105,6 +105,7 @@ def test_an_axis_without_elements(name, dtype):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("size", [0, 1, 40])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.nightly
 def test_an_axis_that_has_no_elements_when_the_model_runs(dtype, size):
     def model(x):
         some = x[:3]

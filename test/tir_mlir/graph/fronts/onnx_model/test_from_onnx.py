@@ -202,6 +202,7 @@ def _first_maxima(x, pool):
     return greatest, index
 
 
+@pytest.mark.nightly
 def test_the_indices_of_maxima_of_volumes_and_sequences():
     from onnx.reference import ReferenceEvaluator
 
