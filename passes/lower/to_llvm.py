@@ -12,7 +12,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
-from tir_mlir.dialect.ir import attrs, entered, llvm_intrinsics, walk
+from tir_mlir.dialect.ir import attrs, entered, llvm_intrinsics
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
