@@ -61,7 +61,8 @@ def replaced_kernels(
     tables = _kernels, _needs
     backups, stand_ins = [dict(table) for table in tables], set(_stand_ins)
     for symbol, builder in builders.items():
-        register_kernel(symbol, builder, True, *(facts or {}).get(symbol, ()))
+        needs, stands_in = (facts or {}).get(symbol, ((), False))
+        register_kernel(symbol, builder, True, needs, stands_in)
     try:
         yield
     finally:
