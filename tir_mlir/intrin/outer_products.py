@@ -111,11 +111,11 @@ def register(name: str) -> None:
     match = _NAME.fullmatch(name)
     if match is None:
         return
-    sizes = map(int, match.group(2, 3, 4))
+    m, n, k = map(int, match.group(2, 3, 4))
     if match[1]:
-        sme_outer_product(*sizes, packed=bool(match[5]))
+        sme_outer_product(m, n, k, packed=bool(match[5]))
     elif not match[5] and all(int(match[n]) % 4 == 0 for n in (3, 4)):
-        outer_product(*sizes)
+        outer_product(m, n, k)
 
 
 def _facts(function: str, m: int, n: int, k: int, scopes: Sequence[str]) -> dict[str, Any]:
