@@ -74,6 +74,5 @@ def test_commands(checkout):
     assert "tir-lower" in run(checkout, "-m", "tir_mlir.opt", "--list-passes")
 
 
-@pytest.mark.nightly
 def test_tests(checkout):
     assert " passed" in run(checkout, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-v", *TESTS)

@@ -133,7 +133,7 @@ def compile_graph(
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None
-    if first == 0 and last > _number(_FIRST_WITH_WORKERS):
+    if first == 0 and are_own_stages() and last > _number(_FIRST_WITH_WORKERS):
         with entered():
             workers.start(_EACH * len(graph.module.mlir.body.operations), WORK)
     for stage in STAGES[first:last]:

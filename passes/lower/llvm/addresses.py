@@ -110,7 +110,7 @@ class _Lowering:
 
     def _look(self, block: ir.Block) -> None:
         ops = [op.operation for op in block.operations]
-        self._know(block.arguments, ops, 0)
+        self._know(block.arguments, _where_found(ops) or ops, 0)
         near: dict[tuple[_Word, int], ir.Value] = {}
         for index, op in enumerate(ops):
             if op.name in ADDRESSED:
@@ -249,6 +249,14 @@ class _Lowering:
         step.attributes["elem_type"] = ir.TypeAttr.get(element)
         step.attributes["rawConstantIndices"] = ir.DenseI32ArrayAttr.get([constant])
         return step.results[0]
+
+
+def _where_found(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """The ops behind the test of a loop that only searches for a value: `tir-lower-bindings` makes it the value if
+    nothing else is in it. Empty for any other body."""
+    if [op.name for op in ops[:2]] != ["arith.cmpi", "scf.if"] or len(ops) != 3:
+        return []
+    return [op.operation for op in ops[1].regions[0].blocks[0].operations]
 
 
 def _insert(

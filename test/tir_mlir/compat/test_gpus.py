@@ -96,7 +96,6 @@ def test_an_unknown_gpu_is_refused(tvm):
         tvm.build(sch.mod, target="nvidia/tesla-p99")
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_tuning_for_a_gpu(tvm, tmp_path):
     """As slide 003 does: search, build, time."""

@@ -40,4 +40,5 @@ def test_divisions_count_as_work():
     sch.split(sch.get_loops("B")[0], [None, 16])
     assert "sizes scaled" in str(sch.verify())
     with entered():
-        assert [work_of(funcs(elementwise(v).mlir)[0].op, {}) for v in ("A[vi] / 3.0", "A[vi] * 3.0")] == [192, 24]
+        modules = [elementwise(v) for v in ("A[vi] / 3.0", "A[vi] * 3.0")]
+        assert [work_of(funcs(m.mlir)[0].op, {}) for m in modules] == [192, 24]

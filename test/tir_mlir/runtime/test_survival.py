@@ -100,7 +100,6 @@ print(right(build(scheduled(1)), 1))
     assert parent == "True"
 
 
-@pytest.mark.nightly
 def test_ctrl_c_at_any_moment(tmp_path, tier):
     """After each interrupt the schedule is as it was or a step further, and everything still works."""
     code = """

@@ -12,14 +12,24 @@ from collections.abc import Mapping, Sequence
 
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.workers import messages
-from tir_mlir.runtime.workers.messages import Answer, Request
+from tir_mlir.runtime.workers.messages import Answer
 
 _CODE = """import sys
 sys.path[:] = sys.argv[1].split(chr(10))
 from tir_mlir.runtime.workers.worker import main
 main(sys.argv[2:])"""
-_PIPE = 1 << 20
-"""Bytes of a pipe: a request or an answer fits, so that neither side waits until the other one reads."""
+_PIPE, _LEAST_PIPE = 1 << 20, 1 << 14
+"""Bytes of a pipe: as wanted, and of systems that cannot change it."""
+
+
+def _enlarge(pipe: int) -> int:
+    """Make a pipe larger, and return its size."""
+    setting = getattr(fcntl, "F_SETPIPE_SZ", None)  # Linux only
+    if setting is not None:
+        with contextlib.suppress(OSError):
+            return fcntl.fcntl(pipe, setting, _PIPE)
+    return _LEAST_PIPE
+
 
 _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
@@ -40,9 +50,8 @@ class Worker:
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
-        for pipe in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+        self.room = _enlarge(self._requests)
+        """Bytes of a request that fit into the pipe while the process is at an earlier one."""
         self._greeted, self._parent = False, os.getpid()
 
     @property
@@ -57,9 +66,9 @@ class Worker:
                 raise EOFError
             self._greeted = True
 
-    def send(self, request: Request) -> None:
+    def send(self, request: bytes) -> None:
         """Ask it; it may still be at an earlier request."""
-        messages.write(self._requests, request.to_bytes())
+        messages.write(self._requests, request)
 
     def receive(self) -> Answer:
         """The answer to the earliest request without one."""

@@ -163,6 +163,10 @@ class _Run:
             builds.elsewhere.seconds += arrived[1].seconds
             self._finish(*arrived)
 
+    def _receive(self, worker: Worker, sent: deque[_Job]) -> None:
+        answer = worker.receive()
+        self._arrived.put((sent.popleft(), answer))
+
     def _feed(self, worker: Worker) -> None:
         """Keep a worker busy until no job is left; while many are, one request ahead, as this process may be slow."""
         sent: deque[_Job] = deque()
@@ -171,11 +175,13 @@ class _Run:
             while True:
                 while len(sent) < (2 if len(self._waiting) > 4 else 1) and (job := self._take()) is not None:
                     sent.append(job)
-                    worker.send(job.request(self._cache))
+                    request = job.request(self._cache).to_bytes()
+                    while len(sent) > 1 and len(request) > worker.room:  # else each side may wait for the other to read
+                        self._receive(worker, sent)
+                    worker.send(request)
                 if not sent:
                     break
-                answer = worker.receive()
-                self._arrived.put((sent.popleft(), answer))
+                self._receive(worker, sent)
             pool.pool.give_back(worker)
         except (OSError, EOFError, ValueError):
             signal_name = worker.crash()

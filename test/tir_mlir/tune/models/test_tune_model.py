@@ -69,7 +69,6 @@ def test_a_search_goes_on_where_it_ended(lab, tmp_path):
     assert (first.trials, more.trials) == (3, 5) and len(lab.started) - count == 2
 
 
-@pytest.mark.nightly
 def test_ctrl_c_keeps_the_best_so_far(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "stop_at", 6)
     best = tune.tune_model(two_functions(), trials=32, work_dir=tmp_path, threads=1, seed=0, builders=1)

@@ -170,7 +170,6 @@ def members(session):
     return [args for sess, state, args in lines if sess == str(session) and not state.startswith("Z")]
 
 
-@pytest.mark.nightly
 def test_ctrl_c_keeps_everything_and_returns_the_best(tmp_path):
     process = started(tmp_path)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
