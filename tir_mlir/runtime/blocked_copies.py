@@ -10,16 +10,41 @@ from math import prod
 
 import numpy as np
 
+from tir_mlir.target.host import cores
+
 RUN = 128
 """Elements next to each other in memory, in the source and in the target, that a block has if there are as many."""
 BLOCK = 16384
 """Elements of a block: NumPy takes a microsecond to start a copy, and these stay in the caches of a core."""
 NEAR = 512
 """Cache lines that stay in the first cache until they are read again."""
+PART = 1 << 20
+"""Bytes of a part that a thread copies: a hundred times what starting a thread takes where the memory is new."""
 
 
 def copy_into(target: np.ndarray, source: np.ndarray) -> None:
-    """target[...] = source, of one shape and type, at the speed of memory whatever their strides are."""
+    """target[...] = source, of one shape and type, at the speed of memory whatever their strides are.
+
+    Large arrays are copied side by side by threads, on the CPUs of the process: new memory costs several times what the
+    copy costs, as the system gives it page by page when it is first written. They must not overlap.
+    """
+    outer = next((axis for axis in reversed(_inner_axes(target)) if target.shape[axis] > 1), 0)
+    number = min(cores(), target.nbytes // PART, target.shape[outer]) if target.nbytes >= 2 * PART else 1
+    if number < 2:
+        _copy(target, source)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # few copies need it
+
+    ends = [target.shape[outer] * n // number for n in range(number + 1)]
+    parts = [(slice(None),) * outer + (slice(*bounds),) for bounds in zip(ends, ends[1:], strict=False)]
+    with ThreadPoolExecutor(number - 1) as pool:
+        others = [pool.submit(_copy, target[part], source[part]) for part in parts[1:]]
+        _copy(target[parts[0]], source[parts[0]])
+    for other in others:
+        other.result()
+
+
+def _copy(target: np.ndarray, source: np.ndarray) -> None:
     if not _reads_again(target, source):
         np.copyto(target, source)
         return

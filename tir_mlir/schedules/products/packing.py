@@ -177,13 +177,13 @@ def panels_of(weight: np.ndarray, panels: WeightPanels, packed: np.ndarray | Non
     if panels.group > 1:
         count, groups, width, group = panels.shape
         matrix = weight if panels.along == 0 else weight.T
-        for panel in range(count):
-            part = matrix[panel * width : (panel + 1) * width].reshape(width, groups, group)
-            copy_into(packed[panel], part.transpose(1, 0, 2))
+        copy_into(packed, matrix.reshape(count, width, groups, group).transpose(0, 2, 1, 3))
         return packed
     rows = weight.transpose(*panels.inner, panels.along)
-    for panel in range(packed.shape[0]):
-        part = rows[..., panel * panels.width : (panel + 1) * panels.width]
-        copy_into(packed[panel, ..., : part.shape[-1]], part)
-        packed[panel, ..., part.shape[-1] :] = 0
+    full, rest = divmod(rows.shape[-1], panels.width)
+    end = full * panels.width
+    copy_into(packed[:full], np.moveaxis(rows[..., :end].reshape(*rows.shape[:-1], full, panels.width), -2, 0))
+    if rest:
+        copy_into(packed[full, ..., :rest], rows[..., end:])
+        packed[full, ..., rest:] = 0
     return packed
