@@ -29,6 +29,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--kernels", type=int, default=0, metavar="L", help="number of random kernels for a GPU, run on the PTX machine"
     )
+    parser.add_argument(
+        "--on-gpu",
+        action="store_true",
+        help="kernels: only such that run, on the PTX machine and on the GPU of this machine; their bits have to be equal",
+    )
     parser.add_argument("--inputs", type=int, default=0, metavar="M", help="number of random inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--only", metavar="ITEM", help="run one item, named as in a failure report: pair:17")
@@ -61,6 +66,8 @@ def main(argv: list[str] | None = None) -> int:
     from fuzzing.programs import program
     from fuzzing.run import Run
     from fuzzing.steps.step import EVERY
+    from tir_mlir.errors import DeviceError
+    from tir_mlir.runtime.drivers.device_driver import active
 
     wanted = Wanted(*(tuple(filter(None, words.split(","))) for words in (options.stages, options.steps)))
     try:
@@ -69,10 +76,15 @@ def main(argv: list[str] | None = None) -> int:
         parser.error(str(error))
     if unknown := set(wanted.steps) - set(EVERY):
         parser.error(f"no step {', '.join(sorted(unknown))}: {', '.join(EVERY)}")
-    found = kinds(options.thorough, options.kind or "", wanted)
+    if options.on_gpu:
+        try:
+            active().devices()
+        except DeviceError as error:
+            parser.error(f"--on-gpu: {error}")
+    found = kinds(options.thorough, options.kind or "", wanted, options.on_gpu)
     if options.kind and not any(name.startswith(INPUT) for name in found):
         parser.error(f"no input kind contains {options.kind!r}: {', '.join(inputs.KINDS)}")
-    run = Run(found, options.jobs, options.limit, options.shrink, options.seed)
+    run = Run(found, options.jobs, options.limit, options.shrink, options.seed, " --on-gpu" * options.on_gpu)
     if options.only:
         what, _, number = options.only.partition(":")
         return run.only(item(what, int(number), options.seed, found))

@@ -25,7 +25,8 @@ class Record:
 class Kind:
     """Inputs of one kind. `case` generates one from the random numbers alone, runs it and returns a word for the
     outcome ("accepted", "refused"; "survived": MLIR crashed in the child process of `tir-opt`). It raises Fault, and
-    may crash or hang. `weight`: its share of the inputs."""
+    may crash or hang. `weight`: its share of the inputs; `unlimited`: its workers may reserve any address space."""
 
     case: Callable[[Random], str | Record]
     weight: int = 1
+    unlimited: bool = False

@@ -53,6 +53,8 @@ class Tally:
         if self.ran[KERNEL]:
             declined = self.words[KERNEL, KERNEL, "refused"]
             pairs = f"{pairs}; kernels {self.ran[KERNEL]}: wrong {self.failed(KERNEL)}, refused {declined}"
+            if equal := sum(self.of("equal on the GPU").values()):
+                pairs = f"{pairs}, equal on the GPU {equal}"
         return f"{pairs}; inputs {self.ran[INPUT]}: aborted {aborted}, hung {hung}"
 
     @property
@@ -73,6 +75,7 @@ class Tally:
             lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
         if self.ran[KERNEL]:
             lines += ["", *_shares("kernels refused because", self.of("kernel refused"), self.ran[KERNEL])]
+            lines += _shares("equal on the GPU, bit for bit", self.of("equal on the GPU"), self.ran[KERNEL])
         kinds = sorted({kind for what, kind, _ in self.words if what == INPUT})
         if kinds:
             lines += ["", "inputs"]
@@ -107,6 +110,7 @@ class Tally:
             "most_memory_of_a_worker_mib": self.rss,
             **{what.replace(" ", "_"): self.of(what) for what in ("applied", "refused", "judged", "not checked")},
             "reasons": self.of("reason"),
+            "kernels_equal_on_the_gpu": self.of("equal on the GPU"),
             "programs": self.of("program"),
             "families": self.families(),
             "applied_on": self.of("applied on"),

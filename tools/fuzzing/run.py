@@ -23,10 +23,14 @@ QUIET = 60
 
 
 class Run:
-    """Settings of a run. `limit`: seconds per item; `shrink`: seconds to shrink a failure."""
+    """Settings of a run. `limit`: seconds per item; `shrink`: seconds to shrink a failure; `options`: of the command,
+    that repeat a failure."""
 
-    def __init__(self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int):
+    def __init__(
+        self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int, options: str = ""
+    ):
         self.kinds, self.jobs, self.limit, self.shrink, self.seed = kinds, jobs, limit, shrink, seed
+        self.options = options
         self.console = Console(stderr=True)
 
     def all(self, items: Iterable[Item], count: int) -> Tally:
@@ -64,7 +68,7 @@ class Run:
 
     def tell(self, failure: Outcome) -> None:
         print(f"\n--- {failure.item.name} ({failure.item.kind}) {failure.verdict}: {failure.word}")
-        print(f"    python tools/fuzz.py --seed {self.seed} --only {failure.item.name}")
+        print(f"    python tools/fuzz.py --seed {self.seed} --only {failure.item.name}{self.options}")
         print(failure.text.rstrip())
 
     def only(self, item: Item) -> int:

@@ -134,7 +134,8 @@ def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if not any(kind.unlimited for kind in kinds.values()):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     out = os.open(log, os.O_RDWR | os.O_APPEND)
     os.dup2(out, 1)
     os.dup2(out, 2)

@@ -16,6 +16,7 @@ from fuzzing.kinds import Fault, Kind, Record
 from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, LoweringError, PtxError
 from tir_mlir.ptx.program import run as run_on_machine
+from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.script import parse
 
 LARGEST = 50_000
@@ -71,9 +72,14 @@ def _run(sch: Schedule, arrays: Sequence[np.ndarray], target: str) -> None:
         build(sch, target=target)(*arrays)
         return
     function = function_of(sch)
+    refuse_large(function, sch)
+    run_on_machine(function, arrays)
+
+
+def refuse_large(function: DeviceFunction, sch: Schedule) -> None:
+    """Raise TooLarge for a kernel that the machine would run for too long."""
     if len(function.code.code.text) > LARGEST or turns(sch) > MOST_TURNS:
         raise TooLarge
-    run_on_machine(function, arrays)
 
 
 def turns(sch: Schedule) -> int:
