@@ -7,7 +7,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder clean
+.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -85,6 +85,16 @@ bench: env  ## compare with the installed peers and the machine's roofline: tabl
 
 ladder: env  ## time a matrix product after each primitive of its schedule
 	$(BIN)/python tools/bench --ladder $(ARGS)
+
+# the tests of the driver, 500 random kernels on the PTX machine and on the GPU, build/gpu.json and build/gpu-kernels.json; the
+# driver is enough, PyTorch with CUDA is compared with where it is; with BIN=FOLDER, the Python there is used and nothing installed
+gpu: $(if $(filter command line,$(origin BIN)),,env)  ## on a machine with an NVIDIA GPU: its tests, the PTX machine against it, figures in build/gpu*.json; at most 8 minutes on 16 cores
+	@$(BIN)/python -c "import sys; sys.tracebacklimit = 0; from tir_mlir.runtime.drivers.cuda import cuda; gpu = cuda(); print(gpu.name, *gpu.devices(), sep='\n')"
+	@mkdir -p build; failed=; \
+	$(BIN)/python -m pytest -rs test/targets/test_gpu.py || failed="$$failed tests"; \
+	$(BIN)/python tools/bench --gpu || failed="$$failed bench"; \
+	timeout -s INT -k 20 330 $(BIN)/python tools/fuzz.py $(or $(ARGS),--kernels 500) --on-gpu --seed 0 --shrink 0 --json build/gpu-kernels.json || failed="$$failed fuzz"; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 clean:  ## remove generated files
 	rm -rf $(VENV) build dist *.egg-info

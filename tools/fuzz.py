@@ -32,7 +32,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--on-gpu",
         action="store_true",
-        help="kernels: only such that run, on the PTX machine and on the GPU of this machine; their bits have to be equal",
+        help="kernels: only such that run, on the PTX machine and on the GPU; their bits have to be equal",
     )
     parser.add_argument("--inputs", type=int, default=0, metavar="M", help="number of random inputs")
     parser.add_argument("--seed", type=int, default=0, metavar="S")

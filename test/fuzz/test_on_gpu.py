@@ -25,5 +25,8 @@ def test_a_kernel_that_is_equal_on_both():
 
 
 def test_one_bit_is_a_difference_and_the_first_is_told():
-    with using(OneBitWrong()), pytest.raises(Fault, match=r"differs from the machine, on \w.*: 1 of \d+ elements of param"):
+    with (
+        using(OneBitWrong()),
+        pytest.raises(Fault, match=r"differs from the machine, on \w.*: 1 of \d+ elements of param"),
+    ):
         on_gpu.case(Random(1))

@@ -10,8 +10,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ _ALL = "; from tir_mlir import Schedule, TensorIntrin, build; from tir_mlir.scri
 
 @dataclass(frozen=True)
 class Cost:
-    """One measurement. `goal` is an upper bound such as "<= 80", or None."""
+    """One measurement. `goal` is a bound such as "<= 80" or ">= 40", or None."""
 
     group: str
     name: str
@@ -50,7 +51,14 @@ class Cost:
     @property
     def met(self) -> bool | None:
         """Whether the median meets the goal."""
-        return None if self.goal is None else self.stats.median <= float(self.goal.removeprefix("<= "))
+        if self.goal is None:
+            return None
+        sign, bound = self.goal.split()
+        return self.stats.median >= float(bound) if sign == ">=" else self.stats.median <= float(bound)
+
+    def plain(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {**asdict(self), "met": self.met}
 
 
 def costs(n: int, rounds: int, root: Path) -> list[Cost]:

@@ -9,10 +9,11 @@ import numpy as np
 
 from tir_mlir import Schedule, build, schedules
 from tir_mlir.script import tir as T
+from tir_mlir.target import CUDA
 
 
-def product(n: int) -> Any:
-    """C = A @ B of n x n float32 elements, scheduled for sm_80."""
+def product(n: int, target: CUDA | str = "sm_80") -> Any:
+    """C = A @ B of n x n float32 elements, scheduled for a GPU."""
 
     @T.prim_func
     def main(A: T.Buffer((n, n), "float32"), B: T.Buffer((n, n), "float32"), C: T.Buffer((n, n), "float32")):  # type: ignore[valid-type]
@@ -24,7 +25,7 @@ def product(n: int) -> Any:
                 C[vi, vj] += A[vi, vk] * B[vk, vj]
 
     sch = Schedule(main)
-    schedules.gemm(sch, "C", target="sm_80")
+    schedules.gemm(sch, "C", target=target)
     return sch
 
 

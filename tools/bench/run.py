@@ -13,6 +13,7 @@ import compiling
 import ladder
 import machine
 import measure
+import on_gpu
 import peers
 import plot
 import readme_table
@@ -23,6 +24,8 @@ from contest import OURS, Work, WrongResult, check
 from ours import in_words
 from roofline import Roofs
 from threads import counts, quiet, set_threads
+from tir_mlir.errors import BuildError
+from tir_mlir.target import host_gpu
 from works import all_works, programs, tuned
 
 MINUTES = 18.0  # for the whole run; each work gets less time when it runs short
@@ -32,6 +35,8 @@ def main(root: Path) -> int:
     args = _arguments(root)
     if args.ladder:
         return _ladder(args.out.with_name("ladder.json"), max(args.threads), args.shared)
+    if args.gpu:
+        return _gpu(args.out.with_name("gpu.json"))
     end = time.perf_counter() + 60 * args.minutes
     facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
@@ -66,6 +71,14 @@ def _ladder(path: Path, threads: int, shared: bool) -> int:
     ladder.write(path, rungs)
     print(f"written to {path}")
     return 0
+
+
+def _gpu(path: Path) -> int:
+    try:
+        return on_gpu.run(path, host_gpu())
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def _models(root: Path, args: argparse.Namespace, facts: dict[str, str]) -> int:
@@ -145,6 +158,7 @@ def _parser(root: Path) -> argparse.ArgumentParser:
     parser.add_argument(
         "--ladder", action="store_true", help="only time a matrix product after each primitive of its schedule"
     )
+    parser.add_argument("--gpu", action="store_true", help="only measure kernels on the GPU of this machine")
     parser.add_argument("--programs", action="store_true", help="measure the programs of docs/programs instead")
     parser.add_argument(
         "--tune", action="store_true", help="measure what searches find, and what they cost, on one thread instead"

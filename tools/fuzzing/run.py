@@ -26,9 +26,7 @@ class Run:
     """Settings of a run. `limit`: seconds per item; `shrink`: seconds to shrink a failure; `options`: of the command,
     that repeat a failure."""
 
-    def __init__(
-        self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int, options: str = ""
-    ):
+    def __init__(self, kinds: Mapping[str, Kind], jobs: int, limit: float, shrink: float, seed: int, options: str = ""):
         self.kinds, self.jobs, self.limit, self.shrink, self.seed = kinds, jobs, limit, shrink, seed
         self.options = options
         self.console = Console(stderr=True)
