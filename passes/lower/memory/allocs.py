@@ -81,7 +81,7 @@ def _homes(func: Func) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     homes = []
     for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
         home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
-        size = _bytes(op)
+        size = bytes_of(op)
         on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(home, 0) + size <= STACK_TOTAL
         if on_stack:
             stack_bytes[home] = stack_bytes.get(home, 0) + (size or 0)
@@ -101,9 +101,14 @@ def _scratch_parameter(func: Func) -> ir.Value | None:
 def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
     type_ = ir.MemRefType(op.results[0].type)
-    plain = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    packed = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
     home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
-    return plain and type_.memory_space is None and home == func.op
+    return packed and is_plain(op) and home == func.op
+
+
+def is_plain(op: ir.Operation) -> bool:
+    """Whether a buffer is in plain memory, of no scope of its own."""
+    return ir.MemRefType(op.results[0].type).memory_space is None
 
 
 def _to_scratch(op: ir.Operation, scratch: ir.Value, offset: int) -> None:
@@ -131,7 +136,8 @@ def _check_scope(op: ir.Operation, heap: str) -> None:
         warn(f'{text}: it is {heap}, and the stack holds at most {where}; compute it at an inner loop, or use "global"')
 
 
-def _bytes(op: ir.Operation) -> int | None:
+def bytes_of(op: ir.Operation) -> int | None:
+    """The bytes of the buffer of an allocation; None if its size is no constant."""
     buffer = Buffer(op.results[0])
     if None in buffer.shape:
         return None

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import clone_module, entered, walk
+from tir_mlir.dialect.ir import Loop, clone_module, entered, walk
 from tir_mlir.graph.memory.calls_in_place import Pair, is_safe
 from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import parsed
 from tir_mlir.passes.lower import pipeline
-from tir_mlir.passes.lower.memory.allocs import scratch_bytes
+from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER, STACK_TOTAL, bytes_of, is_plain, scratch_bytes
+from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
 from tir_mlir.passes.lower.registry import LOWERINGS, programs, text_of
 from tir_mlir.script.module import PrimFunc
 
 _BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
+_SIZES = _BEFORE[: _BEFORE.index("tir-lower-compact") + 1]
+_HOMES = (
+    "tir-lower-hoist-guards",
+    "tir-lower-join-unrolled",
+    "tir-lower-peel-tails",  # copies buffers, and makes loops of one iteration their body
+    "tir-lower-parallel-races",
+    "tir-lower-parallel",
+)
+"""What decides after that in which loop, and how often, a buffer is; the others make and remove small ones only."""
 
 
 def scratch_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[int]:
@@ -33,21 +44,65 @@ def scratch(payload: bytes) -> bytes:
 def scratch_of(module: ir.Module) -> dict[str, int]:
     """By function, the bytes of buffers that lowering would put on the heap in each call.
 
-    Lowers a copy of the module up to where buffers are placed. Errors: those of the lowering.
+    Lowers a copy of the module as far as the places and sizes of buffers are known; what a parameter of these bytes
+    has no room for goes to the heap. Errors: those of the lowering.
     """
     with entered(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are told when the module is built
         if not allocates(module.operation):
             return {}
         copy, text = clone_module(module), text_of(module)
-        for name in _BEFORE:
-            LOWERINGS[name].run_if_needed(copy, text)
+        _run(_SIZES, copy, text)
+        buffers = _allocs(copy.operation)
+        if any(map(_size_changes, buffers)) or 4 * sum(map(_small, buffers)) > STACK_TOTAL:
+            return lowered_scratch_of(module)
+        if any(_is_large(op) and walk.loops_above(op) for op in buffers):
+            _run(_HOMES, copy, text)
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
 
+def lowered_scratch_of(module: ir.Module) -> dict[str, int]:
+    """The same, by all passes before the one that places buffers."""
+    with entered():
+        copy = clone_module(module)
+        _run(_BEFORE, copy, text_of(module))
+        return {func.name: scratch_bytes(func) for func in programs(copy)}
+
+
+def _run(passes: Sequence[str], module: ir.Module, text: str) -> None:
+    for name in passes:
+        LOWERINGS[name].run_if_needed(module, text)
+
+
+def _allocs(op: ir.Operation) -> list[ir.Operation]:
+    return [inner for inner in walk.ops(op) if inner.name == "memref.alloc"]
+
+
+def _size_changes(op: ir.Operation) -> bool:
+    """Whether a later pass makes a buffer larger, or copies a large one with the body of an unrolled loop."""
+    return DIM_ALIGN in op.attributes or (_is_large(op) and bool(_unrolled(op)))
+
+
+def _is_large(op: ir.Operation) -> bool:
+    """Whether a buffer is of constant size, and too large for the stack."""
+    return (bytes_of(op) or 0) > STACK_BUFFER
+
+
+def _small(op: ir.Operation) -> int:
+    """The bytes of a buffer on the stack, and of its copies in unrolled loops. Those in the tails of loops have room,
+    too, if the buffers of all take a quarter of the stack only."""
+    return (
+        0 if _is_large(op) else (bytes_of(op) or 0) * prod(loop.const_extent or STACK_TOTAL for loop in _unrolled(op))
+    )
+
+
+def _unrolled(op: ir.Operation) -> list[Loop]:
+    return [loop for loop in walk.loops_above(op) if loop.kind == "unrolled"]
+
+
 def allocates(op: ir.Operation) -> bool:
-    """Whether there are buffers in an op."""
-    return any(inner.name == "memref.alloc" for inner in walk.ops(op))
+    """Whether there are buffers in an op that may be on the heap, and in a parameter instead: of plain memory."""
+    return any(map(is_plain, _allocs(op)))
 
 
 def safe_pairs(pairs: Mapping[PrimFunc, list[Pair]], goal: Goal) -> list[list[Pair]]:
