@@ -6,7 +6,7 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, edit, emit_map, walk
+from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, edit, emit_map, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import DIVISIONS, fold_affine
@@ -21,9 +21,9 @@ def run(module: ir.Module) -> None:
         affine.load %A[%p floordiv 56, %p mod 56]              %a = memref.collapse_shape %A [[0, 1]]
             : memref<56x56xf32>                        -->     affine.load %a[%p] : memref<3136xf32>
 
-    Applies to two dimensions at a time, for all accesses to the parameter, if some index loses a division. Lanes and
-    copies that are contiguous across rows are then recognized as such. Requires blocks to be removed; skips parameters
-    with views or pointers.
+    Applies to two dimensions at a time, for all accesses to the parameter, if some index loses a division, or if lanes
+    are in a dimension before ones of extent 1. Lanes and copies that are contiguous are then recognized as such.
+    Requires blocks to be removed; skips parameters with views or pointers.
     """
     for func in programs(module):
         for argument in func.args:
@@ -52,7 +52,8 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
     ):
         return None
     indices = {op: walk.access_indices(op) for op in users}
-    if not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
+    beside = _has_lanes_beside_units(indices, shape)
+    if not beside and not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
         return None
     shorten = {op: Simplifier(op, {}) for op in users}
     groups = [[d] for d in range(len(shape))]
@@ -63,10 +64,24 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
             if size is None
             else {op: shorten[op](op_indices[dim] * size + op_indices[dim + 1]) for op, op_indices in indices.items()}
         )
-        if joined and any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items()):
+        if joined and (
+            (beside and size == 1 and len(groups) == dim + 2)
+            or any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items())
+        ):
             indices = {op: [*f[:dim], joined[op], *f[dim + 2 :]] for op, f in indices.items()}
             groups[dim : dim + 2] = [[*groups[dim], *groups[dim + 1]]]
     return (groups, indices) if len(groups) < len(shape) else None
+
+
+def _has_lanes_beside_units(indices: dict[ir.Operation, list[Index]], shape: list[int | None]) -> bool:
+    """Whether the lanes of an access are in a dimension behind which all have one element, and so adjacent."""
+    last = next((dim for dim in range(len(shape) - 1, -1, -1) if shape[dim] != 1), 0)
+    return last < len(shape) - 1 and any(_is_over_lanes(op, op_indices[last]) for op, op_indices in indices.items())
+
+
+def _is_over_lanes(op: ir.Operation, index: Index) -> bool:
+    lanes = {loop.var for loop in map(Loop, filter(is_loop, walk.parents(op))) if loop.kind == "vectorized"}
+    return any(value in lanes for value in index.values)
 
 
 def _is_plain(type_: ir.MemRefType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -67,18 +67,43 @@ def _chain_links(loop: ir.Operation) -> int:
     body_ops = walk.ops(loop)
     uses: Counter[tuple[Any, ...]] = Counter()
     for op in body_ops:
-        if op.name in _LOADS and not isinstance(
-            op.results[0].type, ir.VectorType
-        ):  # it may be loaded once for each use
+        if op.name in _LOADS and not _is_vector(op):  # it may be loaded once for each use
             uses[_element_key(op, op.operands[0])] += _use_count(op.results[0])
     twice = {buffer for (buffer, *_), count in uses.items() if count > 1}
     links: Counter[ir.Value] = Counter()
     for op in body_ops:
         if op.name in _STORES and (buffer := _element_key(op, op.operands[1])[0]) in twice:
             links[buffer] += _run_count(op, loop)
-        if op.name == "scf.for" and any(_use_count(v) > 1 for v in list(op.regions[0].blocks[0].arguments)[1:]):
+        if op.name == "scf.for" and _carries_repeated(op):
             links[op.results[0]] += _run_count(op, loop) * _trip_count(op)
     return max(links.values(), default=0)
+
+
+def _chained(ops: Sequence[ir.Operation]) -> set[ir.Operation]:
+    """The loops among ops with what may be a link: a store to a buffer of which an element is loaded, or a loop that
+    carries a value used twice. One look at all ops, as most loops have none."""
+    stores = [(op, _buffer(op.operands[1])) for op in ops if op.name in _STORES]
+    stored = {buffer for _, buffer in stores}
+    loaded = {
+        buffer
+        for op in ops
+        if op.name in _LOADS and not _is_vector(op) and (buffer := _buffer(op.operands[0])) in stored
+    }
+    links = [op for op, buffer in stores if buffer in loaded]
+    links += [op for op in ops if op.name == "scf.for" and _carries_repeated(op)]
+    return {loop for link in links for loop in (link, *walk.parents(link)) if loop.name == "scf.for"}
+
+
+def _is_vector(load: ir.Operation) -> bool:
+    return isinstance(load.results[0].type, ir.VectorType)
+
+
+def _carries_repeated(loop: ir.Operation) -> bool:
+    return any(_use_count(value) > 1 for value in list(loop.regions[0].blocks[0].arguments)[1:])
+
+
+def _buffer(accessed: ir.Value) -> ir.Value:
+    return accessed if isinstance(accessed.type, ir.MemRefType) else base_of_address(accessed)
 
 
 def _element_key(op: ir.Operation, accessed: ir.Value) -> tuple[Any, ...]:
@@ -130,10 +155,12 @@ def run(module: ir.Module) -> bool:
     Returns whether there is one.
     """
     marked = False
-    for op in walk.ops(module.operation):
+    ops = walk.ops(module.operation)
+    chained = _chained(ops)
+    for op in ops:
         if op.name != "scf.for":
             continue
-        if is_repeated_chain(op):
+        if op in chained and is_repeated_chain(op):
             op.attributes[_MARK] = ir.Attribute.parse(_NO_UNROLL)
         elif (factor := unroll_factor(op)) is not None:
             op.attributes[_MARK] = ir.Attribute.parse(_UNROLL.format(factor))

@@ -47,3 +47,18 @@ def symbolic(a: T.handle, b: T.handle):
         with T.block("B"):
             vp = T.axis.spatial(n * 4, p)
             B[vp // 4, vp % 4] = A[vp]
+
+
+# -----
+
+
+# The lanes of the second dimension are adjacent, as all behind it has one element.
+# CHECK-LABEL: func.func @lanes
+# CHECK: memref.collapse_shape %arg0 {{\[\[}}0], [1, 2, 3]] {tir.name = "A", tir.sole} : memref<4x16x1x1xf32> into memref<4x16xf32>
+@T.prim_func
+def lanes(A: T.Buffer((4, 16, 1, 1), "float32"), B: T.Buffer((4, 16), "float32")):
+    for i in range(4):
+        for j in T.vectorized(16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj, 0, 0]
