@@ -35,11 +35,12 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
     """
     for func in programs(module):
         for nest in perfect_nests(func):
-            for op in [o for o in walk.ops(nest.root) if _carries(o) and not _carries(o.parent)]:
+            # one at a time: a loop is erased with the ops in it, and so are the users of an allocation
+            while (op := next((o for o in walk.ops(nest.root) if _carries(o)), None)) is not None:
                 _lower(op, nest, int(warp))
-            for op in walk.ops(nest.root):
-                if op.name == "memref.alloc" and owner_of(Buffer(op.results[0])) == THREAD:
-                    _drop_own_dims(op, nest)
+            for alloc in [o for o in walk.ops(nest.root) if o.name == "memref.alloc"]:
+                if owner_of(Buffer(alloc.results[0])) == THREAD:
+                    _drop_own_dims(alloc, nest)
 
 
 def _carries(op: ir.Operation | ir.OpView | None) -> bool:
