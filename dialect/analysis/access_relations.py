@@ -31,10 +31,7 @@ class AccessRelation:
 
     def outer(self, depth: int) -> isl.Map:
         """{ iteration of the outermost `depth` loops -> elements }."""
-        indices = [*self.access.indices, *_private_loops(self.access)]
-        dom = over_digits(self.access.op, None, indices, depth) if self.dom.exact else None
-        relation = self.relation if dom is None else _elements_by_digits(self.access, dom)
-        return relation.project_out(dim_type.in_, depth, relation.dim(dim_type.in_) - depth)
+        return _outer(self.access, depth)
 
     @property
     def label(self) -> str:
@@ -69,6 +66,14 @@ class AccessRelation:
 def _elements(access: Access, dom: Domain) -> isl.Map:
     relation, private = access.elements(dom), _private_loops(access)
     return dom.map(private).flat_range_product(relation) if private else relation
+
+
+@remembered
+def _outer(access: Access, depth: int) -> isl.Map:
+    dom = access_domain(access)
+    over = over_digits(access.op, None, [*access.indices, *_private_loops(access)], depth) if dom.exact else None
+    relation = _elements(access, dom) if over is None else _elements_by_digits(access, over)
+    return relation.project_out(dim_type.in_, depth, relation.dim(dim_type.in_) - depth)
 
 
 @remembered

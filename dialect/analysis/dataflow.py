@@ -11,6 +11,7 @@ from tir_mlir.dialect.analysis.access_relations import AccessRelation, relation_
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
+from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
 from tir_mlir.dialect.ir import (
     Block,
@@ -56,7 +57,13 @@ def follows_writes(read: AccessRelation, writes: Sequence[AccessRelation], root:
     return any(_are_all_of(tuple(by_depth[depth]), read.access, depth) for depth in sorted(by_depth, reverse=True))
 
 
+def _all_key(writes: tuple[Access, ...], read: Access, depth: int) -> Hashable | None:
+    keys = tuple(structural_key(t) for t in (read, *writes))
+    return None if None in keys or any(has_digits(t.op) for t in (read, *writes)) else (keys, depth)
+
+
 @remembered
+@by_structure(_all_key)
 def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
     """Whether writes are of all elements of a read, in one iteration of the outermost `depth` loops."""
     written = relation_of(writes[0]).outer(depth)

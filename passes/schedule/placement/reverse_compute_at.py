@@ -275,8 +275,7 @@ def _check_ready(block: Block, loop: Loop, space: needed_region.LoopSpace, buffe
     block_reads = [t for t in relations_of(block.op, buffer) if not t.access.is_write]
     written_now = needed_region.accessed_under(space, written, True)
     reads = runs.apply_range(needed_region.iter_map(block, block_reads, iters, True))
-    late = reads.subtract(written_now)
-    if late.is_empty():
+    if reads.is_subset(written_now):
         return
     earlier = isl.Map.lex_ge(space.dom.set.get_space()).intersect_domain(space.dom.set).apply_range(written_now)
     late = reads.subtract(earlier)
