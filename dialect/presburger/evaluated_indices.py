@@ -41,7 +41,7 @@ def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents:
     if points is None or op.name not in COMPUTED_ACCESSES:
         return False
     for value, low, extent in zip(index_operands(op), mins, extents, strict=True):
-        index, start, size = _value(value, points), _index(low, points), _index(extent, points)
+        index, start, size = _value(value, points), index_values(low, points), index_values(extent, points)
         if index is None or start is None or size is None or not np.all((start <= index) & (index < start + size)):
             return False
     return True
@@ -63,7 +63,7 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if isinstance(value.type, ir.IndexType) and (
         isinstance(value.owner, ir.Block) or value.owner.name == "affine.apply"
     ):
-        return _index(read_map(ir.AffineMap.get_identity(1), [value])[0], points)
+        return index_values(read_map(ir.AffineMap.get_identity(1), [value])[0], points)
     if isinstance(value.owner, ir.Block):
         return None
     op = value.owner.operation
@@ -103,8 +103,8 @@ def _computed(op: ir.Operation, parts: list[Values]) -> Values | None:
         return checked.astype(np.int64)
 
 
-def _index(index: Index, points: dict[ir.Value, Values]) -> Values | None:
-    """An index expression at all points; None if it uses other values than iters."""
+def index_values(index: Index, points: dict[ir.Value, Values]) -> Values | None:
+    """An index expression at all points; None if it uses values that have none there."""
     if any(v not in points for v in index.values):
         return None
     dims = [points[v] for v in index.values]

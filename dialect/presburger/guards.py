@@ -43,6 +43,7 @@ from tir_mlir.dialect.presburger.intervals import (
     linear_terms,
 )
 from tir_mlir.dialect.presburger.isl_exprs import recover, to_index
+from tir_mlir.dialect.presburger.sampled_guards import false_alone
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, local_space, nonneg, question, to_aff
 
 T = TypeVar("T")
@@ -173,7 +174,10 @@ def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
     """The conditions of a guard not implied by the loops or by other conditions; of equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
     conditions = list(guard)
-    for condition in reversed(guard):
+    alone = false_alone(block.outermost, guard)
+    for number, condition in reversed(list(enumerate(guard))):
+        if number in alone:
+            continue
         others = dom.set
         for second in conditions:
             if second is not condition:

@@ -11,7 +11,16 @@ from tir_mlir.dialect.calls import ArenaView, is_arena_view
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, Iter, is_block, parents
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
-from tir_mlir.dialect.presburger import constraint_set, domain, holds, intervals, nonneg, only_where, over_digits, question
+from tir_mlir.dialect.presburger import (
+    constraint_set,
+    domain,
+    holds,
+    intervals,
+    nonneg,
+    only_where,
+    over_digits,
+    question,
+)
 from tir_mlir.dialect.verify.violation import example, fail, fail_undecided, listed
 
 ARENA = "arena"
