@@ -44,13 +44,12 @@ def bindings_in_domain(op: ir.Operation) -> None:
         for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
             if not intervals.at_least_zero(index, box):
                 open_.append((number, index, is_low))
+    open_ = [part for part in open_ if not _inside_by_digits(op, block.iters[part[0]], part[2])]
     if not open_:
         return
     dom = domain(op)
-    for number, index, is_low in open_:
+    for number, index, _ in open_:
         with question(f'the bindings of block "{block.name}"'):
-            if _inside_by_digits(op, block.iters[number], is_low):
-                continue
             outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
             if outside.is_empty():
                 continue
@@ -74,12 +73,19 @@ def bindings_in_domain(op: ir.Operation) -> None:
 def _inside_by_digits(op: ir.Operation, it: Iter, is_low: bool) -> bool:
     """Whether a binding is not below (not above) its iter's domain; by the digits of fused loops, False is unknown."""
     low, extent = it.min.as_constant(), it.extent.as_constant()
-    digits = over_digits(op, None, Block(op).bindings)
-    if digits is None or low is None or extent is None:
+    if low is None or extent is None:
         return False
-    value = digits.aff(it.binding)
-    rest = value.add_constant_val(isl.Val(-low)) if is_low else value.neg().add_constant_val(isl.Val(low + extent - 1))
-    return digits.set.is_subset(nonneg(rest))
+    last = isl.Val(low + extent - 1)
+    try:
+        with question(f"the digits of iter {it.name}"):
+            digits = over_digits(op, None, Block(op).bindings)
+            if digits is None:
+                return False
+            value = digits.aff(it.binding)
+            rest = value.add_constant_val(isl.Val(-low)) if is_low else value.neg().add_constant_val(last)
+            return digits.set.is_subset(nonneg(rest))
+    except NotProvable:
+        return False
 
 
 def access_shape(op: ir.Operation) -> None:
