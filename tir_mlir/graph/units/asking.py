@@ -56,10 +56,9 @@ def ask(unit: str, questions: Sequence[Question], goal: Goal) -> list[Any]:
 
     A unit is a pure function of the bytes that `asked` reads; `answered` makes its result.
     """
-    keeps = goal.cache and bool(questions) and fingerprint.package_unchanged()
     goal_text = described(goal.target, goal.threads)
     tasks = [_task(unit, question, goal, goal_text) for question in questions]
-    return [json.loads(answer) for answer in workers.run(tasks, cache=keeps)]
+    return [json.loads(answer) for answer in workers.run(tasks, cache=goal.cache)]
 
 
 def _task(unit: str, question: Question, goal: Goal, goal_text: str) -> workers.Task:

@@ -9,10 +9,10 @@ from math import prod
 
 from mlir import ir
 
+from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.ir import Func, attrs, entered, is_block, is_init, walk
 from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
-from tir_mlir.interpreter.ops.scalar_ops import flops
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto

@@ -12,6 +12,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.computation.float_operations import words
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.interpreter import floats, integers
 from tir_mlir.interpreter.integers import wrapped
@@ -32,7 +33,6 @@ _EXACT_PAIRS = {
     "maximumf": floats.maximum, "maxnumf": floats.maxnum, "maxsi": floats.most, "remf": floats.rem,
     "minimumf": floats.minimum, "minnumf": floats.minnum, "minsi": floats.least,
 }  # fmt: skip
-_SAME_AS = {"llvm.intr.maximum": "arith.maximumf", "llvm.intr.minimum": "arith.minimumf"}
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
 _SAME = ("extsi", "sitofp", "index_cast", "extf", "truncf", "trunci")
@@ -42,7 +42,7 @@ _UNSIGNED_WORDS = ("divui", "remui", "ceildivui", "maxui", "minui", "shrui", "fp
 
 def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -> str:
     """The Python expression of an arith or math op. Errors: NotInterpreted."""
-    dialect, word = _words(op)
+    dialect, word = words(op)
     text = None
     if dialect == "arith":
         text = (_exact if exact else _machine)(op, word, args, keep)
@@ -51,23 +51,6 @@ def expression(op: ir.Operation, args: Sequence[str], keep: Keep, exact: bool) -
     if text is None:
         raise NotInterpreted(f"the interpreter does not support {op.name}" + (" with exact=True" if exact else ""))
     return text
-
-
-def flops(op: ir.Operation) -> int:
-    """Float operations of an op per lane: 1, 2 for a multiply-add, 0 for casts and comparisons."""
-    dialect, word = _words(op)
-    if not len(op.results) or not isinstance(op.results[0].type, (ir.VectorType, ir.FloatType)):
-        return 0
-    if not is_float(kind_of(op.results[0].type)) or (dialect == "arith" and not word.endswith("f")):
-        return 0
-    if word in ("extf", "truncf", "constant", "select", "copysign"):
-        return 0
-    return 2 if word == "fma" else int(dialect in ("arith", "math"))
-
-
-def _words(op: ir.Operation) -> list[str]:
-    """The dialect and mnemonic of an op; maximum and minimum of the llvm dialect map to arith."""
-    return _SAME_AS.get(op.name, op.name).split(".", 1)
 
 
 # --- exact ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.interpreter.codegen import Writer, writes
@@ -63,10 +64,10 @@ def arithmetic(w: Writer, op: ir.Operation) -> None:
         else:
             over = args[0] if len(args) == 1 else f"zip({', '.join(args)})"
             w.put(f"{w.define(result)} = [{text} for {', '.join(LANES[: len(args)])} in {over}]")
-    flops = scalar_ops.flops(op) if w.options.counts else 0
-    if flops:
+    number = flops(op) if w.options.counts else 0
+    if number:
         target = destination(result)
-        w.count(FLOPS, "" if target is None else w.roots.name(target), flops * lanes(result.type))
+        w.count(FLOPS, "" if target is None else w.roots.name(target), number * lanes(result.type))
 
 
 def lanes(type_: ir.Type) -> int:
