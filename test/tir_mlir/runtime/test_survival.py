@@ -3,13 +3,9 @@
 import os
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness import ROOT
-
-from tir_mlir.runtime.llvm import llvm_c
 
 HEAD = '''
 import os, random, signal, sys, threading, time
@@ -273,17 +269,3 @@ print((y == 1).all())
 """
     refused = ["BuildError True"] * 3 + ["NotChecked True"] * 2 + ["MemoryError True"]
     assert run(code, tmp_path) == [*refused, "True"]
-
-
-def test_threads_set_llvm_up_once(monkeypatch):
-    made = []
-
-    def slowly():
-        made.append(time.sleep(0.05))
-        return "functions"
-
-    monkeypatch.setattr(llvm_c, "_found", [])
-    monkeypatch.setattr(llvm_c, "_bound", slowly)
-    with ThreadPoolExecutor(4) as threads:
-        assert set(threads.map(lambda _: llvm_c.llvm(), range(4))) == {"functions"}
-    assert len(made) == 1

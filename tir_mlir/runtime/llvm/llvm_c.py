@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import platform
 import sys
@@ -116,38 +117,12 @@ class _Functions:
         return function
 
 
-_lock = threading.RLock()
-"""LLVM lists a target twice that two threads initialize at once, and then cannot choose between the two."""
-
-
-def _unlock() -> None:
-    """Replace the lock in a forked child, where the thread that holds it does not exist."""
-    global _lock
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_unlock)
-
-
+@functools.cache
 def llvm() -> Any:
     """The functions of `_PROTOTYPES`, with the host target initialized; None if LLVM cannot be reached.
 
     They are looked up in the library of MLIR's bindings and its dependencies: a process may contain another LLVM.
     """
-    return _found[0] if _found else _find()
-
-
-_found: list[_Functions | None] = []
-
-
-def _find() -> _Functions | None:
-    with _lock:
-        if not _found:
-            _found.append(_bound())
-    return _found[0]
-
-
-def _bound() -> _Functions | None:
     architecture = _ARCHITECTURES.get(platform.machine().lower())
     path = _bindings()
     if architecture is None or path is None:
@@ -164,9 +139,8 @@ def _bound() -> _Functions | None:
 
 
 def _initialize(library: ctypes.CDLL, architecture: str, parts: Sequence[str] = _PARTS) -> None:
-    with _lock:
-        for part in parts:
-            getattr(library, f"LLVMInitialize{architecture}{part}")()
+    for part in parts:
+        getattr(library, f"LLVMInitialize{architecture}{part}")()
 
 
 def set_up(architecture: str) -> None:
