@@ -12,6 +12,7 @@ from programs.short import each, program
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import Constraint, Index
 from tir_mlir.dialect.presburger import guards
+from tir_mlir.dialect.presburger.sampled_guards import false_alone
 
 NEST = """
 for i in range(4):
@@ -20,6 +21,14 @@ for i in range(4):
             vi = T.axis.spatial(4, i)
             vj = T.axis.spatial(8, j)
             B[vi, vj] = 1.0
+"""
+SIZED = """
+n = T.int32()
+B = T.match_buffer(b, (n,))
+for i in range(n):
+    with T.block("B"):
+        vi = T.axis.spatial(n, i)
+        B[vi] = 1.0
 """
 
 
@@ -38,6 +47,26 @@ def test_conditions_that_say_something(conditions, kept):
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         given = [Constraint(make(n.index("i"), n.index("j"))) for make in conditions]
         assert guards.needed(n.blocks["B"], given) == [given[k] for k in kept]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "alone"),
+    [
+        ([lambda i, j: 19 - 8 * i - j, lambda i, j: j], {0}),  # the second one is never false
+        ([lambda i, j: i - 2, lambda i, j: j - 5], {0, 1}),
+        ([lambda i, j: i - 2, lambda i, j: i - 2], set()),  # each is false only where the other one is
+        ([lambda i, j: i - 2, lambda i, j: 2 * i - 2], {0}),  # the second one follows from the first
+    ],
+)
+def test_conditions_that_are_seen_to_be_needed(conditions, alone):
+    with nest("B: T.Buffer((4, 8))", NEST) as n:
+        given = [Constraint(make(n.index("i"), n.index("j"))) for make in conditions]
+        assert false_alone(n.blocks["B"].outermost, given) == alone
+
+
+def test_no_condition_is_tried_in_a_program_of_symbolic_size():
+    with nest("b: T.handle", SIZED) as n:
+        assert false_alone(n.blocks["B"].outermost, [Constraint(n.index("i") - 2)]) == set()
 
 
 def ranged(n, i=(0, 3), j=(0, 7)):

@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness import ROOT
+
+from tir_mlir.runtime.llvm import llvm_c
 
 HEAD = '''
 import os, random, signal, sys, threading, time
@@ -269,3 +273,18 @@ print((y == 1).all())
 """
     refused = ["BuildError True"] * 3 + ["NotChecked True"] * 2 + ["MemoryError True"]
     assert run(code, tmp_path) == [*refused, "True"]
+
+
+def test_threads_look_llvm_up_once(monkeypatch):
+    made = []
+
+    def slowly():
+        time.sleep(0.05)
+        made.append("functions")
+        return made[0]
+
+    monkeypatch.setattr(llvm_c, "_found", [])
+    monkeypatch.setattr(llvm_c, "_look_up", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: llvm_c.llvm(), range(4))) == made * 4
+    assert made == ["functions"]

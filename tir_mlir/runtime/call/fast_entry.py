@@ -64,7 +64,6 @@ os.register_at_fork(after_in_child=_unlock)
 def prepare() -> None:
     """Start creating the entry in a thread: if it is not cached, LLVM has to compile it."""
     if not _made:
-        llvm_c.llvm()  # first: LLVM lists a target twice that two threads set up at once, and cannot choose then
         threading.Thread(target=entry, name="tir_mlir entry").start()
 
 

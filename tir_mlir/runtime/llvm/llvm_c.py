@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import platform
 import sys
@@ -117,12 +116,35 @@ class _Functions:
         return function
 
 
-@functools.cache
+_lock = threading.RLock()
+"""Held while what is global to LLVM is set up. Two threads that register a target at once list it twice, and LLVM
+cannot choose between the two; an option that is set twice aborts the process."""
+_found: list[_Functions | None] = []  # what `llvm` returns, once looked up
+
+
+def _unlock() -> None:
+    """Replace the lock in a forked child, where the thread that holds it does not exist."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 def llvm() -> Any:
     """The functions of `_PROTOTYPES`, with the host target initialized; None if LLVM cannot be reached.
 
     They are looked up in the library of MLIR's bindings and its dependencies: a process may contain another LLVM.
     """
+    if not _found:
+        with _lock:
+            if not _found:
+                _found.append(_look_up())
+    return _found[0]
+
+
+def _look_up() -> _Functions | None:
     architecture = _ARCHITECTURES.get(platform.machine().lower())
     path = _bindings()
     if architecture is None or path is None:
@@ -139,8 +161,9 @@ def llvm() -> Any:
 
 
 def _initialize(library: ctypes.CDLL, architecture: str, parts: Sequence[str] = _PARTS) -> None:
-    for part in parts:
-        getattr(library, f"LLVMInitialize{architecture}{part}")()
+    with _lock:
+        for part in parts:
+            getattr(library, f"LLVMInitialize{architecture}{part}")()
 
 
 def set_up(architecture: str) -> None:
@@ -212,7 +235,6 @@ NO_SLP = "-vectorize-slp=false"
 """LLVM 22.1's superword vectorizer turns some reversed, shuffled loads into code in which a value is used before it is
 defined, and code generation then aborts the process (see test_jit_slp.py). Loops are vectorized without it."""
 
-_lock = threading.Lock()
 _without: set[int | None] = set()  # option parsers already set: setting an option twice aborts the process
 
 

@@ -64,3 +64,30 @@ func.func @some(%A: memref<20xi32> {tir.name = "A"}, %B: memref<64xi32> {tir.nam
   } {tir.loop = "t", tir.kind = "threadIdx.x"}
   return
 }
+
+// Two buffers of which each thread has one element: their accesses are made anew between one another.
+
+// CHECK-LABEL: func.func @two_private
+// CHECK:         %[[P:.*]] = memref.alloc() {{.*}}tir.name = "P"} : memref<1xf32, "local">
+// CHECK:         %[[Q:.*]] = memref.alloc() {{.*}}tir.name = "Q"} : memref<1xf32, "local">
+// CHECK-NOT:     memref<32xf32, "local">
+// CHECK:         affine.store %{{.*}}, %[[P]][0]
+// CHECK:         affine.load %[[P]][0]
+// CHECK:         affine.store %{{.*}}, %[[Q]][0]
+// CHECK:         affine.load %[[P]][0]
+// CHECK:         affine.load %[[Q]][0]
+func.func @two_private(%A: memref<32xf32> {tir.name = "A"}, %B: memref<32xf32> {tir.name = "B"}) attributes {tir.id = 0 : i64} {
+  affine.for %t = 0 to 32 {
+    %P = memref.alloc() {tir.name = "P"} : memref<32xf32, "local">
+    %Q = memref.alloc() {tir.name = "Q"} : memref<32xf32, "local">
+    %a = affine.load %A[%t] : memref<32xf32>
+    affine.store %a, %P[%t] : memref<32xf32, "local">
+    %p = affine.load %P[%t] : memref<32xf32, "local">
+    affine.store %p, %Q[%t] : memref<32xf32, "local">
+    %again = affine.load %P[%t] : memref<32xf32, "local">
+    %q = affine.load %Q[%t] : memref<32xf32, "local">
+    %sum = arith.addf %again, %q : f32
+    affine.store %sum, %B[%t] : memref<32xf32>
+  } {tir.loop = "t", tir.kind = "threadIdx.x"}
+  return
+}
