@@ -60,7 +60,9 @@ def _build(root: Path, program: str, cache: str) -> float:
     path = os.pathsep.join((str(root), str(Path(__file__).parent)))
     environment = {**os.environ, "TIR_CACHE_DIR": cache, "PYTHONPATH": path}
     command = [sys.executable, "-c", program + _BUILD]
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"a build failed:\n{done.stderr}")
     return float(done.stdout)
 
 
