@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,17 @@ Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
 
 
-def onnx_op(*names: str) -> Callable[[Translation], Translation]:
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that are ONNX Runtime's own."""
+
+
+def onnx_op(*names: str, domain: str = "") -> Callable[[Translation], Translation]:
     """Register a function for operators. Its parameters are the emitter, the inputs (Values, or arrays that are known;
     None where left out), and attributes by name; an attribute that it does not take is refused."""
 
     def put(function: Translation) -> Translation:
         for name in names:
-            TABLE[name] = function
+            TABLE[f"{domain}::{name}" if domain else name] = function
         return function
 
     return put
@@ -40,6 +44,18 @@ def _of_row(row: Operator) -> Translation:
     return lambda e, x, y: e.op(row.name, x, y)
 
 
+class TensorSequence(list):
+    """A sequence of ONNX, whose length is known: Values and known arrays."""
+
+
+class NeedsValue(GraphError):
+    """A refusal because a value is computed by the model and has to be known at import."""
+
+    def __init__(self, message: str, value: Any):
+        super().__init__(message)
+        self.value = value
+
+
 class OnnxEmitter(Emitter):
     """An emitter that knows which values are known when the model is imported: constants, and sizes.
 
@@ -53,6 +69,7 @@ class OnnxEmitter(Emitter):
         self.used: set[str] = set()  # the values that nodes take or the graph returns
         self.made: dict[int, tuple[Any, Any]] = {}  # the values of arrays that were used as tensors
         self.names: dict[int, str] = {}  # of arrays that are weights
+        self.graph_results: Callable[[Any, Sequence[Any]], list[Any]] = _no_graphs  # of a branch or loop's body
 
     def asked(self, number: int) -> bool:
         """Whether the model uses an output of the node that is translated."""
@@ -69,14 +86,16 @@ class OnnxEmitter(Emitter):
         if id(x) not in self.made:
             if x.dtype == object:
                 raise GraphError("a size that is known only when the model runs is used as a tensor")
-            name = self.names.get(id(x))
-            self.made[id(x)] = x, self.constant(x, x.dtype.name) if name is None else self.builder.weight(name, x)
+            name, array, dtype = self.names.get(id(x)), *_kept(x)
+            made = self.constant(array, dtype) if name is None else self.builder.weight(name, array, dtype)
+            self.made[id(x)] = x, made
         return self.made[id(x)][1]
 
     def known(self, x: Any, what: str) -> list[Any]:
         """The elements of a known value: numbers or sizes."""
         if not isinstance(x, np.ndarray):
-            raise GraphError(f"{what} is computed by the model\n  fix: make it a constant, by onnxsim for example")
+            way = "make it a constant, by onnxsim for example, or of an input: from_onnx(..., values={name: array})"
+            raise NeedsValue(f"{what} is computed by the model\n  fix: {way}", x)
         return [v if isinstance(v, Expr) else v.item() if hasattr(v, "item") else v for v in x.reshape(-1)]
 
     def sizes(self, shape: Any) -> list[Any]:
@@ -86,6 +105,20 @@ class OnnxEmitter(Emitter):
     def texts(self, sizes: Any) -> list[Any]:
         """Sizes as numbers and text."""
         return [self.builder.sizes.text(s) if isinstance(s, Expr) else int(s) for s in sizes]
+
+
+def _kept(x: np.ndarray) -> tuple[np.ndarray, str]:
+    """An array as graphs have it, and its element type: bfloat16 as bits, integers of 4 bits in bytes."""
+    if x.dtype.name in ("int4", "uint4", "int2", "uint2"):
+        wide = "int8" if x.dtype.name[0] == "i" else "uint8"
+        return x.astype(wide), wide
+    if x.dtype.name.startswith("float8") or x.dtype.name.startswith("float4"):
+        return x.astype("float32"), "float32"
+    return x, x.dtype.name
+
+
+def _no_graphs(graph: Any, operands: Sequence[Any]) -> list[Any]:
+    raise GraphError("the body of a branch or a loop is not expected here")
 
 
 def dtype_of(x: Any) -> str:

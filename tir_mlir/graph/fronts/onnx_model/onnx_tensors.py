@@ -37,6 +37,22 @@ def array_of(tensor: Any) -> np.ndarray:
         raise GraphError(f"the data of {_name(tensor)} are not those of {shape} {kind}: {error}{_EXPORT}") from error
 
 
+def dense_array(tensor: Any) -> np.ndarray:
+    """A SparseTensorProto -> its array, 0 where it has no element. Errors: GraphError as of `array_of`."""
+    values, shape = array_of(tensor.values), tuple(tensor.dims)
+    places = array_of(tensor.indices)
+    check_bytes(shape, values.dtype)
+    dense = np.zeros(shape, values.dtype)
+    try:
+        if places.ndim == 1:
+            dense.reshape(-1)[places] = values
+        else:
+            dense[tuple(places.T)] = values
+    except IndexError as error:
+        raise GraphError(f"{_name(tensor.values)} has an element outside of {shape}: {error}{_EXPORT}") from error
+    return dense
+
+
 def _check_numbers(tensor: Any, kind: str) -> None:
     """Small integers are stored as int32 and could lose their upper bits."""
     if kind not in ("int8", "uint8", "int16", "uint16", "bool") or not tensor.int32_data:

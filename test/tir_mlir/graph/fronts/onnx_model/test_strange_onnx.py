@@ -34,7 +34,7 @@ CHOICE = [
         (model(*CHOICE), r"If, node choose: control flow on data.*\n  fix: export the model with Where"),
         (model(helper.make_node("NonZero", ["x"], ["y"])), r"NonZero, node y: .*depends on data\n  fix: .*a mask"),
         (model(helper.make_node("RandomNormalLike", ["x"], ["y"])), r"random numbers.*\n  fix: make them an input"),
-        (model(helper.make_node("SequenceConstruct", ["x"], ["y"])), r"a sequence is no tensor\n  fix: .*Concat"),
+        (model(helper.make_node("SequenceConstruct", ["x"], ["y"])), r"y is a sequence, .*\n  fix: .*Concat"),
         (model(helper.make_node("Frob", ["x"], ["y"], name="f")), r"Frob, node f: it is not known\n  fix: .*ops="),
         (
             model(helper.make_node("Twist", ["x"], ["y"], domain="my.ops"), domain="my.ops"),
