@@ -113,11 +113,8 @@ def _type_of(x: Any) -> Any:
         element = _type_of(x[0]) if x else onnx.TypeProto()
         return onnx.helper.make_sequence_type_proto(element)
     name = x.dtype.name if isinstance(x, np.ndarray) else x.dtype
-    kind: Any = onnx.helper.np_dtype_to_tensor_dtype(_numpy_dtype(name))
+    if name == "bfloat16":  # NumPy has no such type
+        kind: Any = onnx.TensorProto.BFLOAT16
+    else:
+        kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype("int64" if name == "object" else name))
     return onnx.helper.make_tensor_type_proto(kind, [s if isinstance(s, int) else str(s) for s in x.shape])
-
-
-def _numpy_dtype(name: str) -> Any:
-    import ml_dtypes
-
-    return np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else "int64" if name == "object" else name)
