@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import warnings
+from functools import lru_cache
 from types import FrameType
 
 from mlir import ir
@@ -116,7 +117,9 @@ def user_frame(*packages: str) -> FrameType | None:
     """The innermost running frame outside the packages `packages`, by default this whole package."""
     prefixes = tuple(f"{package}." for package in packages or (_OWN,))
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_inside(frame, prefixes):
+    while frame is not None and _is_inside(
+        str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename, prefixes
+    ):
         frame = frame.f_back
     return frame
 
@@ -137,6 +140,6 @@ def user_line() -> tuple[str, int] | None:
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
-def _is_inside(frame: FrameType, packages: tuple[str, ...]) -> bool:
-    module = str(frame.f_globals.get("__name__", ""))
-    return f"{module}.".startswith(packages) or frame.f_code.co_filename.startswith("<frozen")
+@lru_cache(maxsize=4096)
+def _is_inside(module: str, file: str, packages: tuple[str, ...]) -> bool:
+    return f"{module}.".startswith(packages) or file.startswith("<frozen")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import by_structure, entered
 from tir_mlir.script import tir
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
@@ -35,14 +36,41 @@ class _Prober(FunctionParser):
         self.found = [dtype_of(arithmetic.as_expr(self.evaluate(v))) for v in stmt.values]
 
 
+def _structure(exprs: Sequence[Expr]) -> Hashable:
+    """What the types of expressions depend on: their operations and constants, the element types and ranks of what they
+    read, and named sizes; not names, places, or sizes that are numbers."""
+    numbers: dict[str, int] = {}
+    leaves = _leaves(exprs)
+
+    def of(part: Any) -> Hashable:
+        if isinstance(part, ast.Name):
+            leaf = leaves.get(part.id)
+            return part.id if leaf is None else (numbers.setdefault(part.id, len(numbers)), *facts(leaf))
+        if isinstance(part, ast.expr_context):
+            return None
+        if isinstance(part, ast.AST):
+            return (type(part), *[of(getattr(part, name, None)) for name in part._fields])
+        return tuple(map(of, part)) if isinstance(part, list) else (type(part), repr(part))
+
+    def facts(leaf: Any) -> tuple[Hashable, ...]:
+        sizes = getattr(leaf, "shape", None)
+        if sizes is None:
+            return (leaf.dtype,)
+        return leaf.dtype, len(sizes), *[of(size.node) for size in sizes if isinstance(size, Expr)]
+
+    return tuple(of(expr.node) for expr in exprs)
+
+
+@by_structure(_structure)
 def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
-    """The element type of each expression. Raises ScriptError at the offending subexpression."""
-    leaves = {key: leaf for expr in exprs for key, leaf in expr.leaves.items()}
-    sizes = {key: leaf for leaf in leaves.values() for key, leaf in script_ast.sizes_of(leaf).items()}
-    names = script_ast.Names()
-    for key, leaf in {**sizes, **leaves}.items():
+    """The element type of each expression. Raises ScriptError at the offending subexpression.
+
+    Expressions of equal structure have equal types: they are parsed once.
+    """
+    leaves, names = _leaves(exprs), script_ast.Names()
+    for key, leaf in leaves.items():
         names.give(key, leaf.name)
-    params = [script_ast.parameter(leaf, names) for leaf in {**sizes, **leaves}.values()]
+    params = [script_ast.parameter(leaf, names) for leaf in leaves.values()]
     probe = placed(Probe([named(e.node, names.of) for e in exprs]))
     function = script_ast.function(params, [probe], placed(ast.Pass()))
     with entered():
@@ -50,3 +78,9 @@ def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
         prober = _Prober(state)
         prober.function(function, "probe", True)
         return prober.found
+
+
+def _leaves(exprs: Sequence[Expr]) -> dict[str, Any]:
+    """What expressions read, by key, after the named sizes of its shape."""
+    read = {key: leaf for expr in exprs for key, leaf in expr.leaves.items()}
+    return {key: size for leaf in read.values() for key, size in script_ast.sizes_of(leaf).items()} | read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
+from functools import lru_cache
 from itertools import islice
-from types import FrameType
 from typing import Any, TypeVar
 
 from mlir import ir
@@ -17,26 +17,25 @@ from tir_mlir.script.parser.source import Source
 
 N = TypeVar("N", bound=ast.AST)
 _PACKAGE = __name__.partition(".")[0]
-_OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph"))
+_OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph", "dialect"))
 
 
 def placed(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
     frame = user_frame(*_OURS) or sys._getframe(1)
-    line, end_line, column, end = _position(frame)
+    line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
     located: Any = node
     located.lineno, located.end_lineno, located.col_offset, located.end_col_offset = line, end_line, column, end
     located.file = frame.f_code.co_filename
     return node
 
 
-def _position(frame: FrameType) -> tuple[int, int, int, int]:
-    """Line, last line, column and last column of what a frame evaluates; before Python 3.11 only the line."""
-    code: Any = frame.f_code
-    line = frame.f_lineno or 1
+@lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its place is searched from the first
+def _position(code: Any, instruction: int, line: int) -> tuple[int, int, int, int]:
+    """Line, last line, column and last column of an instruction; before Python 3.11 only the line."""
     if not hasattr(code, "co_positions"):
         return line, line, 0, 1
-    span: Any = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    span: Any = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     if None in span or span[0] != span[1]:
         return line, line, 0, 1
     return span
