@@ -113,7 +113,7 @@ PARTS: dict[str, str] = {
     "graph.profiling": ". memory transforms",
     "graph.script": ". expressions operators",
     "graph.shipping": ". memory",
-    "graph.units": "memory",
+    "graph.units": ". memory operators",
     "graph.transforms": ". memory operators rewrite units",
     "tune.boards": "trials",
     "tune.machines": "search spaces trials",

@@ -151,10 +151,12 @@ def compile_graph(
     return graph
 
 
-_FIRST_WITH_WORKERS = "pack_weights"
+_FIRST_WITH_WORKERS = "legalize"
 _EACH = 0.05
 """CPU seconds of worker processes for an operator, about: to know whether they pay."""
 WORK = (
+    "tir_mlir.graph.units.operator_unit:make",
+    "tir_mlir.graph.units.fusion_unit:facts",
     "tir_mlir.graph.units.panels_unit:pack",
     "tir_mlir.graph.units.schedule_unit:schedule",
     "tir_mlir.graph.units.memory_unit:scratch",

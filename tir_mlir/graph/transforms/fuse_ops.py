@@ -4,74 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
-from tir_mlir.dialect.ir import all_blocks, attrs, entered, symbols_kept
+from tir_mlir.dialect.ir import attrs, entered, symbols_kept
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import byte_size
 from tir_mlir.graph.rewrite import call_group, group_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import is_exact
-from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
-from tir_mlir.script.module import PrimFunc
-
-
-class FunctionKind(Enum):
-    """The kinds of functions with one result."""
-
-    POINTWISE = "pointwise"  # each element from elements of the inputs
-    PRODUCT = "product"  # a product or a convolution, also one with pointwise blocks around it
-    ROWS = "rows"  # reductions, such as a softmax
-    OPAQUE = "opaque"  # is not fused
-
-
-@dataclass(frozen=True)
-class FunctionFacts:
-    """A kind, and the numbers of the inputs that are read at the place of the element that is computed."""
-
-    kind: FunctionKind
-    aligned: frozenset[int] = frozenset()
-
-
-def facts_of(function: PrimFunc) -> FunctionFacts:
-    """The facts of a TensorIR function."""
-    with entered():
-        func = function.func
-        names = [func.arg_name(n) for n in range(len(func.args))]
-        declared = any(attrs.READS in b.op.attributes or attrs.WRITES in b.op.attributes for b in all_blocks(func.op))
-        if declared or len(func.params) != len(names):
-            return FunctionFacts(FunctionKind.OPAQUE)
-        shapes = [b.type.shape for b in func.params]
-    sch = Schedule(function.alone)
-    blocks = sch.get_child_blocks(sch.get_block("root"))
-    kinds = {kind_of(sch, b) for b in blocks}
-    infos = [block_info(sch, b) for b in blocks]
-    if (
-        not kinds
-        or kinds & {Kind.OPAQUE, Kind.SCHEDULED}
-        or sum(str(w) == names[-1] for i in infos for w in i.writes) != 1
-    ):
-        return FunctionFacts(FunctionKind.OPAQUE)
-    if kinds & {Kind.PRODUCT, Kind.CONVOLUTION}:
-        return FunctionFacts(FunctionKind.PRODUCT)
-    aligned = {
-        names.index(str(read))
-        for info in infos
-        for read in info.reads
-        if str(read) in names[:-1]
-        and [list(a) for a in read.axes] == [list(a) for a in info.writes[0].axes]
-        and shapes[names.index(str(read))] == shapes[-1]
-    }
-    kind = FunctionKind.ROWS if Kind.REDUCTION in kinds else FunctionKind.POINTWISE
-    return FunctionFacts(kind, frozenset(aligned))
-
+from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.units.fusion_unit import FunctionFacts, FunctionKind, facts_of_each
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""
@@ -91,7 +37,7 @@ class _Group:
     nodes: list[Node] = field(default_factory=list)
 
 
-def fuse_ops(graph: Graph) -> Graph:
+def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
     """Group each product, convolution or row-wise operator with the pointwise ones around it.
 
         lv = R.call_tir(cls.dense, (x, w))                @R.function(private=True)
@@ -101,13 +47,14 @@ def fuse_ops(graph: Graph) -> Graph:
     A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a
     row-wise node joins a pointwise group so, and a product that of a node that widens a weight. Equal groups share a
     function. Functions that declare their regions, that compute something else, or that are for any size and called
-    with known sizes, stay alone.
+    with known sizes, stay alone. cache: keep what is found about a function by its text.
     """
     fused = graph.clone()
     with entered(), symbols_kept(fused.module.mlir):
         func = fused.func
-        callees = {f.callee for node in func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR}
-        facts = {name: facts_of(fused.module[name]) for name in sorted(callees)}
+        callees = sorted({f.callee for node in func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR})
+        found = facts_of_each([fused.module[name] for name in callees], Goal(cache=cache))
+        facts = dict(zip(callees, found, strict=True))
         _widen_for_each(func)
         group_names: dict[Any, str] = {}
         for group in _groups(func, facts):

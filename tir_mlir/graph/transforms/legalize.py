@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from mlir import ir
 
@@ -13,14 +12,13 @@ from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import array_rule
-from tir_mlir.graph.size_code import Sizes
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
-from tir_mlir.graph.transforms.operator_programs import operator_program
+from tir_mlir.graph.units.operator_unit import Use, operator_functions
 from tir_mlir.script.module import copy_function
 
 
-def legalize(graph: Graph) -> Graph:
+def legalize(graph: Graph, cache: bool = False) -> Graph:
     """Each operator becomes a call of a TensorIR function; equal operators on equal types share one.
 
         %0 = call @nn.relu(%x) : (tensor<1x128xf32>) -> tensor<1x128xf32>
@@ -29,64 +27,58 @@ def legalize(graph: Graph) -> Graph:
 
     Reshapes become views; numbers become part of the functions that compute with them. Calls of TensorIR and packed
     functions, and other constants, stay as they are; so does, in the graph that computes weights, what NumPy computes.
-    Errors: GraphError for an operator that the table does not have or that does not take its operands.
+    cache: keep the functions by operator and types. Errors: GraphError for an operator that the table does not have or
+    that does not take its operands.
     """
     legalized = graph.clone()
-    with entered(), symbols_kept(legalized.module.mlir):
-        rewrite = _Legalize(legalized)
-        for func in [f for f in tensor_funcs(legalized.module.mlir) if f.is_graph]:
-            computes_weights = encoding.OF in func.op.attributes
-            for node in func.nodes:
-                if not (computes_weights and array_rule(func, node) is not None):
-                    rewrite.node(func, node)
+    module = legalized.module.mlir
+    with entered(), symbols_kept(module):
+        graphs = [f for f in tensor_funcs(module) if f.is_graph]
+        uses = [(node, use) for func in graphs for node in func.nodes if (use := _use(func, node)) is not None]
+        callees = _callees(module, [use for _, use in uses], cache)
+        for node, use in uses:
+            _call(module, node, use, callees[use.key])
+        for func in graphs:
             erase_dead_nodes(func)
     return legalized
 
 
-class _Legalize:
-    """The state of legalizing one graph."""
+def _use(func: TensorFunc, node: Node) -> Use | None:
+    """What the function of a node is made of; None for a node that stays as it is. Errors: GraphError."""
+    name = node.operator
+    if node.kind != encoding.OPERATOR or (encoding.OF in func.op.attributes and array_rule(func, node) is not None):
+        return None
+    if name is None:
+        raise GraphError(f"{node!r} calls a function that stands for no operator")
+    if is_view(node):
+        return None
+    numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
+    inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
+    return Use(name, node.attributes, inputs, node.types)
 
-    def __init__(self, graph: Graph):
-        self.module = graph.module
-        self.sizes = Sizes()
-        self.known: dict[Any, str | list[int]] = {}
 
-    def node(self, func: TensorFunc, node: Node) -> None:
-        if node.kind != encoding.OPERATOR:
-            return
-        name = node.operator
-        if name is None:
-            raise GraphError(f"{node!r} calls a function that stands for no operator")
-        if is_view(node):
-            return
-        numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
-        inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
-        key = name, repr(sorted(node.attributes.items())), repr(inputs), tuple(node.types)
-        if key not in self.known:
-            self.known[key] = self._function(name, node.attributes, inputs, node.types)
-        callee = self.known[key]
-        operands = [v for v, n in zip(node.inputs, numbers, strict=True) if n is None]
-        if isinstance(callee, list):  # it returns inputs
-            results = [operands[number] for number in callee]
-        else:
-            with ir.InsertionPoint(node.op):
-                results = create.call_tir(self.module.mlir, callee, operands, node.types, node.names).results
-        replace_node(node, results)
-
-    def _function(
-        self,
-        name: str,
-        attributes: Mapping[str, Any],
-        inputs: Sequence[TensorType | float],
-        results: Sequence[TensorType],
-    ) -> str | list[int]:
-        """The name of a new function, or, if the operator returns inputs, their numbers."""
-        function = operator_program(name, attributes, inputs, results, self.sizes)
+def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashable, str | list[int]]:
+    """By what a use is: the name of a new function, or, if the operator returns inputs, their numbers."""
+    callees: dict[Hashable, str | list[int]] = {}
+    for use, function in zip(uses, operator_functions(uses, cache), strict=True):
+        if use.key in callees:
+            continue
         if isinstance(function, list):
-            return function
-        symbol = create.fresh_symbol(self.module.mlir, name.replace(".", "_"))
-        copy_function(self.module.mlir, function, symbol)
-        return symbol
+            callees[use.key] = function
+        else:
+            callees[use.key] = symbol = create.fresh_symbol(module, use.name.replace(".", "_"))
+            copy_function(module, function, symbol)
+    return callees
+
+
+def _call(module: ir.Module, node: Node, use: Use, callee: str | list[int]) -> None:
+    """Put a call of a function in the place of a node, or the inputs that it returns."""
+    operands = [v for v, type_ in zip(node.inputs, use.inputs, strict=True) if isinstance(type_, TensorType)]
+    if isinstance(callee, list):
+        replace_node(node, [operands[number] for number in callee])
+    else:
+        with ir.InsertionPoint(node.op):
+            replace_node(node, create.call_tir(module, callee, operands, node.types, node.names).results)
 
 
 def _number(value: ir.Value) -> float | int | None:

@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir.create import declare
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.size_code import Sizes
-from tir_mlir.graph.transforms.operator_programs import operator_program
+from tir_mlir.graph.units.operator_programs import operator_program
 from tir_mlir.passes.linalg.on_tensors import write_body, write_call, write_reshape, write_return
 from tir_mlir.passes.linalg.to_linalg import specialize
 from tir_mlir.script.module import IRModule, copy_function

@@ -58,7 +58,7 @@ def ask(unit: str, questions: Sequence[Question], goal: Goal) -> list[Any]:
     """
     goal_text = described(goal.target, goal.threads)
     tasks = [_task(unit, question, goal, goal_text) for question in questions]
-    return [json.loads(answer) for answer in workers.run(tasks, cache=goal.cache)]
+    return [answer_of(answer) for answer in workers.run(tasks, cache=goal.cache)]
 
 
 def _task(unit: str, question: Question, goal: Goal, goal_text: str) -> workers.Task:
@@ -77,6 +77,11 @@ def asked(payload: bytes) -> tuple[str, Any, Target | str, int | None]:
 def answered(answer: Any) -> bytes:
     """The bytes of an answer, of what JSON has."""
     return json.dumps(answer).encode()
+
+
+def answer_of(result: bytes) -> Any:
+    """The answer of the bytes that `answered` made."""
+    return json.loads(result)
 
 
 def described(target: Target | str, threads: int | None) -> str:

@@ -1,0 +1,77 @@
+"""What fusion has to know of one function: its kind, and what it reads element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tir_mlir.dialect.ir import all_blocks, attrs, entered
+from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
+from tir_mlir.graph.units.canonical import parsed
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
+from tir_mlir.script.module import PrimFunc
+
+
+class FunctionKind(Enum):
+    """The kinds of functions with one result."""
+
+    POINTWISE = "pointwise"  # each element from elements of the inputs
+    PRODUCT = "product"  # a product or a convolution, also one with pointwise blocks around it
+    ROWS = "rows"  # reductions, such as a softmax
+    OPAQUE = "opaque"  # is not fused
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """A kind, and the numbers of the inputs that are read at the place of the element that is computed."""
+
+    kind: FunctionKind
+    aligned: frozenset[int] = frozenset()
+
+
+def facts_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[FunctionFacts]:
+    """The facts of functions."""
+    answers = ask(f"{__name__}:facts", [Question(function) for function in functions], goal)
+    return [FunctionFacts(FunctionKind(kind), frozenset(aligned)) for kind, aligned in answers]
+
+
+def facts(payload: bytes) -> bytes:
+    """The answer to one question of `facts_of_each`."""
+    found = facts_of(parsed(asked(payload)[0]))
+    return answered([found.kind.value, sorted(found.aligned)])
+
+
+def facts_of(function: PrimFunc) -> FunctionFacts:
+    """The facts of a TensorIR function."""
+    with entered():
+        func = function.func
+        names = [func.arg_name(n) for n in range(len(func.args))]
+        declared = any(attrs.READS in b.op.attributes or attrs.WRITES in b.op.attributes for b in all_blocks(func.op))
+        if declared or len(func.params) != len(names):
+            return FunctionFacts(FunctionKind.OPAQUE)
+        shapes = [b.type.shape for b in func.params]
+    sch = Schedule(function.alone)
+    blocks = sch.get_child_blocks(sch.get_block("root"))
+    kinds = {kind_of(sch, b) for b in blocks}
+    infos = [block_info(sch, b) for b in blocks]
+    if (
+        not kinds
+        or kinds & {Kind.OPAQUE, Kind.SCHEDULED}
+        or sum(str(w) == names[-1] for i in infos for w in i.writes) != 1
+    ):
+        return FunctionFacts(FunctionKind.OPAQUE)
+    if kinds & {Kind.PRODUCT, Kind.CONVOLUTION}:
+        return FunctionFacts(FunctionKind.PRODUCT)
+    aligned = {
+        names.index(str(read))
+        for info in infos
+        for read in info.reads
+        if str(read) in names[:-1]
+        and [list(a) for a in read.axes] == [list(a) for a in info.writes[0].axes]
+        and shapes[names.index(str(read))] == shapes[-1]
+    }
+    kind = FunctionKind.ROWS if Kind.REDUCTION in kinds else FunctionKind.POINTWISE
+    return FunctionFacts(kind, frozenset(aligned))

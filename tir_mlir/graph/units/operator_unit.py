@@ -1,0 +1,71 @@
+"""The TensorIR functions of operators, found again in other graphs and made side by side."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.ir.memo import BoundedDict
+from tir_mlir.graph.operators import find_operator, foreign_operators
+from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.units.asking import KIND, answer_of, answered
+from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.graph.units.operator_programs import operator_program
+from tir_mlir.runtime import workers
+from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.script.module import PrimFunc
+
+
+@dataclass(frozen=True)
+class Use:
+    """An operator on tensors of these types, or numbers, with the types that it makes of them."""
+
+    name: str
+    attributes: Mapping[str, Any]
+    inputs: Sequence[TensorType | float]
+    results: Sequence[TensorType]
+
+    @cached_property
+    def key(self) -> Hashable:
+        """What its function depends on."""
+        return self.name, repr(sorted(self.attributes.items())), repr(self.inputs), tuple(self.results)
+
+
+_made: BoundedDict[Hashable, PrimFunc | list[int]] = BoundedDict()
+
+
+def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFunc | list[int]]:
+    """The function of each use as `operator_program` makes it, to be copied; or, of an operator that returns inputs,
+    their numbers. Errors: GraphError for operands that an operator does not take.
+
+    One that this process asked for before is the same object; operators of users are made here.
+    """
+    foreign = frozenset(foreign_operators())
+    own = [use for use in uses if use.name not in foreign]
+    known = {use.key: _made[use.key] for use in own if use.key in _made}
+    missing = {use.key: use for use in own if use.key not in known}
+    answers = workers.run([_task(use) for use in missing.values()], cache=cache)
+    for key, answer in zip(missing, map(answer_of, answers), strict=True):
+        known[key] = _made[key] = answer if isinstance(answer, list) else parsed(answer)
+    return [_function(use) if use.name in foreign else known[use.key] for use in uses]
+
+
+def _task(use: Use) -> workers.Task:
+    facts = use.name, dict(use.attributes), list(use.inputs), list(use.results)
+    key = store.digest(fingerprint.installation(), fingerprint.package(), f"{__name__}:make", repr(use.key))
+    return workers.Task(f"{__name__}:make", pickle.dumps(facts), KIND, key, use.name)
+
+
+def make(payload: bytes) -> bytes:
+    """The answer to one question of `operator_functions`."""
+    function = _function(Use(*pickle.loads(payload)))
+    return answered(function if isinstance(function, list) else canonical_text(function))
+
+
+def _function(use: Use) -> PrimFunc | list[int]:
+    find_operator(use.name)
+    return operator_program(use.name, use.attributes, use.inputs, use.results, Sizes())
