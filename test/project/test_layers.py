@@ -111,6 +111,7 @@ PARTS: dict[str, str] = {
     "graph.fronts.torch_export": ". fronts fronts.aten operators",
     "graph.precision": ". operators rewrite transforms",
     "graph.profiling": ". memory transforms",
+    "graph.replacing": ". units",
     "graph.script": ". expressions operators",
     "graph.shipping": ". memory",
     "graph.units": ". memory operators",

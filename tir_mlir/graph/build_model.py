@@ -22,6 +22,7 @@ from tir_mlir.graph.model_weights import bound_weights, compiled_nodes
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.graph.units.asking import FULL
 from tir_mlir.runtime.dump import Dump, opened
+from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
@@ -64,6 +65,22 @@ def model_of(
     """The model of a graph after all stages of its compilation. timing: gets the seconds of what is done here; states:
     what the build goes on to write to."""
     timing = Timing() if timing is None else timing
+    main_plan, library, functions = library_of(compiled, target, timing, cache=cache, libs=libs, states=states)
+    with timing.clock("weights"):
+        weights = bound_weights(compiled, main_plan, functions)
+    return Model(compiled, main_plan, library, weights, timing, target, libs)
+
+
+def library_of(
+    compiled: Graph,
+    target: Target | str,
+    timing: Timing,
+    *,
+    cache: bool = True,
+    libs: Sequence[str | Path] = (),
+    states: Dump | None = None,
+) -> tuple[Plan, Library, dict[str, tuple[Any, int]]]:
+    """All of that model but for the values of weights: the plan, the native function, and `weight_functions`."""
     with timing.clock("memory"), entered():
         main_plan = planned(compiled)
         if not elsewhere(target):
@@ -75,9 +92,7 @@ def model_of(
         library = build_by_function(main, target, cache=cache, libs=libs, dump=states)
         functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, states)
     _add(timing, library.timing)
-    with timing.clock("weights"):
-        weights = bound_weights(compiled, main_plan, functions)
-    return Model(compiled, main_plan, library, weights, timing, target, libs)
+    return main_plan, library, functions
 
 
 def elsewhere(target: Target | str) -> bool:

@@ -55,10 +55,10 @@ class Pool:
         with self._lock:
             self._renew()
             missing = min(count() - 1, int(work / PAYS)) - len(self._idle) - len(self._taken)
-            if missing > 0 and _can_start():
-                environment = _environment()
+            if missing > 0 and can_start():
+                own_environment = environment()
                 try:
-                    self._idle += [Worker(functions, environment) for _ in range(missing)]
+                    self._idle += [Worker(functions, own_environment) for _ in range(missing)]
                 except OSError:  # no process or no memory: the work is done here
                     return
 
@@ -107,7 +107,7 @@ class Pool:
         self._settings = settings
 
 
-def _can_start() -> bool:
+def can_start() -> bool:
     """Whether `sys.executable` is a Python that runs this package: not so in a program that embeds one."""
     name = os.path.basename(sys.executable or "")
     return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
@@ -122,7 +122,8 @@ def _settings() -> dict[str, str]:
     }
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The environment of a worker."""
     own = {"TIR_CACHE_DIR": str(cache_folder()), _COUNT: "1", "TIR_PROGRESS": "0"}
     return {**os.environ, **own}
 

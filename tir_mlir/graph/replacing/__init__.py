@@ -1,0 +1,1 @@
+"""Models that are ready soon, and are replaced behind the scenes by ones that run fast."""
