@@ -12,7 +12,7 @@ ROWS, LINE, ONE = (3, 5), (7,), (1, 1)
 
 _OTHERS_OF_ONE = (
     "zeros_like ones_like flatten nn.dropout nn.softmax nn.log_softmax nn.batch_flatten permute_dims tril triu sort "
-    "argsort cumsum full_like"
+    "argsort cumsum cumprod cummax cummin logcumsumexp full_like"
 ).split()
 
 
@@ -65,7 +65,8 @@ CASES: dict[str, list[Case]] = {
         ([(16, 5)], {"along": 0, "inner": [1], "width": 8}),
         ([(4, 16)], {"along": 1, "inner": [0], "width": 8, "group": 2}),
     ],
-    "topk": [([ROWS], {"k": 3})],
+    "topk": [([ROWS], {"k": 3}), ([(2, 70)], {"k": 3}), ([(70, 2)], {"k": 70, "axis": 0, "largest": False})],
+    "search_sorted": [([(7,), ROWS], {}), ([ROWS, ROWS], {"right": True})],
     "nn.prelu": [([(1, 4, 3), (4,)], {})],
     "nn.dense": [([(3, 5), (7, 5)], {}), ([(1, 5), (7, 5), (7,)], {})],
     "nn.bias_add": [([ROWS, (5,)], {})],

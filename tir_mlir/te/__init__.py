@@ -15,6 +15,7 @@ from tir_mlir.te import scalar_functions
 from tir_mlir.te.expr import Expr, Var, size_var, var
 from tir_mlir.te.prim_func import create_prim_func
 from tir_mlir.te.scalar_functions import *  # noqa: F403
+from tir_mlir.te.statements import statements
 from tir_mlir.te.tensor import (
     ComputeOp,
     IterVar,
@@ -34,6 +35,6 @@ from tir_mlir.te.update import update
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",
-    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "sum", "update", "var",
+    "create_prim_func", "min", "placeholder", "prod", "reduce_axis", "size_var", "statements", "sum", "update", "var",
     *scalar_functions.__all__,
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from tir_mlir.script.parser import FunctionSource, build
 from tir_mlir.te import script_ast
 from tir_mlir.te.expr import Expr, Var, named, subscript, t_call
 from tir_mlir.te.source_location import TeSource, file_of, placed, refuse
+from tir_mlir.te.statements import StatementsOp
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 from tir_mlir.te.update import UpdateOp
 
@@ -43,14 +44,14 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
     return PrimFunc(_FunctionBuilder(args).module(order), "main")
 
 
-def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp]:
+def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp | StatementsOp]:
     """The compute operations of tensors, in topological order."""
-    ordered: list[ComputeOp] = []
+    ordered: list[ComputeOp | StatementsOp] = []
     seen: set[int] = set()
     stack = [(t.op, False) for t in reversed(tensors)]
     while stack:
         op, done = stack.pop()
-        if done and isinstance(op, ComputeOp):
+        if done and isinstance(op, (ComputeOp, StatementsOp)):
             ordered.append(op)
         elif id(op) not in seen:
             seen.add(id(op))
@@ -59,7 +60,7 @@ def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp]:
     return ordered
 
 
-def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp]) -> None:
+def _check_inputs(args: Sequence[Any], order: Sequence[ComputeOp | StatementsOp]) -> None:
     """Check that all inputs and variables of the computations are bound by the parameters."""
     param_keys = {a.key for a in args}
     bound = {key for a in args for key in script_ast.sizes_of(a)} | param_keys
@@ -88,7 +89,7 @@ class _FunctionBuilder:
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
             self.names.give(leaf.key, leaf.name)
 
-    def module(self, order: Sequence[ComputeOp]) -> Any:
+    def module(self, order: Sequence[ComputeOp | StatementsOp]) -> Any:
         params = [script_ast.parameter(a, self.names) for a in self.args]
         origin = order[0].place if order else placed(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
@@ -106,7 +107,7 @@ class _FunctionBuilder:
         function = script_ast.function(params, body, origin)
         return build([FunctionSource("main", function, TeSource(file_of(origin)), {"T": tir})])
 
-    def _operation(self, op: ComputeOp) -> list[ast.stmt]:
+    def _operation(self, op: ComputeOp | StatementsOp) -> list[ast.stmt]:
         """The statements of an operation: buffers, loops, blocks."""
         statements: list[ast.stmt] = []
         for tensor in op.tensors:
@@ -114,6 +115,8 @@ class _FunctionBuilder:
                 shape = script_ast.shape(tensor.shape, self.names)
                 alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
                 statements.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
+        if isinstance(op, StatementsOp):
+            return statements + self._nest(op.axis, {}, [(op.name, lambda: self._written(op))])
         if isinstance(op, UpdateOp):
             copy = self._nest(op.copy_axis, {}, [(f"{op.name}_copy", lambda: self._copy(op))])
             return statements + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
@@ -209,6 +212,11 @@ class _FunctionBuilder:
         for variable in variables:
             self.names.forget(variable)
         return statements
+
+    def _written(self, op: StatementsOp) -> list[ast.stmt]:
+        """The statements of a block, of its indices, operands and results."""
+        leaves = [*op.axis, *op.input_tensors, *op.tensors]
+        return op.block([self.names.of[leaf.key] for leaf in leaves], self.names.of, self.names.fresh)
 
     def _copy(self, op: UpdateOp) -> list[ast.stmt]:
         """`result[i, j] = data[i, j]`."""

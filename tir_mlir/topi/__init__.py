@@ -20,6 +20,7 @@ from tir_mlir.topi import products as _products
 from tir_mlir.topi import quantization as _quantization
 from tir_mlir.topi import reductions as _reductions
 from tir_mlir.topi import scattering as _scattering
+from tir_mlir.topi import searching as _searching
 from tir_mlir.topi import shapes as _shapes
 from tir_mlir.topi import sorting as _sorting
 from tir_mlir.topi.broadcast import *  # noqa: F403
@@ -33,6 +34,7 @@ from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403
 from tir_mlir.topi.reductions import *  # noqa: F403
 from tir_mlir.topi.scattering import *  # noqa: F403
+from tir_mlir.topi.searching import *  # noqa: F403
 from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
 
@@ -47,6 +49,7 @@ __all__ += _products.__all__
 __all__ += _quantization.__all__
 __all__ += _reductions.__all__
 __all__ += _scattering.__all__
+__all__ += _searching.__all__
 __all__ += _shapes.__all__
 __all__ += _sorting.__all__
 

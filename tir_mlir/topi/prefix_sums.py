@@ -1,16 +1,26 @@
-"""Prefix sums."""
+"""Sums, products, maxima of the elements up to each one."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import as_type, axis_of, constant, numbers, tensor, wide_type
+from tir_mlir.te.statements import T
+from tir_mlir.topi.operands import (
+    as_type,
+    axis_of,
+    constant,
+    floats,
+    is_float,
+    numbers,
+    tensor,
+    wide_type,
+)
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
-from tir_mlir.topi.sizes import exact_quotient
+from tir_mlir.topi.sizes import exact_quotient, number, total
 
-__all__ = ["cumsum"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 
 CHUNK = 32
 """The number of elements that a cumulative sum adds up one by one."""
@@ -27,15 +37,49 @@ def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: boo
     dim = axis_of("cumsum", axis, x.ndim)
     to = dtype or numbers("cumsum", "data", x).dtype
     wide = wide_type(to)
+    size = number(x.shape[dim])
+    if size is not None and size > CHUNK and size % CHUNK:
+        return narrow(_running(x, dim, wide, "sum", exclusive), to)
     added = _prefix(x, dim, wide, exclusive)
     return narrow(added, to)
 
 
+def cumprod(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
+    """Products of the elements up to each one, along an axis; axis None: of all in row-major order, as a vector.
+
+    exclusive: without the element itself. dtype: of the products, default that of the data.
+    """
+    x = tensor("cumprod", "data", data)
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    to = dtype or numbers("cumprod", "data", x).dtype
+    return narrow(_running(x, axis_of("cumprod", axis, x.ndim), wide_type(to), "product", exclusive), to)
+
+
+def logcumsumexp(data: Any, axis: int = -1) -> te.Tensor:
+    """Logarithms of the sums of exp of the elements up to each one, along an axis, without overflow."""
+    x = floats("logcumsumexp", "data", data)
+    return narrow(_running(x, axis_of("logcumsumexp", axis, x.ndim), wide_type(x.dtype), "logarithm", False), x.dtype)
+
+
+def cummax(data: Any, axis: int = -1) -> Any:
+    """The greatest element up to each one, along an axis, and its position, int64: the last one of equals. NaN is
+    greater than all."""
+    return _extremes("cummax", data, axis, True)
+
+
+def cummin(data: Any, axis: int = -1) -> Any:
+    """The least element up to each one, along an axis, and its position, int64: the last one of equals. NaN is less
+    than all."""
+    return _extremes("cummin", data, axis, False)
+
+
+def _put(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
+    return (*index[:axis], value, *index[axis + 1 :])
+
+
 def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
     """Prefix sums; of a long axis in chunks: sums within each, and before each."""
-
-    def put(index: Any, value: Any) -> tuple[Any, ...]:
-        return (*index[:axis], value, *index[axis + 1 :])
 
     def below(k: Any, i: Any) -> Any:
         return k < i if exclusive else k <= i
@@ -44,22 +88,126 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
     chunks = exact_quotient([size], [CHUNK])
     if chunks in (None, 0, 1):
         k = te.reduce_axis((0, size), name="k")
-        value = lambda i: te.if_then_else(below(k, i[axis]), as_type(x(*put(i, k)), x.dtype, dtype), zero)  # noqa: E731
+        value = lambda i: te.if_then_else(below(k, i[axis]), as_type(x(*_put(i, axis, k)), x.dtype, dtype), zero)  # noqa: E731
         return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")
     k, m = te.reduce_axis((0, CHUNK), name="k"), te.reduce_axis((0, CHUNK), name="k")
     sums = te.compute(
-        put(x.shape, chunks),
-        lambda *i: te.sum(as_type(x(*put(i, i[axis] * CHUNK + k)), x.dtype, dtype), axis=k),
+        _put(x.shape, axis, chunks),
+        lambda *i: te.sum(as_type(x(*_put(i, axis, i[axis] * CHUNK + k)), x.dtype, dtype), axis=k),
         name="T_chunk_sum",
     )
     chunk_offsets = _prefix(sums, axis, dtype, True)
 
     def inside(*i: Any) -> Any:
         first = i[axis] // CHUNK * CHUNK
-        value = as_type(x(*put(i, first + m)), x.dtype, dtype)
+        value = as_type(x(*_put(i, axis, first + m)), x.dtype, dtype)
         return te.sum(te.if_then_else(below(m, i[axis] % CHUNK), value, zero), axis=m)
 
     chunk_prefixes = te.compute(x.shape, inside, name="T_chunk_cumsum")
     return te.compute(
-        x.shape, lambda *i: chunk_offsets(*put(i, i[axis] // CHUNK)) + chunk_prefixes(*i), name="T_cumsum"
+        x.shape, lambda *i: chunk_offsets(*_put(i, axis, i[axis] // CHUNK)) + chunk_prefixes(*i), name="T_cumsum"
     )
+
+
+def _split(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
+    """(outer, n, inner), with the axis in the middle."""
+    outer, size, inner = total(x.shape[:axis]), x.shape[axis], total(x.shape[axis + 1 :])
+
+    def element(o: Any, k: Any, i: Any) -> Any:
+        return as_type(x(*_digits(o, x.shape[:axis]), k, *_digits(i, x.shape[axis + 1 :])), x.dtype, dtype)
+
+    return te.compute((outer, size, inner), element, name="T_rows")
+
+
+def _digits(flat: Any, shape: Any) -> list[Any]:
+    found: list[Any] = []
+    for n in reversed(shape[1:]):
+        found, flat = [flat % n, *found], flat // n
+    return [flat, *found] if shape else []
+
+
+def _joined(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
+    """The axis between those that `_split` put together."""
+
+    def flat(index: Any, sizes: Any) -> Any:
+        place: Any = 0
+        for v, n in zip(index, sizes, strict=True):
+            place = place * n + v
+        return place
+
+    def element(*i: Any) -> Any:
+        return x(flat(i[:axis], shape[:axis]), i[axis], flat(i[axis + 1 :], shape[axis + 1 :]))
+
+    return te.compute(shape, element, name=name)
+
+
+def _running(x: te.Tensor, axis: int, dtype: str, kind: str, exclusive: bool) -> te.Tensor:
+    """One element after the other."""
+    rows = _split(x, axis, dtype)
+    outer, size, inner = rows.shape
+    if number(size) == 0:
+        return te.compute(x.shape, lambda *i: as_type(x(*i), x.dtype, dtype), name="T_running")
+    sums, multiplies = kind == "sum", kind == "product"
+    start = {"sum": 0, "product": 1, "logarithm": 0}[kind]
+
+    def row(o, i, X, Y):  # noqa: N803  buffers
+        T.reads(X[o, 0:size, i])
+        T.writes(Y[o, 0:size, i])
+        so_far = T.alloc_buffer((1,), dtype)
+        so_far[0] = T.cast(start, dtype) if exclusive else X[o, 0, i]
+        Y[o, 0, i] = so_far[0]
+        for k in range(1, size):
+            value = X[o, k - 1, i] if exclusive else X[o, k, i]
+            if sums:
+                so_far[0] = so_far[0] + value
+            elif multiplies:
+                so_far[0] = so_far[0] * value
+            else:
+                top = T.max(so_far[0], value)
+                low = T.min(so_far[0], value)
+                so_far[0] = T.Select(T.isinf(top), top, top + T.log1p(T.exp(low - top)))
+            Y[o, k, i] = so_far[0]
+
+    ran = te.statements((outer, inner), [rows], [((outer, size, inner), dtype)], row, name="T_running")
+    return _joined(ran, x.shape, axis, "T_running")
+
+
+def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
+    x = tensor(op, "data", data)
+    dim = axis_of(op, axis, x.ndim)
+    kind = "int8" if x.dtype == "bool" else x.dtype
+    rows = _split(x, dim, kind)
+    outer, size, inner = rows.shape
+    if number(size) == 0:
+        return [
+            te.compute(x.shape, lambda *i: x(*i), name=f"T_{op}"),
+            te.compute(x.shape, lambda *_: constant(0, "int64"), name=f"T_{op}_place"),
+        ]
+    has_nan = is_float(kind)
+
+    def row(o, i, X, Y, P):  # noqa: N803  buffers
+        T.reads(X[o, 0:size, i])
+        T.writes(Y[o, 0:size, i], P[o, 0:size, i])
+        so_far = T.alloc_buffer((1,), kind)
+        place = T.alloc_buffer((1,), "int32")
+        so_far[0] = X[o, 0, i]
+        place[0] = 0
+        for k in range(size):
+            value = X[o, k, i]
+            if has_nan:
+                if T.Or(T.isnan(value), value >= so_far[0] if greatest else value <= so_far[0]):
+                    so_far[0] = value
+                    place[0] = k
+            if not has_nan:
+                if value >= so_far[0] if greatest else value <= so_far[0]:
+                    so_far[0] = value
+                    place[0] = k
+            Y[o, k, i] = so_far[0]
+            P[o, k, i] = T.cast(place[0], "int64")
+
+    shape = (outer, size, inner)
+    values, places = te.statements((outer, inner), [rows], [(shape, kind), (shape, "int64")], row, name=f"T_{op}")
+    found = _joined(values, x.shape, dim, f"T_{op}")
+    if kind != x.dtype:
+        found = te.compute(x.shape, lambda *i, y=found: y(*i) > constant(0, kind), name=f"T_{op}")
+    return [found, _joined(places, x.shape, dim, f"T_{op}_place")]

@@ -1,4 +1,4 @@
-"""Elements in order, by counting for each how many come before it."""
+"""Elements in order: short axes by counting for each element how many come before it, long ones digit by digit."""
 
 from __future__ import annotations
 
@@ -6,56 +6,58 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import axis_of, described, integer, numbers, one_of, refuse, tensor
+from tir_mlir.te.statements import T
+from tir_mlir.topi.operands import as_type, axis_of, constant, described, integer, is_float, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number
 
 __all__ = ["argsort", "sort", "topk"]
 
-MOST = 1 << 13
-"""The longest axis that is put in order: the work grows with its square."""
+SHORT = 64
+"""The longest axis whose elements are counted: the work grows with its square."""
+FEW = 64
+"""The most elements that are kept in order while the others pass by."""
+BITS: dict[str, int] = {"bool": 16, "int8": 16, "uint8": 16, "int16": 16, "float64": 64, "int64": 64, "uint64": 64}
+"""Bits of the keys of a type, 32 of the others."""
 
 
 def topk(
     data: Any, k: int = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
 ) -> Any:
-    """The k greatest elements along an axis, in order, and their positions; of equals the first one first.
+    """The k greatest elements along an axis, in order, and their positions; of equals the first one first, NaN is
+    greater than all.
 
-    ret_type: "both", "values" or "indices"; largest=False: the least ones; dtype: of the positions. An axis of n
-    elements takes n * n steps; at most 8192.
+    ret_type: "both", "values" or "indices"; largest=False: the least ones; dtype: of the positions.
     """
     op = "topk"
     x = tensor(op, "data", data)
     dim, size = _axis(op, x, axis)
-    if one_of(op, "ret_type", ret_type, ["both", "values", "indices"]) != "indices":
-        numbers(op, "data", x)
-    if integer(op, "k", k, 1) > size:
+    one_of(op, "ret_type", ret_type, ["both", "values", "indices"])
+    if integer(op, "k", k, 0) > size:
         raise refuse(op, f"k={k} of axis {dim} of {described('data', x)}", f"use at most {size}")
-    rank = _ranks(x, dim, largest)
-    where = _selected(x, rank, dim, k, None, dtype) if ret_type != "values" else None
-    values = _selected(x, rank, dim, k, x, x.dtype) if ret_type != "indices" else None
-    return [values, where] if ret_type == "both" else where if values is None else values
+    where = _first(x, dim, k, largest)
+    values = _taken(x, where, dim) if ret_type != "indices" else None
+    indices = where if dtype == "int32" else te.compute(where.shape, lambda *i: where(*i).astype(dtype), name="T_topk")
+    return [values, indices] if ret_type == "both" else indices if values is None else values
 
 
 def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
-    """The positions of the elements along an axis in order, of equals the first one first; at most 8192 elements."""
+    """The positions of the elements along an axis in order, of equals the first one first; NaN is greater than all."""
     x = tensor("argsort", "data", data)
-    dim, size = _axis("argsort", x, axis)
-    return _selected(x, _ranks(x, dim, descending), dim, size, None, dtype)
+    return topk(x, _axis("argsort", x, axis)[1], axis, "indices", descending, dtype)
 
 
 def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
-    """The elements along an axis in order; at most 8192 elements."""
-    x = numbers("sort", "data", tensor("sort", "data", data))
-    dim, size = _axis("sort", x, axis)
-    return _selected(x, _ranks(x, dim, descending), dim, size, x, x.dtype)
+    """The elements along an axis in order; NaN is greater than all."""
+    x = tensor("sort", "data", data)
+    return topk(x, _axis("sort", x, axis)[1], axis, "values", descending)
 
 
 def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, int]:
     dim = axis_of(op, axis, x.ndim)
     size = number(x.shape[dim])
-    if size is None or size > MOST:
+    if size is None:
         problem = f"axis {dim} of {described('data', x)} has {x.shape[dim]} elements"
-        raise refuse(op, problem, f"put it in order outside of the graph; here it is a number up to {MOST}")
+        raise refuse(op, problem, "make this dimension a number")
     return dim, size
 
 
@@ -63,27 +65,189 @@ def _put(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
     return (*index[:dim], value, *index[dim + 1 :])
 
 
-def _ranks(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
-    """The number of elements that come before each one."""
-    k = te.reduce_axis((0, x.shape[dim]), name="k")
+def _keys(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
+    """Integers in the order of the elements, the reverse one for descending; the axis `dim` is the last one.
+
+    Of a float its bits, of a negative one the others but the sign; those of NaN are the greatest, and 0 is one number.
+    """
+    bits = BITS.get(x.dtype, 32)
+    key_type = f"int{bits}"
+    last, lowest = x.ndim - 1, 1 << (bits - 1)
+
+    def key(value: Any) -> Any:
+        if is_float(x.dtype):
+            wide = "float64" if bits == 64 else "float32"
+            plain = as_type(value, x.dtype, wide)
+            raw = t_call("reinterpret", key_type, plain + constant(0, wide))
+            ordered = te.Select(raw < constant(0, key_type), raw ^ constant(lowest - 1, key_type), raw)
+            whole = te.Select(te.isnan(plain), constant(lowest - 1, key_type), ordered)
+        elif x.dtype in ("uint32", "uint64"):
+            whole = value.astype(key_type) ^ constant(-lowest, key_type)
+        else:
+            whole = as_type(value, x.dtype, key_type)
+        return constant(-1, key_type) - whole if descending else whole
+
+    order = [*range(dim), *range(dim + 1, x.ndim), dim]
+    shape = tuple(x.shape[a] for a in order)
+    return te.compute(
+        shape, lambda *i: key(x(*_put(i[:last], dim, i[last]) if dim == last else _moved(i, dim))), "T_key"
+    )
+
+
+def _moved(i: Any, dim: int) -> tuple[Any, ...]:
+    """The index in the data of one whose axis `dim` is the last."""
+    return (*i[:dim], i[-1], *i[dim:-1])
+
+
+def _first(x: te.Tensor, dim: int, count: int, descending: bool) -> te.Tensor:
+    """The positions of the first `count` elements in order, along the axis."""
+    keys = _keys(x, dim, descending)
+    size = number(keys.shape[-1]) or 0
+    outer = keys.shape[:-1]
+    if 0 in (size, count) or not all(number(n) != 0 for n in outer):
+        return te.compute(_put(x.shape, dim, count), lambda *i: constant(0, "int32"), name="T_order")
+    if size <= SHORT:
+        order = _counted(keys, count)
+    else:
+        flat = _as_rows(keys)
+        order = _kept(flat, count) if count <= min(FEW, size // 8) else _by_digits(flat, count)
+        order = _unflattened(order, outer)
+    if dim == x.ndim - 1:
+        return order
+    return te.compute(_put(x.shape, dim, count), lambda *i: order(*i[:dim], *i[dim + 1 :], i[dim]), name="T_order")
+
+
+def _rows(outer: Any) -> Any:
+    rows: Any = 1
+    for n in outer:
+        rows = n * rows if isinstance(n, te.Expr) else rows * n
+    return rows
+
+
+def _as_rows(keys: te.Tensor) -> te.Tensor:
+    if keys.ndim == 2:
+        return keys
+    outer = keys.shape[:-1]
+    return te.compute((_rows(outer), keys.shape[-1]), lambda i, j: keys(*_digits(i, outer), j), name="T_rows")
+
+
+def _digits(flat: Any, outer: Any) -> list[Any]:
+    """The index of the row with a number."""
+    found: list[Any] = []
+    for n in reversed(outer[1:]):
+        found, flat = [flat % n, *found], flat // n
+    return [flat, *found] if outer else []
+
+
+def _unflattened(order: te.Tensor, outer: Any) -> te.Tensor:
+    if len(outer) == 1:
+        return order
 
     def element(*i: Any) -> Any:
-        lhs, rhs = (v.astype("int8") if x.dtype == "bool" else v for v in (x(*i), x(*_put(i, dim, k))))
-        precedes = rhs > lhs if descending else rhs < lhs
-        tie = te.all(t_call("EQ", rhs, lhs), k < i[dim])
-        return te.sum(te.Select(te.any(precedes, tie), t_call("int32", 1), t_call("int32", 0)), axis=k)
+        row: Any = 0
+        for v, n in zip(i[:-1], outer, strict=True):
+            row = row * n + v
+        return order(row, i[-1])
 
-    return te.compute(x.shape, element, name="T_rank")
+    return te.compute((*outer, order.shape[-1]), element, name="T_order")
 
 
-def _selected(x: te.Tensor, rank: te.Tensor, dim: int, count: int, values: te.Tensor | None, dtype: str) -> te.Tensor:
-    """For each of the first ranks the element that has it, or its position."""
-    k = te.reduce_axis((0, x.shape[dim]), name="k")
+def _taken(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
+    if number(x.shape[dim]) == 0:
+        return te.compute(where.shape, lambda *i: constant(0, x.dtype), name="T_topk")
+    last = x.shape[dim] - 1
+    return te.compute(
+        where.shape, lambda *i: x(*_put(i, dim, te.max(te.min(where(*i), last), 0))), name="T_topk"
+    )  # the limits are for those who prove that it stays within
+
+
+def _counted(keys: te.Tensor, count: int) -> te.Tensor:
+    """By the number of keys that come before each one."""
+    size, last = keys.shape[-1], keys.ndim - 1
+    k, m = te.reduce_axis((0, size), name="k"), te.reduce_axis((0, size), name="m")
+
+    def before(*i: Any) -> Any:
+        lhs, rhs = keys(*i), keys(*i[:last], k)
+        precedes = te.any(rhs < lhs, te.all(t_call("EQ", rhs, lhs), k < i[last]))
+        return te.sum(te.Select(precedes, t_call("int32", 1), t_call("int32", 0)), axis=k)
+
+    rank = te.compute(keys.shape, before, name="T_rank")
 
     def element(*i: Any) -> Any:
-        source = _put(i, dim, k)
-        value = values(*source) if values is not None else t_call("cast", k, dtype)
-        has = te.all(rank(*source) <= i[dim], rank(*source) >= i[dim])
-        return te.sum(te.Select(has, value, t_call("cast", 0, dtype)), axis=k)
+        has = t_call("EQ", rank(*i[:last], m), i[last])
+        return te.sum(te.Select(has, t_call("cast", m, "int32"), t_call("int32", 0)), axis=m)
 
-    return te.compute(_put(x.shape, dim, count), element, name="T_topk")
+    return te.compute((*keys.shape[:-1], count), element, name="T_order")
+
+
+def _kept(keys: te.Tensor, count: int) -> te.Tensor:
+    """The least keys so far are kept in order; a key that is less than the last one of them is put in its place."""
+    rows, size = keys.shape
+    key_type = keys.dtype
+
+    def row(i, X, P):  # noqa: N803  buffers
+        T.reads(X[i, 0:size])
+        T.writes(P[i, 0:count])
+        V = T.alloc_buffer((count,), key_type)  # noqa: N806
+        at = T.alloc_buffer((1,), "int32")
+        for j in range(count):
+            V[j] = T.max_value(key_type)
+            P[i, j] = size
+        for j in range(size):
+            if T.Or(X[i, j] < V[count - 1], P[i, count - 1] == size):
+                key = X[i, j]
+                at[0] = count - 1
+                while T.And(at[0] > 0, T.Or(key < V[T.max(at[0] - 1, 0)], P[i, T.max(at[0] - 1, 0)] == size)):
+                    V[at[0]] = V[at[0] - 1]
+                    P[i, at[0]] = P[i, at[0] - 1]
+                    at[0] = at[0] - 1
+                V[at[0]] = key
+                P[i, at[0]] = j
+
+    return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_least")
+
+
+def _by_digits(keys: te.Tensor, count: int) -> te.Tensor:
+    """Digit by digit of 8 bits, the last one first, each time in the order so far; a digit that all share is left out.
+
+    The digits of a key are those of the key without sign: its highest bit is turned.
+    """
+    rows, size = keys.shape
+    key_type, passes = keys.dtype, int(keys.dtype[3:]) // 8
+    lowest = -(1 << (int(keys.dtype[3:]) - 1))
+
+    def row(i, X, P):  # noqa: N803
+        T.reads(X[i, 0:size])
+        T.writes(P[i, 0:count])
+        H = T.alloc_buffer((passes, 256), "int32")  # noqa: N806
+        K = T.alloc_buffer((2, size), key_type)  # noqa: N806
+        Q = T.alloc_buffer((2, size), "int32")  # noqa: N806
+        total = T.alloc_buffer((1,), "int32")
+        side = T.alloc_buffer((1,), "int32")
+        for p, d in T.grid(passes, 256):
+            H[p, d] = 0
+        for j in range(size):
+            K[0, j] = X[i, j] ^ T.cast(lowest, key_type)
+            Q[0, j] = j
+            for p in range(passes):
+                H[p, T.cast((K[0, j] >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255] += 1
+        side[0] = 0
+        for p in range(passes):
+            if H[p, T.cast((K[0, 0] >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255] < size:
+                total[0] = 0
+                for d in range(256):
+                    here = H[p, d]
+                    H[p, d] = total[0]
+                    total[0] = total[0] + here
+                for j in range(size):
+                    key = K[side[0], j]
+                    digit = T.cast((key >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255
+                    place = H[p, digit]
+                    H[p, digit] = place + 1
+                    K[1 - side[0], place] = key
+                    Q[1 - side[0], place] = Q[side[0], j]
+                side[0] = 1 - side[0]
+        for j in range(count):
+            P[i, j] = Q[side[0], j]
+
+    return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_by_digits")

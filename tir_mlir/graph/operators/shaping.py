@@ -131,4 +131,5 @@ OPERATORS = [
     row_wise("argsort", topi.argsort),
     row_wise("sort", topi.sort),
     Operator("topk", topi.topk),
+    Operator("search_sorted", topi.search_sorted),
 ]

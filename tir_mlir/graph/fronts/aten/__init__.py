@@ -1,8 +1,15 @@
 """The operators of PyTorch (ATen) as operators of a graph, by family. `translations()`: by name."""
 
-from tir_mlir.graph.fronts.aten import aten_elementwise, aten_layers, aten_reductions, aten_shapes
+from tir_mlir.graph.fronts.aten import (
+    aten_elementwise,
+    aten_layers,
+    aten_ordering,
+    aten_reductions,
+    aten_scatters,
+    aten_shapes,
+)
 from tir_mlir.graph.fronts.aten.aten_table import translations
 
-FAMILIES = (aten_elementwise, aten_layers, aten_reductions, aten_shapes)
+FAMILIES = (aten_elementwise, aten_layers, aten_ordering, aten_reductions, aten_scatters, aten_shapes)
 
 __all__ = ["FAMILIES", "translations"]

@@ -52,9 +52,8 @@ def argmin(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> A
 
 def _place(e: TorchEmitter, operator: str, x: Any, dim: Any, keepdim: bool) -> Any:
     if dim is None:
-        if keepdim:
-            raise GraphError("keepdim=True over all axes is not supported\n  fix: name the axis")
-        x, dim = e.op("reshape", x, shape=(-1,)), 0
+        place = e.op(operator, e.op("reshape", x, shape=(-1,)), axis=0)
+        return e.reshape(e.cast(place, e.dtype), e.shape)
     return e.cast(e.op(operator, x, axis=dim, keepdims=keepdim), e.dtype)
 
 
@@ -128,14 +127,39 @@ def norm(
     x = e.cast(x, e.dtype)
     if order == 2:
         return e.op("sqrt", e.op("sum", e.op("multiply", x, x), axis=axes, keepdims=keepdim))
-    if order in (1, float("inf")):
-        return e.op("sum" if order == 1 else "max", e.op("abs", x), axis=axes, keepdims=keepdim)
-    raise GraphError(f"a norm of order {order} is not supported\n  fix: use 1, 2 or inf")
+    if order == 0:
+        differ = e.cast(e.binary("not_equal", x, 0, x.dtype), x.dtype)
+        return e.op("sum", differ, axis=axes, keepdims=keepdim)
+    kind = {1: "sum", float("inf"): "max", float("-inf"): "min"}.get(order)
+    if kind is not None:
+        return e.op(kind, e.op("abs", x), axis=axes, keepdims=keepdim)
+    total = e.op("sum", e.binary("power", e.op("abs", x), float(order), x.dtype), axis=axes, keepdims=keepdim)
+    return e.binary("power", total, 1 / order, x.dtype)
 
 
 @aten("logsumexp")
 def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
     return e.log_sum_exp(e.cast(x, e.dtype), _axes(x, dim), keepdim)
+
+
+@aten("cumprod")
+def running_product(e: TorchEmitter, x: Any, dim: int, dtype: Any = None) -> Any:
+    return e.op("cumprod", e.cast(x, e.dtype), axis=dim)
+
+
+@aten("logcumsumexp")
+def running_log_of_sum(e: TorchEmitter, x: Any, dim: int) -> Any:
+    return e.op("logcumsumexp", x, axis=dim)
+
+
+@aten("cummax")
+def running_maximum(e: TorchEmitter, x: Any, dim: int) -> Any:
+    return list(e.op("cummax", x, axis=dim))
+
+
+@aten("cummin")
+def running_minimum(e: TorchEmitter, x: Any, dim: int) -> Any:
+    return list(e.op("cummin", x, axis=dim))
 
 
 @aten("cumsum")

@@ -1,0 +1,133 @@
+"""Elements in order: the greatest, the middle, the most frequent, and places in what is in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.graph.fronts.aten.aten_table import aten
+from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, static
+
+
+@aten("topk")
+def topk(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """In order, whether or not torch is asked for it."""
+    return first_in_order(e, x, k, dim, largest)
+
+
+@aten("sort.default", "sort.stable")
+def sort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+    size = static(x.shape[dim], "the size of an axis that is put in order") if x.shape else 1
+    return first_in_order(e, x, size, dim, descending)
+
+
+@aten("argsort.default", "argsort.stable")
+def argsort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
+    return sort(e, x, dim, descending)[1]
+
+
+def first_in_order(e: TorchEmitter, x: Any, k: int, dim: int, largest: bool) -> list[Any]:
+    """The first k elements in order and their positions, int64; of a tensor without axes itself."""
+    if not x.shape:
+        return [e.reshape(part, ()) for part in first_in_order(e, e.reshape(x, (1,)), k, 0, largest)]
+    return list(e.op("topk", x, k=k, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
+
+
+@aten("kthvalue")
+def kth(e: TorchEmitter, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th least element, and its position."""
+    axis = axis_in(dim, len(x.shape))
+    return [_at(e, part, axis, k - 1, keepdim) for part in first_in_order(e, x, k, axis, False)]
+
+
+def _at(e: TorchEmitter, x: Any, axis: int, place: int, keepdim: bool) -> Any:
+    if not x.shape:
+        return x
+    part = e.slice(x, axis, place, place + 1)
+    return part if keepdim else e.reshape(part, [n for a, n in enumerate(x.shape) if a != axis])
+
+
+@aten("median.default")
+def median(e: TorchEmitter, x: Any) -> Any:
+    return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, False)[0]
+
+
+@aten("median.dim")
+def median_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+    return _median(e, x, axis_in(dim, len(x.shape)), keepdim, False)
+
+
+@aten("nanmedian.default")
+def median_of_numbers(e: TorchEmitter, x: Any) -> Any:
+    return _median(e, e.op("reshape", x, shape=(-1,)), 0, False, True)[0]
+
+
+@aten("nanmedian.dim")
+def median_of_numbers_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool = False) -> Any:
+    return _median(e, x, axis_in(dim, len(x.shape)), keepdim, True)
+
+
+def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> list[Any]:
+    """The element in the middle, the lesser one of two, and its position. A NaN is the result, or (skips) left out."""
+    size = static(x.shape[axis], "the size of the axis of a median")
+    values, places = first_in_order(e, x, size, axis, False)
+    middle = (size - 1) // 2
+    if x.dtype not in FLOATS:
+        return [_at(e, part, axis, middle, keepdim) for part in (values, places)]
+    missing = e.op("sum", e.cast(e.op("isnan", x), "int64"), axis=[axis], keepdims=True)
+    if skips:
+        count = e.binary("maximum", e.binary("subtract", size - 1, missing, "int64"), 0, "int64")
+        where = e.binary("floor_divide", count, 2, "int64")
+    else:  # the first NaN is behind all numbers
+        first = e.binary("subtract", size, missing, "int64")
+        where = e.op("where", e.binary("greater", missing, 0, "int64"), first, e.constant(middle, "int64"))
+    found = [e.op("gather_elements", part, where, axis=axis) for part in (values, places)]
+    kept = [n for a, n in enumerate(x.shape) if a != axis]
+    return found if keepdim else [e.reshape(part, kept) for part in found]
+
+
+@aten("mode")
+def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element, the least of several, and the last position that it has in order."""
+    axis = axis_in(dim, len(x.shape))
+    size = static(x.shape[axis], "the size of the axis of a mode")
+    values, places = first_in_order(e, x, size, axis, False)
+    row = e.reshape(e.constant(np.arange(size), "int64"), [size if a == axis else 1 for a in range(len(x.shape))])
+    # the length so far of the run of equal elements: how far it is from the last place where one begins
+    before = e.concat([e.slice(values, axis, 0, 1), e.slice(values, axis, 0, size - 1)], axis)
+    begins = e.op("where", e.op("not_equal", values, before), row, e.constant(0, "int64"))
+    length = e.binary("subtract", row, e.op("cummax", begins, axis=axis)[0], "int64")
+    last = e.op("argmax", length, axis=axis, keepdims=True)
+    found = [e.op("gather_elements", part, last, axis=axis) for part in (values, places)]
+    kept = [n for a, n in enumerate(x.shape) if a != axis]
+    return found if keepdim else [e.reshape(part, kept) for part in found]
+
+
+@aten("searchsorted.Tensor", "searchsorted.Scalar")
+def search(
+    e: TorchEmitter,
+    sorted_sequence: Any,
+    x: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """How many elements of a sequence in order are less than each value, right: or equal."""
+    if sorter is not None:
+        sorted_sequence = e.op("gather_elements", sorted_sequence, sorter, axis=len(sorted_sequence.shape) - 1)
+    return _searched(e, sorted_sequence, x, out_int32, right or side == "right")
+
+
+@aten("bucketize.Tensor", "bucketize.Scalar")
+def bucketize(e: TorchEmitter, x: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Any:
+    return _searched(e, boundaries, x, out_int32, right)
+
+
+def _searched(e: TorchEmitter, sequence: Any, x: Any, narrow: bool, right: bool) -> Any:
+    value = e.cast(x, sequence.dtype) if isinstance(x, (int, float)) else x
+    common = sequence.dtype if sequence.dtype in FLOATS else value.dtype
+    found = e.op("search_sorted", e.cast(sequence, common), e.cast(value, common), right=right)
+    return found if narrow else e.cast(found, "int64")

@@ -1,0 +1,178 @@
+"""`te.statements`: tensors computed by the statements of a block, for what no expression of an element says."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import short_repr
+from tir_mlir.script import tir as T  # noqa: N812, F401  the word of the bodies
+from tir_mlir.te.expr import Expr, Var, lift, named
+from tir_mlir.te.source_location import placed, refuse
+from tir_mlir.te.tensor import IterVar, Tensor, checked_name, checked_shape
+
+
+class StatementsOp:
+    """The operation of tensors that a block of statements writes, at each point of `axis`."""
+
+    def __init__(
+        self, name: str, axis: tuple[IterVar, ...], operands: Sequence[Tensor], results: Any, body: Callable[..., Any]
+    ):
+        self.name, self.axis = name, axis
+        self.reduce_axis: tuple[IterVar, ...] = ()
+        self.attrs: dict[str, Any] = {}
+        self.place = placed(ast.Pass())
+        self.input_tensors = list(operands)
+        several = len(results) > 1
+        self.tensors = [
+            Tensor(checked_shape(shape), dtype, f"{name}.v{n}" if several else name, self, n)
+            for n, (shape, dtype) in enumerate(results)
+        ]
+        self.constants = _constants(body)
+        sizes = [leaf for value in self.constants.values() for leaf in getattr(value, "leaves", {}).values()]
+        self.variables = {v.key: v for v in sizes if isinstance(v, Var)}
+        self.parameters, self.code = _parsed(body)
+        if len(self.parameters) != len(axis) + len(operands) + len(self.tensors):
+            raise refuse(
+                f"te.statements of {name}: the function takes {len(self.parameters)} parameters; it is given "
+                f"{len(axis)} indices, {len(operands)} operands and {len(self.tensors)} results"
+            )
+
+    def output(self, index: int) -> Tensor:
+        """The output tensor at an index."""
+        return self.tensors[index]
+
+    def block(self, values: Sequence[str], names: Mapping[str, str], fresh: Callable[[str], str]) -> list[ast.stmt]:
+        """The statements with `values` for the parameters, and names of their own for the variables."""
+        constants = {
+            k: named(v.node, dict(names)) if isinstance(v, Expr) else ast.Constant(v) for k, v in self.constants.items()
+        }
+        known = dict(zip(self.parameters, values, strict=True))
+        rewritten = _Rewrite(known, constants, fresh)
+        return [new for stmt in self.code for new in rewritten.statements(stmt)]
+
+
+def statements(
+    shape: Any, operands: Sequence[Tensor], results: Sequence[tuple[Any, str]], body: Callable[..., Any], name: str
+) -> Any:
+    """Tensors that a block writes: at each point of `shape`, which are independent, it runs `body`.
+
+        def reversed_row(i, X, Y):
+            T.reads(X[i, 0:n])
+            T.writes(Y[i, 0:n])
+            for j in range(n):
+                Y[i, j] = X[i, n - 1 - j]
+
+        te.statements((m,), [X], [((m, n), "float32")], reversed_row, name="reversed")
+
+    results: shape and type of each. body: statements of TVMScript, read from its source, not run; its parameters are an
+    index for each axis of `shape`, then the operands, then the results. What else it names are numbers, types and sizes
+    around it; an `if` of such a number is decided here. It declares what it reads and writes, and every result has to
+    be written whole. Returns a tensor, or a tuple of several.
+    """
+    for operand in operands:
+        if not isinstance(operand, Tensor):
+            raise refuse(f"te.statements takes tensors as operands, not {short_repr(operand)}")
+    axis = tuple(IterVar(f"i{n}", 0, extent, False) for n, extent in enumerate(checked_shape(shape)))
+    op = StatementsOp(checked_name(name), axis, operands, list(results), body)
+    return tuple(op.tensors) if len(op.tensors) > 1 else op.tensors[0]
+
+
+@functools.cache
+def _source(code: Any) -> ast.FunctionDef:
+    lines, first = inspect.getsourcelines(code)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    for node in ast.walk(function):
+        if "lineno" in node._attributes:
+            node.file = code.co_filename  # type: ignore[attr-defined]
+    return function
+
+
+def _parsed(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
+    """The parameters and the statements of a function."""
+    try:
+        function = _source(getattr(body, "__code__", None))
+    except (OSError, TypeError, SyntaxError, AssertionError):
+        raise refuse(f"te.statements takes a function with source text, not {short_repr(body)}") from None
+    return [a.arg for a in function.args.args], function.body
+
+
+def _constants(body: Any) -> dict[str, Any]:
+    """What a function names around it: numbers, texts, sizes."""
+    found = inspect.getclosurevars(body)
+    around = {**found.globals, **found.nonlocals}
+    constants: dict[str, Any] = {}
+    for key, value in around.items():
+        if isinstance(value, (bool, int, float, str)):
+            constants[key] = value
+        elif isinstance(value, Expr):
+            constants[key] = lift(value)
+    return constants
+
+
+class _Rewrite(ast.NodeTransformer):
+    """A copy of statements: parameters and variables renamed, constants put in, what they decide decided."""
+
+    def __init__(self, known: dict[str, str], constants: Mapping[str, ast.expr], fresh: Callable[[str], str]):
+        self.known, self.constants, self.fresh = known, constants, fresh
+
+    def statements(self, stmt: ast.stmt) -> list[ast.stmt]:
+        result = self.visit(stmt)
+        return result if isinstance(result, list) else [result]
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
+        copy.file = getattr(node, "file", "")
+        for key, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                setattr(copy, key, self.visit(value))
+            elif isinstance(value, list):
+                parts: list[Any] = []
+                for item in value:
+                    new = self.visit(item) if isinstance(item, ast.AST) else item
+                    parts += new if isinstance(new, list) else [new]
+                setattr(copy, key, parts)
+        return copy
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id == "T" or node.id in ("range",):
+            return node
+        if isinstance(node.ctx, ast.Load) and node.id in self.constants and node.id not in self.known:
+            return self.constants[node.id]
+        if isinstance(node.ctx, ast.Store) and node.id not in self.known:
+            self.known[node.id] = self.fresh(node.id)
+        copy: Any = ast.copy_location(ast.Name(self.known.get(node.id, node.id), node.ctx), node)
+        copy.file = getattr(node, "file", "")
+        return copy
+
+    def _decided(self, test: ast.expr) -> bool | None:
+        """Whether a condition is one of numbers, and true."""
+        test = self.visit(test)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Constant):
+            return not test.operand.value
+        return bool(test.value) if isinstance(test, ast.Constant) else None
+
+    def visit_If(self, node: ast.If) -> Any:
+        decided = self._decided(node.test)
+        if decided is None:
+            return self.generic_visit(node)
+        return [s for stmt in (node.body if decided else node.orelse) for s in self.statements(stmt)]
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        decided = self._decided(node.test)
+        return self.generic_visit(node) if decided is None else self.visit(node.body if decided else node.orelse)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """The value is read before the name is given."""
+        value = self.visit(node.value)
+        copy: Any = self.generic_visit(ast.copy_location(ast.Assign(node.targets, ast.Constant(0)), node))
+        copy.value = value
+        copy.file = getattr(node, "file", "")
+        return copy

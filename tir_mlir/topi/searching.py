@@ -1,0 +1,77 @@
+"""Places in sequences that are in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.te.statements import T
+from tir_mlir.topi.operands import described, one_type, refuse, tensor
+from tir_mlir.topi.sizes import number, same, total
+
+__all__ = ["search_sorted"]
+
+
+def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
+    """How many elements of a sequence in order are less than each value, right: less or equal; int32.
+
+    sequence: a vector, or sequences along its last axis, (.., n) for values (.., m). Halves the sequence each time.
+    """
+    op = "search_sorted"
+    x, v = tensor(op, "sequence", sequence), tensor(op, "values", values)
+    one_type(op, sequence=x, values=v)
+    rows = x.ndim > 1
+    fits = not rows or (x.ndim == v.ndim and all(map(same, x.shape[:-1], v.shape[:-1])))
+    if not x.ndim or not fits:
+        problem = f"{described('sequence', x)} for {described('values', v)}"
+        raise refuse(op, problem, "pass a vector, or as many sequences as there are rows of values")
+    size = x.shape[-1]
+    if number(size) == 0:
+        return te.compute(v.shape, lambda *_: te.cast(0, "int32"), name="T_search")
+    outer, inner = (total(x.shape[:-1]), v.shape[-1]) if rows else (1, total(v.shape))
+    flat_x = _as_rows(x, outer, size)
+    flat_v = _as_rows(v, outer, inner)
+
+    def place(i, j, X, V, P):  # noqa: N803  buffers
+        T.reads(X[i, 0:size], V[i, j])
+        T.writes(P[i, j])
+        low = T.alloc_buffer((1,), "int32")
+        high = T.alloc_buffer((1,), "int32")
+        low[0] = 0
+        high[0] = size
+        while low[0] < high[0]:
+            middle = (low[0] + high[0]) // 2
+            if right:
+                if V[i, j] < X[i, middle]:
+                    high[0] = middle
+                else:
+                    low[0] = middle + 1
+            if not right:
+                if X[i, middle] < V[i, j]:
+                    low[0] = middle + 1
+                else:
+                    high[0] = middle
+        P[i, j] = low[0]
+
+    found = te.statements((outer, inner), [flat_x, flat_v], [((outer, inner), "int32")], place, name="T_search")
+    return te.compute(v.shape, lambda *i: found(*_row_and_column(i, v.shape, rows)), name="T_search")
+
+
+def _as_rows(x: te.Tensor, outer: Any, inner: Any) -> te.Tensor:
+    if x.ndim == 2 and same(x.shape[0], outer):
+        return x
+
+    def element(i: Any, j: Any) -> Any:
+        flat, index = i * inner + j, []
+        for n in reversed(x.shape[1:]):
+            index, flat = [flat % n, *index], flat // n
+        return x(*([flat, *index] if x.ndim else []))
+
+    return te.compute((outer, inner), element, name="T_rows")
+
+
+def _row_and_column(index: Any, shape: Any, rows: bool) -> tuple[Any, Any]:
+    row: Any = 0
+    for i, n in zip(index[:-1] if rows else index, shape[:-1] if rows else shape, strict=True):
+        row = row * n + i
+    return (row, index[-1]) if rows else (0, row)
