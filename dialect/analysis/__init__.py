@@ -52,3 +52,14 @@ from tir_mlir.dialect.analysis.regions import outer_iters as outer_iters
 from tir_mlir.dialect.analysis.regions import resolved as resolved
 from tir_mlir.dialect.analysis.regions import trusted as trusted
 from tir_mlir.dialect.analysis.regions import visible_buffers as visible_buffers
+from tir_mlir.dialect.analysis.selection_terms import EmitValue as EmitValue
+from tir_mlir.dialect.analysis.selection_terms import Term as Term
+from tir_mlir.dialect.analysis.selection_terms import emit_term as emit_term
+from tir_mlir.dialect.analysis.selection_terms import is_same_value as is_same_value
+from tir_mlir.dialect.analysis.selection_terms import term_of as term_of
+from tir_mlir.dialect.analysis.selections import SelectedUpdate as SelectedUpdate
+from tir_mlir.dialect.analysis.selections import Selection as Selection
+from tir_mlir.dialect.analysis.selections import block_selection as block_selection
+from tir_mlir.dialect.analysis.selections import keeps_order as keeps_order
+from tir_mlir.dialect.analysis.selections import selected_update as selected_update
+from tir_mlir.dialect.analysis.selections import selection as selection

@@ -32,7 +32,7 @@ def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
         first_update is not None
         and second_update is not None
         and first_update == second_update
-        and _is_declared(first_update)
+        and is_declared_reduction(first_update)
     )
 
 
@@ -49,7 +49,7 @@ def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
 def update_store(op: ir.Operation) -> ir.Operation | None:
     """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
     store = commutative_update(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
-    return store if store is not None and _is_declared(store) else None
+    return store if store is not None and is_declared_reduction(store) else None
 
 
 @remembered
@@ -68,7 +68,7 @@ def commutative_update(op: ir.Operation) -> ir.Operation | None:
     return None
 
 
-def _is_declared(store: ir.Operation) -> bool:
+def is_declared_reduction(store: ir.Operation) -> bool:
     """Whether a block around an update has a reduce iter, and its ordered iters, if any, are indices of the store.
 
     Updates of one element then differ in no ordered iter.

@@ -169,20 +169,20 @@ def loop(
     return Loop(op)
 
 
-def carrying_loop(like: Loop, start: ir.Value) -> tuple[Loop, ir.Value]:
-    """A loop over the range of another, of its kind, that carries a value; and the value in its body, which has no
+def carrying_loop(like: Loop, starts: Sequence[ir.Value]) -> tuple[Loop, Sequence[ir.Value]]:
+    """A loop over the range of another, of its kind, that carries values; and the values in its body, which has no
     yield yet."""
     touch_here()
     facts = {key: like.op.attributes[key] for key in like.op.attributes}
     low, low_operands = emit_map(like.lowers)
     high, high_operands = emit_map(like.uppers)
     facts["lowerBoundMap"], facts["upperBoundMap"] = ir.AffineMapAttr.get(low), ir.AffineMapAttr.get(high)
-    facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(low_operands), len(high_operands), 1])
+    facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(low_operands), len(high_operands), len(starts)])
     facts[attrs.ID] = _id_here()
-    operands = [*low_operands, *high_operands, start]
-    op = ir.Operation.create("affine.for", [start.type], operands, facts, regions=1)
-    body = op.regions[0].blocks.append(ir.IndexType.get(), start.type)
-    return Loop(op), body.arguments[1]
+    types = [start.type for start in starts]
+    op = ir.Operation.create("affine.for", types, [*low_operands, *high_operands, *starts], facts, regions=1)
+    body = op.regions[0].blocks.append(ir.IndexType.get(), *types)
+    return Loop(op), [*body.arguments][1:]
 
 
 def copy_loops(

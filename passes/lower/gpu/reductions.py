@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import affine, arith
+from mlir.dialects import affine
 
-from tir_mlir.dialect.analysis import commutative_update, relation_of
+from tir_mlir.dialect.analysis import relation_of
 from tir_mlir.dialect.analysis.accesses import of_op, touches
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
@@ -20,18 +20,19 @@ from tir_mlir.dialect.ir import (
     access_indices,
     constraints,
     create,
+    defining_op,
     edit,
     is_loop,
     only_reads,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, ORDERED_REDUCERS, YIELDS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, YIELDS, accessed, is_pure
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
+from tir_mlir.passes.lower.gpu.combinations import Combination, Selecting, Update, update_of
 from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, kernel_nests
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.partial_sums import identity
 
 
 @lowering("tir-lower-gpu-reductions", "Give each thread a partial result of a reduction over threads")
@@ -45,10 +46,11 @@ def run(module: ir.Module) -> None:
           }
         }
 
-    The loop with `iter_args` is left to `tir-lower-gpu-shuffles`. A sum of floats is added in another order, which its
-    reduce iter allows. The result is written by the first thread, or by each if it is private to a thread (`local`).
-    Requires blocks to be removed and fast-math flags to be set. What is no reduction `X[f] = X[f] op value`, or is used
-    by others meanwhile, is kept; `tir-lower-gpu-block-copies` refuses it if it is wrong on a GPU.
+    The loop with `iter_args` is left to `tir-lower-gpu-shuffles`; it carries the position and the value of an argmax. A
+    sum of floats is added in another order, which its reduce iter allows; of equal elements an argmax keeps what serial
+    loops keep. The result is written by the first thread, or by each if it is private to a thread (`local`). Requires
+    blocks to be removed and fast-math flags to be set. What is no reduction `X[f] = X[f] op value` or selection, or is
+    used by others meanwhile, is kept; `tir-lower-gpu-block-copies` refuses it if it is wrong on a GPU.
     """
     for func in programs(module):
         for sum_ in _sums(func):
@@ -57,14 +59,13 @@ def run(module: ir.Module) -> None:
 
 @dataclass
 class ThreadSum:
-    """`store` updates one element of a buffer in all iterations of `top`; `inits` are its first writes.
+    """`update` of one element of each of its buffers in all iterations of `top`; `inits` are their first writes.
 
     `threads`: the loops over threads that it sums over; `spatial`: the loops in `top` that select the element.
     `conditions`: for which elements it runs. `starts_always`: whether each of these is one that an init starts.
     """
 
-    store: ir.Operation
-    load: ir.Operation
+    update: Update
     inits: list[ir.Operation]
     top: Loop
     threads: list[Loop]
@@ -73,12 +74,16 @@ class ThreadSum:
     starts_always: bool
 
     @property
-    def buffer(self) -> ir.Value:
-        return accessed(self.store)
+    def store(self) -> ir.Operation:
+        return self.update.stores[0]
 
     @property
-    def combiner(self) -> ir.Operation:
-        return self.store.operands[0].owner.operation  # type: ignore[union-attr]
+    def buffers(self) -> list[ir.Value]:
+        return [accessed(store) for store in self.update.stores]
+
+    @property
+    def combination(self) -> Combination:
+        return self.update.combination
 
     @property
     def loops(self) -> list[Loop]:
@@ -94,8 +99,8 @@ def _sums(func: Func) -> list[ThreadSum]:
     """The reductions over threads, the last one first."""
     sums = []
     for nest in kernel_nests(func):
-        stores = [o for o in walk.ops(nest) if o.name == AFFINE_STORE and commutative_update(o) is not None]
-        sums += [s for store in stores if (s := _sum_of(store)) is not None]
+        updates = [u for o in walk.ops(nest) if o.name == AFFINE_STORE and (u := update_of(o)) is not None]
+        sums += [s for update in updates if (s := _sum_of(update)) is not None]
     return sums[::-1]
 
 
@@ -103,18 +108,17 @@ def _loops(op: ir.Operation) -> list[Loop]:
     return [Loop(p) for p in walk.parents(op)[::-1] if is_loop(p)]
 
 
-def _sum_of(store: ir.Operation) -> ThreadSum | None:
+def _sum_of(update: Update) -> ThreadSum | None:
     """The reduction over threads that an update belongs to; None if there is none, or for one that is kept."""
-    operands = [_owner(v) for v in store.operands[0].owner.operands]
-    load = next(o for o in operands if (update := commutative_update(o)) is not None and update == store)
-    if not _may_reorder(store.operands[0].owner.operation):  # type: ignore[union-attr]
-        return None
+    store = update.stores[0]
     selecting = {v for index in access_indices(store) for v in index.values}
     loops = _loops(store)
     threads = [
         lp
         for depth, lp in enumerate(loops)
-        if lp.kind.startswith("threadIdx.") and lp.var not in selecting and not _is_private(accessed(store), lp, depth)
+        if lp.kind.startswith("threadIdx.")
+        and lp.var not in selecting
+        and not all(_is_private(accessed(s), lp, depth) for s in update.stores)
     ]
     if not threads:
         return None
@@ -124,28 +128,18 @@ def _sum_of(store: ir.Operation) -> ThreadSum | None:
         inner = loops[depth:]
         spatial = [lp for lp in inner if lp.var in selecting]
         others = [lp for lp in inner if is_axis(lp.op) and lp not in threads and lp not in spatial]
-        inits = _inits(store, load, top, [lp for lp in inner if lp not in spatial])
+        reduced = [lp for lp in inner if lp not in spatial]
+        inits = _inits(update, top, reduced)
         sizes = [lp.const_extent for lp in (*threads, *spatial)]
         if others or inits is None or None in sizes or not _selects_one(store, top, spatial):
             continue
-        reduced = [lp for lp in inner if lp not in spatial]
+        if not update.combination.commutes and reduced[: len(threads)] != threads:
+            continue  # the parts of threads have gaps
         conditions = _conditions(store, top, reduced)
         if conditions is not None:
             always = bool(inits) and _starts_all(inits[0], store, reduced)
-            return ThreadSum(store, load, inits, top, threads, spatial, conditions, always)
+            return ThreadSum(update, inits, top, threads, spatial, conditions, always)
     return None
-
-
-def _owner(value: ir.Value) -> ir.Operation:
-    owner = value.owner
-    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-
-
-def _may_reorder(combiner: ir.Operation) -> bool:
-    """Whether a reduction may be computed in another order: floats only where the program declares it."""
-    if combiner.name not in ORDERED_REDUCERS:
-        return True
-    return "fastmath" in combiner.attributes and "reassoc" in str(combiner.attributes["fastmath"])
 
 
 def _is_private(value: ir.Value, loop: Loop, depth: int) -> bool:
@@ -162,29 +156,43 @@ def _is_private(value: ir.Value, loop: Loop, depth: int) -> bool:
         return False
 
 
-def _inits(store: ir.Operation, load: ir.Operation, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operation] | None:
-    """The writes in `top` that start a reduction, in its first iteration; None if something else uses the buffer."""
-    inits = []
+def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operation] | None:
+    """The writes in `top` that start a reduction, in its first iteration, for each buffer; None if something else uses
+    a buffer, or if what a selection starts from is not known."""
+    inits: dict[ir.Value, ir.Operation] = {}
+    buffers = [accessed(store) for store in update.stores]
     for touch in touches(top.op):
-        if touch.buffer != accessed(store) or touch.op in (store, load):
+        if touch.buffer not in buffers or touch.op in (*update.stores, *update.loads):
             continue
-        if not touch.is_write or touch.op.name != AFFINE_STORE or not _is_first(touch.op, load, reduced):
+        if not touch.is_write or touch.op.name != AFFINE_STORE or touch.buffer in inits:
             return None
-        pairs = zip(access_indices(touch.op), access_indices(store), strict=True)
-        if inits or not all(a.same(b) for a, b in pairs):
+        pairs = zip(access_indices(touch.op), access_indices(update.stores[0]), strict=True)
+        if not all(a.same(b) for a, b in pairs):
             return None
-        inits.append(touch.op)
-    return inits
+        inits[touch.buffer] = touch.op
+    found = [inits[b] for b in buffers if b in inits]
+    if isinstance(update.combination, Selecting) and (len(found) < len(buffers) or not all(map(_is_constant, found))):
+        return None
+    return found if all(_is_first(init, found, update.loads, reduced) for init in found) else None
 
 
-def _is_first(init: ir.Operation, load: ir.Operation, reduced: Sequence[Loop]) -> bool:
-    """Whether a store runs in the first iteration of all reduced loops only, before a load."""
-    common = walk.common_parent([init, load])
-    first, second = walk.child_towards(common, init), walk.child_towards(common, load)
+def _is_constant(init: ir.Operation) -> bool:
+    op = defining_op(init.operands[0])
+    return op is not None and op.name == "arith.constant"
+
+
+def _is_first(
+    init: ir.Operation, inits: Sequence[ir.Operation], loads: Sequence[ir.Operation], reduced: Sequence[Loop]
+) -> bool:
+    """Whether a store runs in the first iteration of all reduced loops only, before some loads."""
     around = walk.parents(init)
-    if not first.is_before_in_block(second) or any(lp.op not in around for lp in reduced):
+    if init.block != inits[0].block or any(lp.op not in around for lp in reduced):
         return False
-    beside = [o.operation for o in init.block.operations if o.operation != init and o.operation.name not in YIELDS]
+    for load in loads:
+        common = walk.common_parent([init, load])
+        if not walk.child_towards(common, init).is_before_in_block(walk.child_towards(common, load)):
+            return False
+    beside = [o.operation for o in init.block.operations if o.operation not in inits and o.operation.name not in YIELDS]
     if any(not is_pure(o) for o in beside):
         return False
     dom = domain(init)
@@ -263,35 +271,43 @@ def _conditions(store: ir.Operation, top: Loop, reduced: Sequence[Loop]) -> list
 
 
 def _rewrite(sum_: ThreadSum) -> None:
-    loops, buffer, top = sum_.loops, Buffer(sum_.buffer), sum_.top.op
+    loops, top = sum_.loops, sum_.top.op
     with ir.InsertionPoint(top), sum_.store.location:
         shape = [lp.const_extent or 0 for lp in loops]
-        partial = create.alloc(f"{buffer.name}_partial", shape, buffer.dtype, "local")
+        buffers = [Buffer(b) for b in sum_.buffers]
+        partials = [create.alloc(f"{b.name}_partial", shape, b.dtype, "local") for b in buffers]
         ip, variables = create.copy_loops(loops, ir.InsertionPoint(top))
         with ip:
-            create.store(_start(sum_), partial, [variables[lp.var] - lp.lower for lp in loops])
+            for start, partial in zip(_starts(sum_), partials, strict=True):
+                create.store(start, partial, [variables[lp.var] - lp.lower for lp in loops])
     if sum_.inits and not sum_.starts_always:
         _start_early(sum_)
-    _finish(sum_, partial)
-    indices = [Index.of(lp.var) - lp.lower for lp in loops]
-    with ir.InsertionPoint(sum_.load), sum_.load.location:
-        edit.replace_uses(sum_.load.results[0], create.load(partial, indices))
-    with ir.InsertionPoint(sum_.store), sum_.store.location:
-        create.store(sum_.store.operands[0], partial, indices)
-    edit.drop(sum_.load)
-    edit.drop(sum_.store)
+    _finish(sum_, partials)
+    indices, places = [Index.of(lp.var) - lp.lower for lp in loops], dict(zip(sum_.buffers, partials, strict=True))
+    for load in sum_.update.loads:
+        with ir.InsertionPoint(load), load.location:
+            edit.replace_uses(load.results[0], create.load(places[accessed(load)], indices))
+        edit.drop(load)
+    for store in sum_.update.stores:
+        with ir.InsertionPoint(store), store.location:
+            create.store(store.operands[0], places[accessed(store)], indices)
+        edit.drop(store)
     for init in sum_.inits:
         edit.prune(init, top)
 
 
-def _start(sum_: ThreadSum) -> ir.Value:
-    element = sum_.store.operands[0].type
-    return arith.constant(element, identity(sum_.combiner.name, element))
+def _starts(sum_: ThreadSum) -> list[ir.Value]:
+    """What each thread starts from."""
+    starts = sum_.combination.starts()
+    if starts is not None:
+        return starts
+    constants = [init.operands[0].owner.operation for init in sum_.inits]  # type: ignore[union-attr]
+    return [edit.clone(op, ir.InsertionPoint.current).results[0] for op in constants]
 
 
 def _start_early(sum_: ThreadSum) -> None:
     """Before the loops: write the first value of those elements that have one."""
-    (init,) = sum_.inits
+    init = sum_.inits[0]
     ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint(sum_.top.op))
     places = _first_places(sum_, init, variables)
     conditions = [
@@ -305,54 +321,57 @@ def _start_early(sum_: ThreadSum) -> None:
     ip = _in_first_thread(sum_, ip)
     with ip, init.location:
         indices = [i.substitute(variables) for i in access_indices(init)]
-        create.store(_init_value(sum_, variables), sum_.buffer, indices)
+        for value, target in zip(_init_values(sum_, variables), sum_.inits, strict=True):
+            create.store(value, accessed(target), indices)
 
 
 def _in_first_thread(sum_: ThreadSum, ip: ir.InsertionPoint) -> ir.InsertionPoint:
     """Where only the first thread of those that sum writes; each, if it has a copy of its own."""
-    if owner_of(Buffer(sum_.buffer)) != THREAD:
+    if any(owner_of(Buffer(b)) != THREAD for b in sum_.buffers):
         for lp in sum_.threads:
             with ip, sum_.store.location:
                 ip = create.at_end(create.loop(f"{lp.name}_first", 0, 1, lp.kind).body)
     return ip
 
 
-def _finish(sum_: ThreadSum, partial: ir.Value) -> None:
+def _finish(sum_: ThreadSum, partials: Sequence[ir.Value]) -> None:
     """After the loops: combine the partial results, and write the result.
 
     for i: %s = for t iter_args(%p = 0) { %p + %P[i, t] }; if i < n: for z in 0..1 of threadIdx.x: %B[i] = %s
     """
     ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint.after(sum_.top.op))
     with ip, sum_.store.location:
-        total = _combined(sum_, partial, variables, sum_.threads, _start(sum_))
+        total = _combined(sum_, partials, variables, sum_.threads, _starts(sum_))
         if sum_.conditions:
             conditions = [Constraint(c.index.substitute(variables), c.is_eq) for c in sum_.conditions]
             ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
     ip = _in_first_thread(sum_, ip)
     with ip, sum_.store.location:
         indices = [i.substitute(variables) for i in access_indices(sum_.store)]
-        first = _init_value(sum_, variables) if sum_.starts_always else create.load(sum_.buffer, indices)
-        create.store(_combine(sum_, first, total), sum_.buffer, indices)
+        if not sum_.starts_always:
+            total = sum_.combination.combine([create.load(b, indices) for b in sum_.buffers], total)
+        elif not isinstance(sum_.combination, Selecting):  # which has started from it
+            total = sum_.combination.combine(_init_values(sum_, variables), total)
+        for value, buffer in zip(total, sum_.buffers, strict=True):
+            create.store(value, buffer, indices)
 
 
 def _combined(
-    sum_: ThreadSum, partial: ir.Value, variables: dict[ir.Value, Index], threads: Sequence[Loop], start: ir.Value
-) -> ir.Value:
+    sum_: ThreadSum,
+    partials: Sequence[ir.Value],
+    variables: dict[ir.Value, Index],
+    threads: Sequence[Loop],
+    starts: Sequence[ir.Value],
+) -> list[ir.Value]:
     """`for t iter_args(%p = start) { %p + %P[t] }`, for each of the loops over threads."""
     if not threads:
         indices = [variables[lp.var] - lp.lower for lp in sum_.loops]
-        return _combine(sum_, start, create.load(partial, indices))
-    loop, carried = create.carrying_loop(threads[0], start)
+        return sum_.combination.combine(starts, [create.load(partial, indices) for partial in partials])
+    loop, carried = create.carrying_loop(threads[0], starts)
     with ir.InsertionPoint(loop.body):
         inner = variables | {threads[0].var: Index.of(loop.var)}
-        affine.yield_([_combined(sum_, partial, inner, threads[1:], carried)])
-    return loop.op.results[0]
-
-
-def _combine(sum_: ThreadSum, a: ir.Value, b: ir.Value) -> ir.Value:
-    op = sum_.combiner
-    facts = {key: op.attributes[key] for key in op.attributes}
-    return ir.Operation.create(op.name, [a.type], [a, b], facts).results[0]
+        affine.yield_(_combined(sum_, partials, inner, threads[1:], carried))
+    return list(loop.op.results)
 
 
 def _first_places(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value, Index]) -> dict[ir.Value, Index]:
@@ -364,17 +383,17 @@ def _first_places(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value,
     return places
 
 
-def _init_value(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> ir.Value:
-    """The value that the first iteration starts from, computed again."""
-    (init,) = sum_.inits
-    places = _first_places(sum_, init, variables)
+def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.Value]:
+    """The values that the first iteration starts from, computed again."""
+    init = sum_.inits[0]
     values: dict[ir.Value, ir.Value] = {}
-    copied = [op for op in list(init.block.operations)[:-1] if op.operation != init]
+    copied = [op for op in list(init.block.operations)[:-1] if op.operation not in sum_.inits]
     used = {value for op in copied for value in op.operation.operands}
+    places = _first_places(sum_, init, variables)
     for lp in _loops(init):
         if walk.is_inside(lp.op, sum_.top.op) and lp.var in used:
             values[lp.var] = create.apply(places[lp.var])
     for op in copied:
         copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
         values |= dict(zip(op.operation.results, copy.results, strict=True))
-    return values.get(init.operands[0], init.operands[0])
+    return [values.get(i.operands[0], i.operands[0]) for i in sum_.inits]

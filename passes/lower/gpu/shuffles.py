@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -12,16 +12,16 @@ from mlir.dialects import affine, arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, access_indices, create, edit, is_loop, to_name, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, ASSOCIATIVE
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD
+from tir_mlir.passes.lower.gpu.combinations import Combination, carried_combination
 from tir_mlir.passes.lower.gpu.divergence import Divergence
 from tir_mlir.passes.lower.gpu.nests import THREAD, KernelNest, owner_of, perfect_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
-from tir_mlir.passes.lower.vector.partial_sums import identity
 
 
 @lowering("tir-lower-gpu-shuffles", "Combine values over threads by shuffles and shared memory")
 def run(module: ir.Module, warp: int | str = 32) -> None:
-    """Lower loops over `threadIdx` that carry a value, to which every thread contributes its own.
+    """Lower loops over `threadIdx` that carry values, to which every thread contributes its own.
 
         %s = for t in threadIdx.x iter_args(%p = 0)      %a = %P[tx]
           { %p + %P[t] }                           -->   %b = %a + (gpu.shuffle xor %a, 16)
@@ -30,7 +30,9 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
 
     Every thread gets the result. Where a group of threads is more than one warp, each warp leaves its result in a
     shared buffer; where it is no whole number of warps nor a power of two in one, threads combine in a tree over a
-    shared buffer. `warp`: the number of threads that shuffle, 1 for a device without shuffles. Barriers come later.
+    shared buffer. What does not commute, such as an argmax that keeps the first of equal elements, combines neighbours
+    first, the lower one on the left. `warp`: the number of threads that shuffle, 1 for a device without shuffles.
+    Barriers come later.
     Requires the form after `tir-lower-gpu-axes`. Errors: LoweringError for such a loop where not all threads go.
     """
     for func in programs(module):
@@ -44,8 +46,8 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
 
 
 def _carries(op: ir.Operation | ir.OpView | None) -> bool:
-    """Whether an op is a loop over threads that carries a value."""
-    return op is not None and is_loop(op) and Loop(op).kind.startswith("threadIdx.") and len(op.operation.results) == 1
+    """Whether an op is a loop over threads that carries values."""
+    return op is not None and is_loop(op) and Loop(op).kind.startswith("threadIdx.") and len(op.operation.results) > 0
 
 
 # --- the value of a thread --------------------------------------------------------------------------------------------
@@ -60,17 +62,18 @@ def _lower(op: ir.Operation, nest: KernelNest, warp: int) -> None:
             " extent"
         )
     loops = _nested(op)
-    combiner = _combiner(loops[-1])
+    combination = _combination(loops[-1])
+    starts = list(op.operands)[len(op.operands) - len(op.results) :]
     with ir.InsertionPoint(op), op.location:
-        value = _own_value(loops, combiner, nest)
-        group = Group(nest, [lp.kind for lp in loops], warp, combiner)
-        total = group.reduce(value)
-        start = op.operands[len(op.operands) - 1]
-        if not _is_identity(start, combiner):
-            total = group.combine(start, total)
-    edit.replace_uses(op.results[0], total)
+        values = _own_values(loops, combination, nest, starts)
+        total = Group(nest, [lp.kind for lp in loops], warp, combination, starts).reduce(values)
+        if not combination.is_start(starts):
+            total = combination.combine(starts, total)
+    for result, value in zip(op.results, total, strict=True):
+        edit.replace_uses(result, value)
     edit.drop(op)
-    _sink(total)
+    for value in total:
+        _sink(value)
 
 
 def _sink(value: ir.Value) -> None:
@@ -96,18 +99,19 @@ def _nested(op: ir.Operation) -> list[Loop]:
     return loops
 
 
-def _combiner(loop: Loop) -> ir.Operation:
-    result = list(loop.body.operations)[-1].operands[0]
-    op = None if isinstance(result.owner, ir.Block) else result.owner.operation
-    if op is None or op.name not in ASSOCIATIVE or loop.body.arguments[1] not in list(op.operands):
+def _combination(loop: Loop) -> Combination:
+    found = carried_combination(loop)
+    if found is None:
         raise LoweringError(
             f"{location_text(loop.op)}: loop {loop.name} over threads carries a value that is no reduction"
         )
-    return op
+    return found
 
 
-def _own_value(loops: Sequence[Loop], combiner: ir.Operation, nest: KernelNest) -> ir.Value:
-    """What a thread contributes; the identity if it is in no iteration of the loops."""
+def _own_values(
+    loops: Sequence[Loop], combination: Combination, nest: KernelNest, starts: Sequence[ir.Value]
+) -> list[ir.Value]:
+    """What a thread contributes; what changes nothing if it is in no iteration of the loops."""
     axes = {axis.kind: axis for axis in nest.threads}
     places = {lp.var: Index.of(axes[lp.kind].var) + lp.lower for lp in loops}
     conditions = [
@@ -116,32 +120,26 @@ def _own_value(loops: Sequence[Loop], combiner: ir.Operation, nest: KernelNest) 
         if lp.const_extent is None or lp.const_extent != axes[lp.kind].const_extent
     ]
     if not conditions:
-        return _copied(loops[-1], combiner, places)
-    element = combiner.results[0].type
-    choice = create.guard(conditions, results=[element], has_else=True)
+        return _copied(loops[-1], combination, places)
+    choice = create.guard(conditions, results=[v.type for v in combination.new], has_else=True)
     with ir.InsertionPoint(choice.regions[0].blocks[0]):
-        affine.yield_([_copied(loops[-1], combiner, places)])
+        affine.yield_(_copied(loops[-1], combination, places))
     with ir.InsertionPoint(choice.regions[1].blocks[0]):
-        affine.yield_([arith.constant(element, identity(combiner.name, element))])
-    return choice.results[0]
+        affine.yield_(combination.starts() or starts)
+    return list(choice.results)
 
 
-def _copied(loop: Loop, combiner: ir.Operation, places: dict[ir.Value, Index]) -> ir.Value:
-    """The body of a loop without the combination, at the insertion point."""
+def _copied(loop: Loop, combination: Combination, places: dict[ir.Value, Index]) -> list[ir.Value]:
+    """The body of a loop without what depends on the values that it carries, at the insertion point."""
     values = {var: create.apply(index) for var, index in places.items()}
+    carried = set(list(loop.body.arguments)[1:])
     for op in list(loop.body.operations)[:-1]:
-        if op.operation != combiner:
-            copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
-            values |= dict(zip(op.operation.results, copy.results, strict=True))
-    side = 0 if combiner.operands[1] == loop.body.arguments[1] else 1
-    return values.get(combiner.operands[side], combiner.operands[side])
-
-
-def _is_identity(value: ir.Value, combiner: ir.Operation) -> bool:
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if op is None or op.name != "arith.constant":
-        return False
-    return op.attributes["value"] == identity(combiner.name, value.type)
+        if carried & {v for inner in walk.ops(op.operation) for v in inner.operands}:
+            carried |= set(op.results)
+            continue
+        copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
+        values |= dict(zip(op.operation.results, copy.results, strict=True))
+    return [values.get(v, v) for v in combination.new]
 
 
 # --- a group of threads -----------------------------------------------------------------------------------------------
@@ -152,9 +150,10 @@ class Group:
     """The threads of a block that differ along some axes only: they combine their values."""
 
     nest: KernelNest
-    tags: Sequence[str]
+    tags: Sequence[str]  # of the loops that combine, outer to inner
     warp: int
-    combiner: ir.Operation
+    combination: Combination
+    starts: Sequence[ir.Value]
 
     def __post_init__(self) -> None:
         for axis in self.nest.threads:
@@ -175,72 +174,103 @@ class Group:
             result, stride = result + Index.of(axis.var) * stride, stride * (axis.const_extent or 1)
         return result
 
-    def reduce(self, value: ir.Value) -> ir.Value:
-        """The combined value, in every thread."""
+    def reduce(self, values: list[ir.Value]) -> list[ir.Value]:
+        """The combined values, in every thread."""
         inner = [axis for axis in self.axes if axis.kind in self.tags]
         count, threads = self._size(inner), self._size(self.axes)
+        if not self.combination.commutes:
+            inner.sort(key=lambda axis: self.tags.index(axis.kind), reverse=True)  # that of adjacent iterations first
         adjacent = self.axes[: len(inner)] == inner and self.warp > 1 and threads % self.warp == 0
         if count == 1:
-            return value
+            return values
         if adjacent and count <= self.warp and count & (count - 1) == 0:
-            return self._shuffled(value, count)
+            return self._shuffled(values, count)
         if adjacent and count % self.warp == 0:
-            return self._between_warps(self._shuffled(value, self.warp), count // self.warp)
-        return self._tree(value, inner, count)
+            return self._between_warps(self._shuffled(values, self.warp), count // self.warp)
+        return self._tree(values, inner, count)
 
-    def combine(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        facts = {key: self.combiner.attributes[key] for key in self.combiner.attributes}
-        return ir.Operation.create(self.combiner.name, [a.type], [a, b], facts).results[0]
-
-    def _shuffled(self, value: ir.Value, count: int) -> ir.Value:
+    def _shuffled(self, values: list[ir.Value], count: int) -> list[ir.Value]:
         """Combine among `count` adjacent threads of a warp, a power of two."""
-        while count > 1:
-            count //= 2
-            value = self.combine(value, shuffle(value, count, self.warp))
-        return value
+        offsets = [1 << n for n in range(count.bit_length() - 1)]
+        for offset in offsets[::-1] if self.combination.commutes else offsets:
+            others = [shuffle(value, offset, self.warp) for value in values]
+            values = self._in_order(values, others, offset)
+        return values
 
-    def _between_warps(self, value: ir.Value, warps: int) -> ir.Value:
+    def _in_order(self, own: list[ir.Value], others: list[ir.Value], offset: int) -> list[ir.Value]:
+        """Combine with the values of the thread whose number differs in the bit `offset`: the lower thread's first."""
+        if self.combination.commutes:
+            return self.combination.combine(own, others)
+        bit = create.apply(self._linear(self.axes) // offset % 2)
+        lower = arith.cmpi(arith.CmpIPredicate.eq, bit, create.apply(Index.constant(0)))
+        pairs = list(zip(own, others, strict=True))
+        first = [arith.select(lower, a, b) for a, b in pairs]
+        return self.combination.combine(first, [arith.select(lower, b, a) for a, b in pairs])
+
+    def _between_warps(self, values: list[ir.Value], warps: int) -> list[ir.Value]:
         """Combine the results of `warps` adjacent warps: %S[warp] = value by the first lane, then all read them."""
         if warps == 1:
-            return value
+            return values
         lane, thread = self._linear(self.axes) % self.warp, self._linear(self.axes)
-        slots = self._shared(value.type, self._size(self.axes) // self.warp)
+        slots = self._shared(values, self._size(self.axes) // self.warp)
         first = create.guard([Constraint(lane, True)]).regions[0].blocks[0]
         with create.at_end(first):
-            create.store(value, slots, [thread // self.warp])
+            _store(values, slots, thread // self.warp)
         start = thread // (self.warp * warps) * warps
         lanes = 1 << (warps - 1).bit_length()
         if lanes > self.warp:
-            at = location_text(self.combiner)
+            at = location_text(self.nest.root)
             raise LoweringError(f"{at}: {warps} warps combine a value, more than a warp has threads")
         own = lane % lanes
         if lanes == warps:
-            return self._shuffled(create.load(slots, [start + own]), lanes)
-        choice = create.guard([Constraint(warps - 1 - own)], results=[value.type], has_else=True)
+            return self._shuffled(_load(slots, start + own), lanes)
+        choice = create.guard([Constraint(warps - 1 - own)], results=[v.type for v in values], has_else=True)
         with ir.InsertionPoint(choice.regions[0].blocks[0]):
-            affine.yield_([create.load(slots, [start + own])])
+            affine.yield_(_load(slots, start + own))
         with ir.InsertionPoint(choice.regions[1].blocks[0]):
-            affine.yield_([arith.constant(value.type, identity(self.combiner.name, value.type))])
-        return self._shuffled(choice.results[0], lanes)
+            affine.yield_(self.combination.starts() or self.starts)
+        return self._shuffled(list(choice.results), lanes)
 
-    def _tree(self, value: ir.Value, inner: Sequence[Loop], count: int) -> ir.Value:
-        """Combine in shared memory: the upper half of what is left is added to the lower half, until one is left."""
-        slots = self._shared(value.type, self._size(self.axes))
+    def _tree(self, values: list[ir.Value], inner: Sequence[Loop], count: int) -> list[ir.Value]:
+        """Combine in shared memory, until one is left."""
+        slots = self._shared(values, self._size(self.axes))
         place = self._linear(inner)
         start = self._linear([axis for axis in self.axes if axis not in inner]) * count
-        create.store(value, slots, [start + place])
+        _store(values, slots, start + place)
+        for offset, conditions in _pairs(place, count, self.combination.commutes):
+            body = create.guard(conditions).regions[0].blocks[0]
+            with create.at_end(body):
+                pair = [_load(slots, start + place), _load(slots, start + place + offset)]
+                _store(self.combination.combine(*pair), slots, start + place)
+        return _load(slots, start)
+
+    def _shared(self, values: Sequence[ir.Value], count: int) -> list[ir.Value]:
+        with ir.InsertionPoint(self.nest.root.regions[0].blocks[0].operations[0]):
+            return [create.alloc("partials", [count], to_name(v.type), "shared") for v in values]
+
+
+def _pairs(place: Index, count: int, commutes: bool) -> Iterator[tuple[int, list[Constraint]]]:
+    """Which threads combine with the thread `offset` after them, step by step: the lower half with the upper one of
+    what is left; where the order matters, neighbours, then pairs of these."""
+    if commutes:
         while count > 1:
             half = (count + 1) // 2
-            body = create.guard([Constraint(count - half - 1 - place)]).regions[0].blocks[0]
-            with create.at_end(body):
-                pair = [create.load(slots, [start + place + offset]) for offset in (0, half)]
-                create.store(self.combine(*pair), slots, [start + place])
+            yield half, [Constraint(count - half - 1 - place)]
             count = half
-        return create.load(slots, [start])
+        return
+    offset = 1
+    while offset < count:
+        yield offset, [Constraint(place % (2 * offset), True), Constraint(count - offset - 1 - place)]
+        offset *= 2
 
-    def _shared(self, element: ir.Type, count: int) -> ir.Value:
-        with ir.InsertionPoint(self.nest.root.regions[0].blocks[0].operations[0]):
-            return create.alloc("partials", [count], to_name(element), "shared")
+
+def _store(values: Sequence[ir.Value], slots: Sequence[ir.Value], place: Index) -> None:
+    for value, slot in zip(values, slots, strict=True):
+        create.store(value, slot, [place])
+
+
+def _load(slots: Sequence[ir.Value], place: Index) -> list[ir.Value]:
+    return [create.load(slot, [place]) for slot in slots]
 
 
 def shuffle(value: ir.Value, offset: int, warp: int) -> ir.Value:

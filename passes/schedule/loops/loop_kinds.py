@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import dependences
+from tir_mlir.dialect.analysis import block_selection, dependences
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Loop, attrs, edit, walk
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_replaced
@@ -59,7 +59,9 @@ def bind(loop: Loop, thread_axis: str) -> None:
         for i in range(n):  ->  for i in T.thread_binding(n, thread="threadIdx.x"):
 
     Requires: as `parallel`; a known thread axis. A reduction with an init may also be computed jointly by the threads
-    of one block (threadIdx).
+    of one block (threadIdx): an update `X[f] = X[f] op value`, or an argmax or argmin. Of equal elements that keeps
+    what the serial loops keep, which is proved. Bind the outer part of a loop if it keeps the first one; with the
+    inner part, threads combine once for each iteration outside, unless positions are compared.
     """
     check(
         thread_axis in THREAD_TAGS, loop, f'"{thread_axis}" is not a thread axis; use one of {", ".join(THREAD_TAGS)}'
@@ -79,11 +81,20 @@ def _concurrent(loop: Loop, kind: str) -> None:
     _set_kind(loop, kind)
 
 
+_ORDERED = (
+    "of equal elements this reduction keeps one by the order in which it sees them; compare positions there, as in "
+    "T.Select(v > x or (v == x and p <= i), p, i), or, if it keeps the first, bind adjacent loops of the "
+    "reduction; or rfactor({}, 0), which may keep another one"
+)
+
+
 def _fix(loop: Loop) -> str:
     """Fix for a loop-carried dependence."""
     reducing = [
         b for b in walk.blocks_below(loop.op) if any(i.kind == "R" and loop.var in i.binding.values for i in b.iters)
     ]
+    if any(block_selection(b) is not None for b in reducing):
+        return _ORDERED.format(loop.name)
     if any(b.init is not None for b in reducing):
         return (
             f"rfactor({loop.name}, 0) gives each iteration its own partial result; or use a loop "

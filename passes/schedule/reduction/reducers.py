@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from mlir import ir
-from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import access_indices, defining_op, dtypes, is_inside
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, COMPARISONS, DIVISIONS, REDUCERS, accessed, is_pure
+from tir_mlir.dialect.analysis import EmitValue, Term, emit_term, is_same_value, term_of
+from tir_mlir.dialect.ir import defining_op, dtypes
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, REDUCERS, accessed
 
 _GREATEST = {
     "float16": 65504.0,
@@ -23,7 +23,6 @@ _GREATEST = {
     "float32": float.fromhex("0x1.FFFFFEp127"),
     "float64": float.fromhex("0x1.FFFFFFFFFFFFFp1023"),
 }
-EmitValue = Callable[[], ir.Value]  # emits a value at the insertion point: reads are emitted in the order of their uses
 EmitUpdate = Callable[[Sequence[EmitValue], Sequence[EmitValue]], list[ir.Value]]
 
 
@@ -92,49 +91,6 @@ def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
 
 # --- a position and a value -------------------------------------------------------------------------------------------
 
-_FLOAT = {arith.CmpFPredicate.OGT: "gt", arith.CmpFPredicate.OGE: "ge", arith.CmpFPredicate.OLT: "lt",
-          arith.CmpFPredicate.OLE: "le", arith.CmpFPredicate.OEQ: "eq"}  # fmt: skip
-_INT = {arith.CmpIPredicate.sgt: "gt", arith.CmpIPredicate.sge: "ge", arith.CmpIPredicate.slt: "lt",
-        arith.CmpIPredicate.sle: "le", arith.CmpIPredicate.eq: "eq",
-        arith.CmpIPredicate.ugt: "ugt", arith.CmpIPredicate.uge: "uge", arith.CmpIPredicate.ult: "ult",
-        arith.CmpIPredicate.ule: "ule"}  # fmt: skip
-Term = tuple  # ("x", n) | ("y", value) | (op, term, term, ...)
-
-
-def _term(value: ir.Value, olds: OldValues) -> Term:
-    """A value as a tree of selects, comparisons and conditions over old values x and other values y."""
-    if (number := olds.number(value)) is not None:
-        return ("x", number)
-    op = defining_op(value)
-    if op is None:
-        return ("y", value)
-    if op.name == "arith.select":
-        return ("select", *[_term(v, olds) for v in op.operands])
-    if op.name == "scf.if" and len(op.results) == 1:
-        sides = [list(r.blocks[0].operations)[-1].operands[0] for r in op.regions]
-        if all(_may_always_run(v, op) for v in sides):
-            return ("select", *[_term(v, olds) for v in (op.operands[0], *sides)])
-    if op.name in COMPARISONS:
-        code = ir.IntegerAttr(op.attributes["predicate"]).value
-        is_float = op.name == "arith.cmpf"
-        word = _FLOAT.get(arith.CmpFPredicate(code)) if is_float else _INT.get(arith.CmpIPredicate(code))
-        return (word or "other", *[_term(v, olds) for v in op.operands])
-    if (op.name == "arith.andi" or op.name == "arith.ori") and dtypes.to_name(value.type) == "bool":
-        return (op.name[6:-1], *[_term(v, olds) for v in op.operands])
-    return ("y", value)
-
-
-_TRAPS = ("memref.load", *DIVISIONS)
-
-
-def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
-    """Whether the ops in a branch may also run when the other one is taken."""
-    op = defining_op(value)
-    if op is None or not is_inside(op, choice):
-        return True
-    return is_pure(op) and op.name not in _TRAPS and all(_may_always_run(v, choice) for v in op.operands)
-
-
 _MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq"}
 _MIRRORED |= {f"u{a}": f"u{b}" for a, b in _MIRRORED.items() if a != "eq"}  # unsigned
 
@@ -180,7 +136,7 @@ def _fits(term: Term, template: Term, bound: dict[int, ir.Value]) -> bool:
 
 def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
     """argmax or argmin: one result is a position, the other the value there."""
-    terms = [_turned(_term(v, olds)) for v in values]
+    terms = [_turned(term_of(v, olds.number)) for v in values]
     kinds = (("argmax", "ge"), ("argmin", "le"), ("argmax", "uge"), ("argmin", "ule"))
     for (name, better), number in product(kinds, (0, 1)):
         for template in _templates(better, number):
@@ -195,38 +151,6 @@ def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
 
 def _emit_pair(template: tuple[Term, Term]) -> EmitUpdate:
     def emit(x: Sequence[EmitValue], y: Sequence[EmitValue]) -> list[ir.Value]:
-        return [_emit_term(part, x, y) for part in template]
+        return [emit_term(part, x, y) for part in template]
 
     return emit
-
-
-def _emit_term(term: Term, x: Sequence[EmitValue], y: Sequence[EmitValue]) -> ir.Value:
-    word, parts = term[0], term[1:]
-    if word in ("x", "y"):
-        return (x if word == "x" else y)[parts[0]]()
-    values = [_emit_term(p, x, y) for p in parts]
-    if word == "select":
-        return arith.SelectOp(*values).result
-    if word in ("and", "or"):
-        return (arith.AndIOp if word == "and" else arith.OrIOp)(*values).result
-    if dtypes.is_float(dtypes.to_name(values[0].type)):
-        return arith.cmpf(next(p for p, w in _FLOAT.items() if w == word), *values)
-    return arith.cmpi(next(p for p, w in _INT.items() if w == word), *values)
-
-
-# --- values -----------------------------------------------------------------------------------------------------------
-
-
-def is_same_value(a: ir.Value, b: ir.Value) -> bool:
-    """Whether two values of a body without stores in between are structurally equal."""
-    if a == b:
-        return True
-    first, second = defining_op(a), defining_op(b)
-    if first is None or second is None or first.name != second.name or len(first.regions) or len(first.results) != 1:
-        return False
-    if first.name == AFFINE_LOAD:
-        if accessed(first) != accessed(second):
-            return False
-        return all(i.same(j) for i, j in zip(access_indices(first), access_indices(second), strict=True))
-    facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (first, second)]
-    return facts[0] == facts[1] and all(map(is_same_value, first.operands, second.operands))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.analysis import EmitValue
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CHOICES, LOADS, accessed, is_pure
 from tir_mlir.passes.schedule.reduction.reducers import (
-    EmitValue,
     OldValues,
     Reducer,
     arg_reducer,

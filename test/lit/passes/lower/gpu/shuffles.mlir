@@ -91,3 +91,36 @@ func.func @two_private(%A: memref<32xf32> {tir.name = "A"}, %B: memref<32xf32> {
   } {tir.loop = "t", tir.kind = "threadIdx.x"}
   return
 }
+
+// An argmax that keeps the first of equal elements: neighbours first, the lower thread on the left.
+
+// CHECK-LABEL: func.func @first
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK:         gpu.shuffle xor %{{.*}}, %[[ONE]]
+// CHECK:         gpu.shuffle xor {{.*}} : f32
+// CHECK:         %[[LOWER:.*]] = arith.cmpi eq
+// CHECK:         arith.select %[[LOWER]]
+// CHECK:         arith.cmpf oge
+// CHECK-COUNT-8: gpu.shuffle xor
+// CHECK-NOT:     gpu.shuffle
+
+// TREE-LABEL: func.func @first
+// TREE:         affine.if #[[EVEN:.*]](%{{.*}}) {
+// TREE-COUNT-4: affine.if
+func.func @first(%A: memref<32xf32> {tir.name = "A"}, %I: memref<32xi32> {tir.name = "I"})
+    attributes {tir.id = 2 : i64} {
+  affine.for %t = 0 to 32 {
+    %none = arith.constant -1 : i32
+    %least = arith.constant 0xFF800000 : f32
+    %s:2 = affine.for %u = 0 to 32 iter_args(%i = %none, %v = %least) -> (i32, f32) {
+      %a = affine.load %A[%u] : memref<32xf32>
+      %c = arith.index_cast %u : index to i32
+      %keep = arith.cmpf oge, %v, %a : f32
+      %j = arith.select %keep, %i, %c : i32
+      %w = arith.select %keep, %v, %a : f32
+      affine.yield %j, %w : i32, f32
+    } {tir.loop = "u", tir.kind = "threadIdx.x"}
+    affine.store %s#0, %I[%t] : memref<32xi32>
+  } {tir.loop = "t", tir.kind = "threadIdx.x"}
+  return
+}
