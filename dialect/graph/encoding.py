@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.ir import TENSOR_LEVEL, dtypes
+from tir_mlir.dialect.ir.memo import BoundedDict
 
 KIND = TENSOR_LEVEL
 """Of a function on tensors: what it is, see the constants below. TensorIR functions do not have it."""
@@ -71,9 +72,12 @@ class TensorType:
 
     @property
     def mlir(self) -> ir.RankedTensorType:
-        unknown = ir.ShapedType.get_dynamic_size()
-        sizes = [size if isinstance(size, int) else unknown for size in self.shape]
-        return ir.RankedTensorType.get(sizes, dtypes.element_type(self.dtype))
+        type_ = _mlir.get(self)
+        if type_ is None:
+            unknown = ir.ShapedType.get_dynamic_size()
+            sizes = [size if isinstance(size, int) else unknown for size in self.shape]
+            type_ = _mlir[self] = ir.RankedTensorType.get(sizes, dtypes.element_type(self.dtype))
+        return type_
 
     @property
     def ndim(self) -> int:
@@ -91,7 +95,15 @@ class TensorType:
         return f"({', '.join(map(str, self.shape))}{',' * (len(self.shape) == 1)}) {self.dtype}"
 
 
+_mlir: BoundedDict[TensorType, ir.RankedTensorType] = BoundedDict()
+_read: BoundedDict[ir.Type, TensorType] = BoundedDict()
+"""Types, which are unique in a context: each is made, and read, once."""
+
+
 def read_type(type_: ir.Type, shape: Sequence[int | str] | None, dtype: str | None) -> TensorType:
     """The type of a value, with what the attributes beside it add."""
-    ranked = ir.RankedTensorType(type_)
-    return TensorType(tuple(shape or ranked.shape), dtype or dtypes.to_name(ranked.element_type))
+    plain = _read.get(type_)
+    if plain is None:
+        ranked = ir.RankedTensorType(type_)
+        plain = _read[type_] = TensorType(tuple(ranked.shape), dtypes.to_name(ranked.element_type))
+    return TensorType(tuple(shape or plain.shape), dtype or plain.dtype) if shape or dtype else plain

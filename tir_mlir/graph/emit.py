@@ -13,6 +13,7 @@ from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import Operator
 from tir_mlir.graph.size_code import Sizes
 from tir_mlir.te import Tensor
+from tir_mlir.te.source_location import at_one_place
 
 
 def emit(
@@ -46,8 +47,9 @@ def infer(
 
     Those of equal operators on equal types are inferred once: the layers of a model repeat.
     """
-    tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
-    outputs = operator.apply(tensors, for_te(attributes, sizes), types)
+    with at_one_place():
+        tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
+        outputs = operator.apply(tensors, for_te(attributes, sizes), types)
     return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(outputs)]
 
 

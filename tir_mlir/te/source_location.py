@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -20,14 +23,35 @@ _PACKAGE = __name__.partition(".")[0]
 _OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph", "dialect"))
 
 
+class _Places(threading.local):
+    one: dict[str, Any] | None = None
+
+
+_places = _Places()
+
+
+@contextmanager
+def at_one_place() -> Iterator[None]:
+    """Where this package makes expressions of its own, all at the user's line that is running: it is found once."""
+    outer, _places.one = _places.one, _places.one or _place()
+    try:
+        yield
+    finally:
+        _places.one = outer
+
+
 def placed(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
-    frame = user_frame(*_OURS) or sys._getframe(1)
-    line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
-    located: Any = node
-    located.lineno, located.end_lineno, located.col_offset, located.end_col_offset = line, end_line, column, end
-    located.file = frame.f_code.co_filename
+    node.__dict__.update(_places.one or _place())
     return node
+
+
+def _place() -> dict[str, Any]:
+    """The location of the user's line that is running, as nodes have it."""
+    frame = user_frame(*_OURS) or sys._getframe(2)
+    line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
+    places = {"lineno": line, "end_lineno": end_line, "col_offset": column, "end_col_offset": end}
+    return {**places, "file": frame.f_code.co_filename}
 
 
 @lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its place is searched from the first

@@ -95,9 +95,15 @@ class DFPattern:
     _open: list[list[DFPattern]] = []
     """The patterns made inside each `with PatternContext()` that is open."""
 
-    def __init__(self, matches: Callable[[Any, Matcher], bool], parts: Sequence[DFPattern] = ()):
-        """matches: whether a value is so; parts: the patterns of operands, which it matches by the matcher."""
-        self.matches, self.parts = matches, list(parts)
+    def __init__(
+        self,
+        matches: Callable[[Any, Matcher], bool],
+        parts: Sequence[DFPattern] = (),
+        operator: DFPattern | None = None,
+    ):
+        """matches: whether a value is so; parts: the patterns of operands, which it matches by the matcher; operator:
+        what it matches is a call of such an operator, None: perhaps of none."""
+        self.matches, self.parts, self.operator = matches, list(parts), operator
         if DFPattern._open:
             DFPattern._open[-1].append(self)
 
@@ -113,6 +119,10 @@ class DFPattern:
         """The same of any value, with a function that tells what computes one."""
         matcher = Matcher(lookup)
         return matcher.matches if matcher.match(self, value) else None
+
+    def may_call(self, op: Op) -> bool:
+        """Whether a call of an operator may match, whatever it is given."""
+        return self.operator is None or self.operator.match(op)
 
     def __call__(self, *args: Any, varg_default_wildcard: bool = False) -> CallPattern:
         """A call. varg_default_wildcard: further arguments are anything."""
@@ -144,7 +154,7 @@ class DFPattern:
 
     def where(self, holds: Callable[[Any], bool]) -> DFPattern:
         """With a condition on what computes the value."""
-        return DFPattern(lambda value, m: m.match(self, value) and holds(m.definition(value)), [self])
+        return DFPattern(lambda value, m: m.match(self, value) and holds(m.definition(value)), [self], self.operator)
 
     def has_attr(self, attrs: Mapping[str, Any]) -> DFPattern:
         """Of a call: it has these attributes."""
@@ -191,7 +201,7 @@ class CallPattern(DFPattern):
     def __init__(self, op: DFPattern, args: Sequence[Any], varg_default_wildcard: bool = False):
         self.op, self.args = op, [as_pattern(a) for a in args]
         self.more = varg_default_wildcard
-        super().__init__(self._matches, [op, *self.args])
+        super().__init__(self._matches, [op, *self.args], op)
 
     def _matches(self, value: Any, matcher: Matcher) -> bool:
         call = matcher.definition(value)

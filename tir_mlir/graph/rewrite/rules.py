@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,14 @@ def rewritten(graph: Graph, rules: Sequence[Rule]) -> Graph:
     """
     copy = graph.clone()
     with entered(), symbols_kept(copy.module.mlir):
-        rewriter = Rewriter(copy)
+        rewriter, of_operator = Rewriter(copy), dict[Op, list[Rule]]()
         waiting = OrderedDict.fromkeys(copy.func.nodes)
         while waiting:
             node, _ = waiting.popitem(last=False)
-            if len(node.results) == 1 and (new := rewriter.replaced(node, rules)):
+            op = rewriter.call(node).op
+            if op not in of_operator:
+                of_operator[op] = [rule for rule in rules if rule.pattern.may_call(op)]
+            if of_operator[op] and (new := rewriter.replaced(node, of_operator[op])):
                 waiting.update(dict.fromkeys(new))
     return copy
 
@@ -60,31 +64,48 @@ class Rewriter:
         self.sizes = Sizes()
         self.written: list[Node] = []
         self._callees: dict[str, tuple[str, Op, dict[str, Any]]] = {}
+        self._calls: dict[ir.Operation, Call] = {}
+        self._definitions: dict[ir.Value, Call | None] = {}
+        self._types: dict[ir.Value, TensorType] = {}
         self.weights = {v for n, v in enumerate(self.func.inputs) if self.func.weight(n) is not None}
         for node in self.func.nodes:
             self._note(node)
 
     def _note(self, node: Node) -> None:
         """Note whether a node computes a weight: from weights and constants only."""
-        if all(v in self.weights for v in node.inputs) and Call(self, node).kind != encoding.PACKED:
+        if all(v in self.weights for v in node.inputs) and self.call(node).kind != encoding.PACKED:
             self.weights.update(node.results)
 
     def calls(self, pattern: DFPattern) -> Iterator[tuple[Call, Matches]]:
         """The calls that match a pattern, in order."""
-        for call in [Call(self, node) for node in self.func.nodes]:
+        for call in map(self.call, self.func.nodes):
             if (matches := pattern.matched(call, self.definition)) is not None:
                 yield call, matches
 
     def definition(self, value: ir.Value) -> Call | None:
         """What computes a value; None for an input, and one of several results."""
-        node = node_of(value)
-        return None if node is None or len(node.results) != 1 else Call(self, node)
+        if value not in self._definitions:
+            node = node_of(value)
+            self._definitions[value] = None if node is None or len(node.results) != 1 else self.call(node)
+        return self._definitions[value]
+
+    def call(self, node: Node) -> Call:
+        """A node as a call. Nodes are added and replaced, never changed or erased: each is read once."""
+        if node.op not in self._calls:
+            self._calls[node.op] = Call(self, node)
+        return self._calls[node.op]
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        """The type of a value."""
+        if value not in self._types:
+            self._types[value] = self.func.type_of(value)
+        return self._types[value]
 
     def replaced(self, node: Node, rules: Sequence[Rule]) -> list[Node]:
         """Apply the first rule that changes a node. Returns the nodes that are new, or read a new one."""
-        if len(node.results) != 1 or not any(True for _ in node.results[0].uses):
+        if len(node.results) != 1 or next(node.results[0].uses, None) is None:
             return []
-        call, self.written = Call(self, node), []
+        call, self.written = self.call(node), []
         for rule in rules:
             matches = rule.pattern.matched(call, self.definition)
             if matches is not None and (value := rule.write(call, matches)) is not None:
@@ -129,7 +150,7 @@ class Call:
     def all_attrs(self) -> dict[str, Any]:
         return self.attrs
 
-    @property
+    @cached_property
     def struct_info(self) -> TensorType:
         """The type of its result."""
         return self.node.types[0]
@@ -166,7 +187,7 @@ class Call:
         self.node.results[0].replace_all_uses_with(value)
 
     def type_of(self, value: ir.Value) -> TensorType:
-        return self.rewriter.func.type_of(value)
+        return self.rewriter.type_of(value)
 
     def shape_of(self, value: ir.Value) -> tuple[int | str, ...]:
         return self.type_of(value).shape
@@ -177,7 +198,7 @@ class Call:
 
     def of(self, value: ir.Value) -> Call:
         """The call that computes a value which a pattern of a call stands for."""
-        return Call(self.rewriter, Node(ir.OpResult(value).owner))
+        return self.rewriter.call(Node(ir.OpResult(value).owner))
 
     def before(self, value: ir.Value, op: DFPattern) -> Call | None:
         """The call that computes a value, if it is of such an operator."""

@@ -78,7 +78,7 @@ def _sink(call: Call, _: Matches) -> ir.Value | None:
 
 def _source(call: Call, value: ir.Value) -> ir.Value | None:
     """What a value is the permutation to channels first of."""
-    permute = call.before(value, is_op("permute_dims"))
+    permute = call.before(value, _PERMUTE)
     return permute.args[0] if permute is not None and permute.attrs.get("axes") == _TO_FIRST else None
 
 
@@ -115,7 +115,7 @@ def _in_last_layout(call: Call, value: ir.Value) -> ir.Value:
     return call.emit("permute_dims", [full], {"axes": _TO_LAST})
 
 
-_X, _W = wildcard(), wildcard()
+_X, _W, _PERMUTE = wildcard(), wildcard(), is_op("permute_dims")
 _CONVOLUTION = is_kind(OperatorKind.CONVOLUTION)(_X, _W).where(
     lambda call: (call.attrs["data_layout"], call.attrs.get("out_layout") or "NCHW") == ("NCHW", "NCHW")
 )

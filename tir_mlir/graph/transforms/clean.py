@@ -7,7 +7,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, symbols_kept, visit
+from tir_mlir.dialect.ir import direct_ops, entered, funcs, symbols_kept, visit
 from tir_mlir.graph.graph import Graph
 
 
@@ -74,19 +74,19 @@ def erase_dead_nodes(func: TensorFunc) -> int:
 
 def drop_unused_inputs(func: TensorFunc, weights_only: bool = True) -> None:
     """Drop the weights that a function does not read, or all such inputs."""
-    facts = attrs.argument_attrs(func.op)
-    for number in reversed(range(len(func.inputs))):
-        droppable = not weights_only or func.weight(number) is not None
-        if droppable and not any(True for _ in func.inputs[number].uses):
+    facts = list(ir.ArrayAttr(func.op.attributes["arg_attrs"])) if "arg_attrs" in func.op.attributes else []
+    for number, value in reversed(list(enumerate(func.inputs))):
+        droppable = not weights_only or encoding.WEIGHT in ir.DictAttr(facts[number])
+        if droppable and next(value.uses, None) is None:
             func.body.erase_argument(number)
             del facts[number]
-    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get(facts)
     create.update_type(func)
 
 
 def is_used(op: ir.Operation) -> bool:
     """Whether any result of an op has a use."""
-    return any(True for result in op.results for _ in result.uses)
+    return any(next(result.uses, None) is not None for result in op.results)
 
 
 def erase_unused_functions(module: ir.Module) -> int:

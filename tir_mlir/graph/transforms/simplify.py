@@ -91,7 +91,7 @@ def _reshape_after(call: Call, _: Matches) -> ir.Value | None:
 def _is_moved(call: Call, number: int, value: ir.Value) -> bool:
     """Whether the reshape that an operand comes from may move behind a call: it only adds dimensions, nobody else reads
     the reshaped tensor, and the call computes each element, or each row, from those at the same place."""
-    reshape = call.before(value, is_op("reshape"))
+    reshape = call.before(value, _RESHAPE)
     if reshape is None or uses(value) != 1 or reshape.shape != call.shape:
         return False
     source, reshaped = call.shape_of(reshape.args[0]), reshape.shape
@@ -116,7 +116,7 @@ def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorT
 
 
 _X, _W, _B = wildcard(), wildcard(), wildcard()
-_PERMUTED = is_op("permute_dims")(_X)
+_RESHAPE, _PERMUTED = is_op("reshape"), is_op("permute_dims")(_X)
 
 RULES = [
     Rule(is_op("nn.dropout")(_X), lambda call, matches: matches[_X]),

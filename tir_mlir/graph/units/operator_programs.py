@@ -16,6 +16,7 @@ from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.size_code import Sizes
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
+from tir_mlir.te.source_location import at_one_place
 
 
 def _content(
@@ -42,14 +43,15 @@ def operator_program(
     If the operator returns inputs: their numbers. That of an equal operator on equal types is the same object: the
     caller copies it. Errors: GraphError for operands that it does not take.
     """
-    try:
-        return _program(name, attributes, inputs, results, sizes)
-    except GraphError as error:
-        renamed = _unbound_sums(inputs, results)
+    with at_one_place():
         try:
-            return _program(name, attributes, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
-        except GraphError:
-            raise error from None
+            return _program(name, attributes, inputs, results, sizes)
+        except GraphError as error:
+            renamed = _unbound_sums(inputs, results)
+            try:
+                return _program(name, attributes, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
+            except GraphError:
+                raise error from None
 
 
 def _unbound_sums(inputs: Sequence[TensorType | float], results: Sequence[TensorType]) -> dict[str, str]:
