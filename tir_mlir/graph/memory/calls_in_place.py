@@ -35,7 +35,7 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
     functions, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
     accepted = _needed(
         [(name, *pair) for name, pairs in safe.items() for pair in pairs],
-        lambda triples: places.plan(graph, triples, scratch=scratch).arena.guess,
+        places.arena_sizes(graph, scratch),
     )
     pairs: dict[str, list[list[int]]] = {}
     for name, source, result in accepted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -98,71 +98,112 @@ def plan(
     at the same time share memory. scratch: bytes that functions need for themselves, by name. Errors: GraphError for
     other nodes, and for tensors, or all of them together, of more bytes than there are addresses.
     """
-    return _Planner(func, in_place, shared, scratch or {}).run()
+    return _Planner(_Nodes(func), in_place, shared, scratch or {}).run()
+
+
+def arena_sizes(func: TensorFunc, scratch: Mapping[str, int]) -> Callable[[Collection[tuple[str, int, int]]], int]:
+    """The bytes of the arena of a graph for what may be in place, where symbolic sizes are what they are taken for."""
+    nodes = _Nodes(func)
+    return lambda in_place: _Planner(nodes, in_place, True, scratch).run(arena_only=True).arena.guess
 
 
 def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
     """What `in_place` of `plan` could have: inputs of the type of a result that no later node reads."""
-    planner = _Planner(func, (), True, {})
-    planner.run()
+    planner = _Planner(_Nodes(func), (), True, {})
+    planner.run(arena_only=True)
     return list(planner.wanted)
 
 
+@dataclass(frozen=True)
+class _Step:
+    """What plans need of a node. callee: the function of TensorIR, or the packed one, that it calls; kind: see
+    `encoding`, "" of a view."""
+
+    callee: str
+    kind: str
+    name: str
+    inputs: list[ir.Value]
+    results: list[ir.Value]
+
+
+class _Nodes:
+    """The nodes of a graph, read once for all its plans. Values of views have roots: what they are views of.
+
+    Errors: GraphError for nodes other than views and calls of functions."""
+
+    def __init__(self, func: TensorFunc):
+        self.func = func
+        self.types: dict[ir.Value, TensorType] = {}
+        self.roots: dict[ir.Value, ir.Value] = {}
+        self.steps = [self._step(node) for node in func.nodes]
+        for step in self.steps:
+            for value in step.results:
+                _check_bytes(func, byte_size(self.type_of(value)), f"{func.name_of(value)} of")
+
+    def _step(self, node: Node) -> _Step:
+        callee = node.callee
+        kind = "" if callee is None or names_view(callee) else callee.kind
+        if callee is None or kind not in ("", encoding.CALL_TIR, encoding.PACKED):
+            raise GraphError(
+                f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
+            )
+        inputs, results = node.inputs, node.results
+        if not kind:
+            self.roots[results[0]] = self.roots.get(inputs[0], inputs[0])
+        return _Step(callee.callee if kind else "", kind, node.names[0], inputs, results)
+
+    def type_of(self, value: ir.Value) -> TensorType:
+        if value not in self.types:
+            self.types[value] = self.func.type_of(value)
+        return self.types[value]
+
+
+def _check_bytes(func: TensorFunc, size: Size, what: str) -> None:
+    """Errors: GraphError for more bytes than there are addresses."""
+    if isinstance(size, int) and size >= ADDRESSES:
+        raise GraphError(
+            f"{what} the graph {func.name} takes {size} bytes, and at most 2**63 - 1 can be addressed; "
+            "fix: smaller tensors"
+        )
+
+
 class _Planner:
-    """The state of planning one graph. Values are roots: what views are views of."""
+    """The state of planning one graph. Values are roots."""
 
     def __init__(
-        self, func: TensorFunc, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
+        self, nodes: _Nodes, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
     ):
         self.shared, self.scratch = shared, scratch
-        self.func, self.in_place, self.nodes = func, in_place, func.nodes
-        self.callees = {node.op: node.callee for node in self.nodes}  # a look-up builds a table of the module
-        self.views = {op for op, callee in self.callees.items() if callee is not None and names_view(callee)}
+        self.func, self.in_place, self.steps = nodes.func, in_place, nodes.steps
+        self.type_of, self.roots = nodes.type_of, nodes.roots
         self.made = Plan()
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
         self.last: dict[ir.Value, int] = {}
         self.shares: dict[ir.Value, ir.Value] = {}
         self.wanted: dict[tuple[str, int, int], None] = {}
-        self.joined: dict[ir.Operation, list[tuple[int, int]]] = {}
-        self.own: dict[ir.Operation, Place] = {}
+        self.joined: dict[int, list[tuple[int, int]]] = {}
+        self.own: dict[int, Place] = {}
 
-    def run(self) -> Plan:
+    def run(self, arena_only: bool = False) -> Plan:
+        """The plan. arena_only: without its calls."""
         self._arguments()
-        for number, node in enumerate(self.nodes):
-            self._check(node)
-            for value in (*node.inputs, *node.results):
+        for number, step in enumerate(self.steps):
+            for value in (*step.inputs, *step.results):
                 root = self._root(value)
                 self.first.setdefault(root, number)
                 self.last[root] = number
-            for name, type_ in zip(node.names, node.types, strict=True):
-                self._check_bytes(byte_size(type_), f"{name} of")
         self._outputs()
         self._share()
         self._arena()
-        self.made.calls = [self._call(node) for node in self.nodes if node.op not in self.views]
+        if not arena_only:
+            self.made.calls = [self._call(number, step) for number, step in enumerate(self.steps) if step.kind]
         return self.made
-
-    def _check(self, node: Node) -> None:
-        callee = self.callees[node.op]
-        kind = None if callee is None else callee.kind
-        if node.op not in self.views and kind not in (encoding.CALL_TIR, encoding.PACKED):
-            raise GraphError(
-                f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
-            )
-
-    def _check_bytes(self, size: Size, what: str) -> None:
-        """Errors: GraphError for more bytes than there are addresses."""
-        if isinstance(size, int) and size >= ADDRESSES:
-            raise GraphError(
-                f"{what} the graph {self.func.name} takes {size} bytes, and at most 2**63 - 1 can be addressed; "
-                "fix: smaller tensors"
-            )
 
     def _arguments(self) -> None:
         for number, value in enumerate(self.func.inputs):
             type_, weight = self.func.input_type(number), self.func.weight(number)
-            self._check_bytes(byte_size(type_), f"{self.func.input_name(number)} of")
+            _check_bytes(self.func, byte_size(type_), f"{self.func.input_name(number)} of")
             if weight is None:
                 self.fixed[value] = INPUT, len(self.made.inputs)
                 self.made.inputs.append((self.func.input_name(number), type_))
@@ -173,17 +214,15 @@ class _Planner:
             self.fixed[value] = WEIGHT, self.made.weight_bytes
             self.made.weights[weight] = self.made.weight_bytes, type_
             self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
-            self._check_bytes(self.made.weight_bytes, "the memory of the weights of")
+            _check_bytes(self.func, self.made.weight_bytes, "the memory of the weights of")
 
     def _root(self, value: ir.Value) -> ir.Value:
-        while not isinstance(value, ir.BlockArgument) and (op := ir.OpResult(value).owner.operation) in self.views:
-            value = op.operands[0]
-        return value
+        return self.roots.get(value, value)
 
     def _outputs(self) -> None:
         """Nodes write to outputs directly, one to each; what is an argument, or returned twice, is copied."""
         for number, value in enumerate(self.func.outputs):
-            type_, root = self.func.type_of(value), self._root(value)
+            type_, root = self.type_of(value), self._root(value)
             self.made.outputs.append(type_)
             if root in self.fixed:
                 space, index = self.fixed[root]
@@ -193,28 +232,27 @@ class _Planner:
 
     def _share(self) -> None:
         """Let results overwrite inputs that are not used later, where the function allows it."""
-        for number, node in enumerate(self.nodes):
-            callee = self.callees[node.op]
-            if callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views:
-                for result in range(len(node.results)):
-                    self._share_result(number, node, callee.callee, result)
+        for number, step in enumerate(self.steps):
+            if step.kind == encoding.CALL_TIR:
+                for result in range(len(step.results)):
+                    self._share_result(number, step, result)
 
-    def _share_result(self, number: int, node: Node, callee: str, result: int) -> None:
-        inputs, value = node.inputs, node.results[result]
-        roots, type_ = [self._root(v) for v in inputs], self.func.type_of(value)
+    def _share_result(self, number: int, step: _Step, result: int) -> None:
+        inputs, value = step.inputs, step.results[result]
+        roots, type_ = [self._root(v) for v in inputs], self.type_of(value)
         for operand, root in enumerate(roots):
             holder = self._holder(root)
             if (
                 holder not in self.fixed
                 and roots.count(root) == 1
                 and self.last[holder] == number
-                and self.func.type_of(inputs[operand]) == type_
+                and self.type_of(inputs[operand]) == type_
             ):
-                candidate = callee, operand, len(inputs) + result
+                candidate = step.callee, operand, len(inputs) + result
                 self.wanted[candidate] = None
                 if candidate in self.in_place:
                     self._join(holder, value)
-                    self.joined.setdefault(node.op, []).append(candidate[1:])
+                    self.joined.setdefault(number, []).append(candidate[1:])
                     return
 
     def _holder(self, root: ir.Value) -> ir.Value:
@@ -230,36 +268,31 @@ class _Planner:
 
     def _arena(self) -> None:
         roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
-        end = len(self.nodes)
+        end = len(self.steps)
         spans = [(self.first[r], self.last[r]) if self.shared else (0, end) for r in roots]
-        requests = [Request(byte_size(self.func.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
-        needs = {number: size for number, node in enumerate(self.nodes) if (size := self._needs(node))}
+        requests = [Request(byte_size(self.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
+        needs = {number: size for number, step in enumerate(self.steps) if (size := self._needs(step))}
         requests += [Request(size, number, number) for number, size in needs.items()]
         self.made.arena = arena.plan(requests)
-        self._check_bytes(self.made.arena.total, "the memory of the results between the nodes of")
+        _check_bytes(self.func, self.made.arena.total, "the memory of the results between the nodes of")
         slots = self.made.arena.slots
         self.fixed |= {r: (ARENA, slots[i]) for i, r in enumerate(roots)}
         for slot, (number, size) in zip(slots[len(roots) :], needs.items(), strict=True):
-            self.own[self.nodes[number].op] = Place(ARENA, slot, TensorType((size,), "int8"))
+            self.own[number] = Place(ARENA, slot, TensorType((size,), "int8"))
 
-    def _needs(self, node: Node) -> int:
+    def _needs(self, step: _Step) -> int:
         """The bytes that the function of a node needs for itself."""
-        callee = self.callees[node.op]
-        is_program = callee is not None and callee.kind == encoding.CALL_TIR and node.op not in self.views
-        return self.scratch.get(callee.callee, 0) if callee is not None and is_program else 0
+        return self.scratch.get(step.callee, 0) if step.kind == encoding.CALL_TIR else 0
 
     def place(self, value: ir.Value) -> Place:
         root = self._root(value)
         space, index = self.fixed[root] if root in self.fixed else self.fixed[self._holder(root)]
-        return Place(space, index, self.func.type_of(value))
+        return Place(space, index, self.type_of(value))
 
-    def _call(self, node: Node) -> Call:
-        callee = self.callees[node.op]
-        assert callee is not None
-        inputs, outputs = tuple(map(self.place, node.inputs)), tuple(map(self.place, node.results))
-        pairs = tuple(self.joined.get(node.op, ()))
-        packed, scratch = callee.kind == encoding.PACKED, self.own.get(node.op)
-        return Call(callee.callee, node.names[0], inputs, outputs, packed, pairs, scratch)
+    def _call(self, number: int, step: _Step) -> Call:
+        inputs, outputs = tuple(map(self.place, step.inputs)), tuple(map(self.place, step.results))
+        pairs, packed = tuple(self.joined.get(number, ())), step.kind == encoding.PACKED
+        return Call(step.callee, step.name, inputs, outputs, packed, pairs, self.own.get(number))
 
 
 def is_view(node: Node) -> bool:
