@@ -49,6 +49,10 @@ FAULTS = {
     "outside of shared memory": (
         f"{IN}st.shared.b32 [%r3+-4], %r5;", 256, 64, "bounds", ["thread (0, 0, 0) writes 4 bytes outside", "byte -4"],
     ),
+    "the address of shared memory added twice": (
+        f"{IN}mov.b32 %r9, buffer;\nadd.u32 %r9, %r9, %r9;\nst.shared.b32 [%r9], %r5;", 256, 64, "bounds",
+        ["thread (0, 0, 0) writes 4 bytes outside"],
+    ),
     "misaligned": (
         f"{AT}\nld.global.v2.b32 {{%r5, %r6}}, [%d63];\n{STORE}", 0, 64, "alignment",
         ["thread (1, 0, 0) reads 8 bytes of byte 4 of global `k_0`", "not aligned to 8 bytes"],

@@ -201,6 +201,7 @@ def table():
         ("sub.f64 {d}, {0}, {1};", (F64, G64), F64 - G64),
         ("mul.f32 {d}, {0}, {1};", (F32, G32), np.where(np.isnan(F32 * G32), np.float32(np.nan), F32 * G32)),
         ("mul.ftz.f32 {d}, {0}, {1};", (TINY, POSITIVE), None),
+        ("mul.rn.f32 {d}, {0}, {1};", (np.full(N, np.inf, np.float32), F32 * 0), u(np.full(N, 0x7FFFFFFF))),
         ("add.rz.f32 {d}, {0}, {1};", (F32[:60], G16[:60].astype(np.float32) * np.float32(1e-3)), None),
         ("fma.rn.f32 {d}, {0}, {1}, {2};", (F16.astype(np.float32) / 3, G16 / np.float32(7), F16 / np.float32(5)),
          None),

@@ -58,6 +58,19 @@ def odd_root(a: np.ndarray) -> np.ndarray:
     return _nudged(root, (a - high) - low)
 
 
+_CANONICAL = {
+    np.dtype(np.float32): np.uint32(0x7FFFFFFF).view(np.float32),
+    np.dtype(np.float16): np.uint16(0x7FFF).view(np.float16),
+}
+
+
+def canonical(result: np.ndarray) -> np.ndarray:
+    """The one NaN that arithmetic of f32 and f16 has, in place of any; f64 keeps its own (PTX ISA, Floating-Point
+    Comparisons and NaNs; seen on an H200)."""
+    nan = np.isnan(result)
+    return np.where(nan, _CANONICAL[result.dtype], result) if result.dtype in _CANONICAL and nan.any() else result
+
+
 def fma_f32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c of f32 with one rounding. The product is exact in f64; a sum in f64 that ends half-way between two
     f32 or below the normal ones may have been rounded there, and is made again."""
@@ -69,7 +82,7 @@ def fma_f32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     if doubtful.any():
         exact = odd_sum(product[doubtful], np.broadcast_to(c, product.shape)[doubtful].astype(np.float64))
         result[doubtful] = exact.astype(np.float32)
-    return result
+    return canonical(result)
 
 
 def fma_f64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -22,6 +22,9 @@ WINDOWS = {"global": 1 << 40, "shared": 1 << 56, "local": 1 << 57, "param": 1 <<
 GAP = 4096
 """Bytes between two arguments, and at most between two variables: an access that runs over hits nothing."""
 
+_FIRST = 1024
+"""Where the first variable of a shared or local memory is."""
+
 
 @dataclass(frozen=True)
 class Region:
@@ -126,8 +129,9 @@ class Space:
 
 
 def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:
-    """(name, bytes, alignment) -> regions with a gap after each."""
-    regions, position = [], 0
+    """(name, bytes, alignment) -> regions with a gap after each. None starts at 0, as on chips from sm_90 on, so that
+    an address that is added twice is another one."""
+    regions, position = [], _FIRST
     for name, size, alignment in sizes:
         unit = max(alignment, 128)
         position = -(-position // unit) * unit

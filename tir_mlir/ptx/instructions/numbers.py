@@ -74,7 +74,7 @@ def float_operation(exact: Function, direct: Function | None = None) -> Any:
                 result = floats.saturated(result)
             if "relu" in ins.parts:
                 result = np.where(np.isnan(result) | (result > 0), result, dtype.type(0))
-            return back(result)
+            return back(floats.canonical(result))
 
         return operation
 

@@ -51,7 +51,7 @@ def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA) -> None:
         for i, j, k in T.grid(m, n, k):          for i_0 (blockIdx.y), j_0 (blockIdx.x):
             with T.block("C"): C += A * B   ->     for i_1 (threadIdx.y), j_1 (threadIdx.x):
                                                      for k_0: copy tiles of A and B to shared memory, k first
-                                                       for k_1: 8 x 8 sums in registers += A * B
+                                                       for k_1, unrolled: 8 x 8 sums in registers += A * B
                                                      C = sums, 4 at once
 
     Errors: ScheduleError for a batch, or sizes that no tile divides.
@@ -73,6 +73,7 @@ def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA) -> None:
     for operand in (what.left, what.right):
         _share(sch, block, operand, what, tile, k0)
     sch.decompose_reduction(block, k0)
+    sch.unroll(k1)
 
 
 def _tile_for(what: Contraction, gpu: CUDA) -> _Tile:
