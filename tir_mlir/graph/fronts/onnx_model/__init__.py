@@ -3,12 +3,30 @@
 from tir_mlir.graph.fronts.onnx_model import (
     onnx_control,
     onnx_elementwise,
+    onnx_images,
     onnx_layers,
+    onnx_quantized,
+    onnx_recurrent,
+    onnx_resize,
+    onnx_scatters,
     onnx_sequences,
     onnx_shapes,
+    onnx_signals,
 )
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import translations
 
-FAMILIES = (onnx_control, onnx_elementwise, onnx_layers, onnx_sequences, onnx_shapes)
+FAMILIES = (
+    onnx_control,
+    onnx_elementwise,
+    onnx_images,
+    onnx_layers,
+    onnx_quantized,
+    onnx_recurrent,
+    onnx_resize,
+    onnx_scatters,
+    onnx_sequences,
+    onnx_shapes,
+    onnx_signals,
+)
 
 __all__ = ["FAMILIES", "translations"]

@@ -41,8 +41,8 @@ def _grown_bytes(operands: Sequence[Any]) -> int:
     total = 16 * max((x.size for x in operands if x is not None), default=1)
     for x in operands[:4]:
         if x is not None and x.dtype.kind in "iu" and x.size <= 64:
-            for factor in np.abs(x.astype(object)).reshape(-1):
-                total *= max(int(factor), 1)
+            for factor in x.reshape(-1).tolist():
+                total *= max(abs(factor), 1)
         elif x is not None and x.dtype.kind == "f" and x.size <= 8:
             for factor in x.reshape(-1):
                 total *= max(int(abs(factor)) + 1, 1) if np.isfinite(factor) else 1

@@ -46,8 +46,9 @@ def divide(e: OnnxEmitter, x: Any, y: Any) -> Any:
 def power(e: OnnxEmitter, x: Any, y: Any) -> Any:
     if isinstance(y, np.ndarray) and y.size == 1 and y.item() in (2, 0.5):
         return e.op("square" if y.item() == 2 else "sqrt", x)
-    if dtype_of(x) not in FLOATS:
-        raise GraphError(f"a power of {dtype_of(x)}\n  fix: cast the operand to a float")
+    if dtype_of(x) not in FLOATS:  # in floats: exact where the result has at most 53 bits
+        wide = e.op("power", e.cast(e.value(x), "float64"), e.cast(e.value(y), "float64"))
+        return e.cast(wide, dtype_of(x))
     return e.op("power", x, e.cast(e.value(y), dtype_of(x)))
 
 
@@ -75,6 +76,26 @@ def added(e: OnnxEmitter, x: Any, *others: Any) -> Any:
     for operand in others:
         x = e.op("add", x, operand)
     return x
+
+
+@onnx_op("Mean")
+def mean(e: OnnxEmitter, x: Any, *others: Any) -> Any:
+    return e.divide(added(e, e.value(x), *others), len(others) + 1)
+
+
+@onnx_op("BitShift")
+def shift(e: OnnxEmitter, x: Any, by: Any, direction: str) -> Any:
+    return e.op("left_shift" if direction == "LEFT" else "right_shift", x, by)
+
+
+@onnx_op("IsInf")
+def is_infinite(e: OnnxEmitter, x: Any, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+    x = e.value(x)
+    if detect_negative and detect_positive:
+        return e.op("isinf", x)
+    if not detect_negative and not detect_positive:
+        return e.broadcast(e.constant(0, "bool"), x.shape)
+    return e.op("equal", x, e.constant(np.inf if detect_positive else -np.inf, x.dtype))
 
 
 @onnx_op("Where")
@@ -176,10 +197,10 @@ def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "
 
     if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
         raise GraphError(f"to={to}, which is no element type of ONNX\n  fix: one of TensorProto.DataType")
-    name = onnx.helper.tensor_dtype_to_np_dtype(to).name
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(to)
     if isinstance(x, np.ndarray):
-        return x if x.dtype == object and name in ("int64", "int32") else x.astype(name)
-    return e.cast(x, name)
+        return x if x.dtype == object and dtype.name in ("int64", "int32") else x.astype(dtype)
+    return e.cast(x, dtype.name)
 
 
 @onnx_op("CastLike")

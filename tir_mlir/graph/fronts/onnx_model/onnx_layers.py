@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,36 @@ def gemm(
 
 @onnx_op("Einsum")
 def einsum(e: OnnxEmitter, *operands: Any, equation: str) -> Any:
-    return e.op("einsum", *operands, subscripts=equation)
+    values, subscripts = list(map(e.value, operands)), equation.replace(" ", "")
+    terms, arrow, result = subscripts.partition("->")
+    inputs = terms.split(",")
+    if len(inputs) != len(values):
+        raise GraphError(f"{equation!r} names {len(inputs)} operands of {len(values)}\n  fix: a term for each operand")
+    if not arrow:
+        letters = terms.replace(",", "").replace("...", "")
+        once = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+        result = f"...{once}" if "..." in terms else once
+    ranks = [len(x.shape) - len(t.replace("...", "")) for t, x in zip(inputs, values, strict=True)]
+    outer = max((n for n, t in zip(ranks, inputs, strict=True) if "..." in t), default=0)
+    free = [c for c in string.ascii_letters if c not in terms][:outer]
+    named = []
+    for n, (term, own) in enumerate(zip(inputs, ranks, strict=True)):
+        named.append(term.replace("...", "".join(free[outer - own :]) if own else ""))
+        values[n], named[n] = _diagonal(e, values[n], named[n])
+    return e.op("einsum", *values, subscripts=f"{','.join(named)}->{result.replace('...', ''.join(free))}")
+
+
+def _diagonal(e: OnnxEmitter, x: Any, letters: str) -> tuple[Any, str]:
+    """The elements at which axes of one letter have equal indices: a letter twice becomes one axis."""
+    for letter in dict.fromkeys(letters):
+        while letters.count(letter) > 1:
+            first, second = letters.index(letter), letters.rindex(letter)
+            size = static(x.shape[first], "an axis of an Einsum that is named twice")
+            order = [a for a in range(len(letters)) if a not in (first, second)]
+            x = e.permute(x, [first, second, *order])
+            x = e.op("take", e.reshape(x, (size * size, *x.shape[2:])), np.arange(size) * (size + 1), axis=0)
+            letters = letter + "".join(letters[a] for a in order)
+    return x, letters
 
 
 @onnx_op("Conv")
@@ -57,12 +87,12 @@ def conv(
 ) -> Any:
     axes = len(weight.shape) - 2
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
-    padding = _padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
+    padding = window_padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
     bias = None if bias is None else e.value(bias)
     return convolution(e, e.value(x), e.value(weight), bias, strides, padding, dilations, group)
 
 
-def _padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dilations: Any) -> list[int]:
+def window_padding(auto: str, pads: Any, x: Any, kernel: Any, strides: Any, dilations: Any) -> list[int]:
     """Widths before all axes, then after."""
     axes = len(kernel)
     if auto in ("NOTSET", "VALID"):
@@ -89,23 +119,37 @@ def conv_transpose(
     pads: Any = None,
     dilations: Any = None,
     output_padding: Any = None,
+    output_shape: Any = None,
     group: int = 1,
 ) -> Any:
+    """pads from auto_pad or output_shape: what the whole result is larger than wanted, cut on both sides."""
     axes = len(weight.shape) - 2
-    if auto_pad not in ("NOTSET", "VALID"):
-        raise GraphError(f"a ConvTranspose with auto_pad={auto_pad} is not supported\n  fix: give pads")
     bias = None if bias is None else e.value(bias)
+    strides, dilations, extra = strides or [1] * axes, dilations or [1] * axes, output_padding or [0] * axes
+    if output_shape or auto_pad.startswith("SAME"):
+        old = [static(n, "an image whose result has a given size") for n in x.shape[2:]]
+        wanted = output_shape[-axes:] if output_shape else [n * s for n, s in zip(old, strides, strict=True)]
+        window = zip(old, strides, dilations, weight.shape[2:], extra, wanted, strict=True)
+        totals = [s * (n - 1) + p + (k - 1) * d + 1 - m for n, s, d, k, p, m in window]
+        pads = _both_sides([max(t, 0) for t in totals], upper=auto_pad == "SAME_UPPER")
+        extra = [p + max(-t, 0) for p, t in zip(extra, totals, strict=True)]
     return transposed_convolution(
         e,
         e.value(x),
         e.value(weight),
         bias,
-        strides or [1] * axes,
+        strides,
         list(pads or [0] * 2 * axes),
-        output_padding or [0] * axes,
-        dilations or [1] * axes,
+        extra,
+        dilations,
         group,
     )
+
+
+def _both_sides(totals: list[int], upper: bool) -> list[int]:
+    """Widths before all axes, then after: halves; the larger one is behind if `upper`, else before."""
+    smaller, larger = [t // 2 for t in totals], [t - t // 2 for t in totals]
+    return [*smaller, *larger] if upper else [*larger, *smaller]
 
 
 @onnx_op("MaxPool")
@@ -123,7 +167,7 @@ def max_pool(
     """The maxima and, where they are used, their indices: with storage_order=1 in column-major order."""
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
-    padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
+    padding = window_padding(auto_pad, pads, x, kernel_shape, strides, dilations)
     if e.asked(1):
         window = kernel_shape, strides, padding, dilations, bool(ceil_mode)
         return pool_with_indices(e, e.value(x), axes, *window, columns=bool(storage_order))
@@ -144,7 +188,7 @@ def average_pool(
 ) -> Any:
     axes = len(kernel_shape)
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
-    padding = _padding(auto_pad, pads, x, kernel_shape, strides, dilations)
+    padding = window_padding(auto_pad, pads, x, kernel_shape, strides, dilations)
     counted = bool(count_include_pad)
     return pool(e, "avg", e.value(x), axes, kernel_shape, strides, padding, dilations, bool(ceil_mode), counted)
 
@@ -172,10 +216,24 @@ def batch_norm(
     training_mode: int = 0,
     spatial: int = 1,
 ) -> Any:
-    if training_mode or not spatial:
-        raise GraphError("it normalizes by the statistics of the batch\n  fix: export the model for inference")
+    if not spatial:
+        raise GraphError("spatial=0: statistics of each element\n  fix: export the model for a newer opset")
+    if training_mode:
+        return _trained_norm(e, e.value(x), scale, shift, mean, variance, epsilon, momentum)
     parts = [e.value(v) for v in (scale, shift, mean, variance)]
     return layers.batch_norm(e, e.value(x), parts[0], parts[1], parts[2], parts[3], epsilon)
+
+
+def _trained_norm(
+    e: OnnxEmitter, x: Any, scale: Any, shift: Any, mean: Any, variance: Any, epsilon: float, momentum: float
+) -> Any:
+    """By the statistics of the batch; then the means of them and the given ones, weighted by the momentum."""
+    axes = [a for a in range(len(x.shape)) if a != 1]
+    own = [e.op(name, x, axis=axes, keepdims=False) for name in ("mean", "variance")]
+    y = layers.batch_norm(e, x, e.value(scale), e.value(shift), own[0], own[1], epsilon)
+    pairs = zip((mean, variance), own, strict=True)
+    kept = [e.op("add", e.multiply(e.value(old), momentum), e.multiply(new, 1 - momentum)) for old, new in pairs]
+    return y, *kept
 
 
 @onnx_op("LayerNormalization")
@@ -275,43 +333,38 @@ def argmin(e: OnnxEmitter, x: Any, axis: int = 0, keepdims: int = 1, select_last
 
 
 def _place(e: OnnxEmitter, operator: str, x: Any, axis: int, keepdims: int, last: int) -> Any:
-    if last:
-        raise GraphError("select_last_index=1 is not supported")
-    return e.op(operator, x, axis=axis, keepdims=bool(keepdims), dtype="int64")
+    if not last:
+        return e.op(operator, x, axis=axis, keepdims=bool(keepdims), dtype="int64")
+    axis = axis_in(axis, len(x.shape))
+    size = static(x.shape[axis], "the axis of an ArgMax with select_last_index=1")
+    place = e.op(operator, e.op("flip", x, axis=axis), axis=axis, keepdims=bool(keepdims), dtype="int64")
+    return e.op("subtract", e.constant(size - 1, "int64"), place)
 
 
 @onnx_op("CumSum")
 def running_sum(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
-    if reverse:
-        raise GraphError("reverse=1 is not supported")
-    return e.op("cumsum", x, axis=e.known(axis, "the axis of a CumSum")[0], exclusive=bool(exclusive))
+    along = axis_in(int(e.known(axis, "the axis of a CumSum")[0]), len(x.shape))
+    if not reverse:
+        return e.op("cumsum", x, axis=along, exclusive=bool(exclusive))
+    backward = e.op("cumsum", e.op("flip", x, axis=along), axis=along, exclusive=bool(exclusive))
+    return e.op("flip", backward, axis=along)
 
 
-@onnx_op("Resize")
-def resize(
-    e: OnnxEmitter,
-    x: Any,
-    roi: Any = None,
-    scales: Any = None,
-    sizes: Any = None,
-    mode: str = "nearest",
-    coordinate_transformation_mode: str = "half_pixel",
-    nearest_mode: str = "round_prefer_floor",
-    cubic_coeff_a: float = -0.75,
-    exclude_outside: int = 0,
-    extrapolation_value: float = 0.0,
-) -> Any:
-    """Images (n, c, h, w), by whole results: a scale times a size is a number without a fraction."""
-    old = [static(s, "the size of an image that is resized") for s in x.shape]
-    if sizes is not None:
-        new = [int(s) for s in e.known(sizes, "the sizes of a Resize")]
-    else:
-        factors = e.known(scales, "the scales of a Resize") if isinstance(scales, np.ndarray) else []
-        new = [round(s * f) for s, f in zip(old, factors, strict=True)]
-        if any(abs(s * f - n) > 1e-6 for s, f, n in zip(old, factors, new, strict=True)):
-            raise GraphError(f"scales {factors} of {old}, which are no whole numbers\n  fix: give sizes")
-    if len(old) != 4 or new[:2] != old[:2] or mode not in ("nearest", "linear"):
-        raise GraphError(f"a Resize of mode {mode} from {old} to {new} is not supported\n  fix: resize h and w of nchw")
-    method = "nearest_neighbor" if mode == "nearest" else "linear"
-    modes = {"method": method, "coordinate_transformation_mode": coordinate_transformation_mode}
-    return e.op("image.resize2d", x, size=new[2:], layout="NCHW", **modes, rounding_method=nearest_mode)
+@onnx_op("CumProd")
+def running_product(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+    """Products of the elements up to each one, doubling their number in each of log2(n) steps."""
+    along, x = axis_in(int(e.known(axis, "the axis of a CumProd")[0]), len(x.shape)), e.value(x)
+    size = static(x.shape[along], "the axis of a CumProd")
+    y = e.op("flip", x, axis=along) if reverse else x
+    y, distance = _later(e, y, along, 1) if exclusive else y, 1
+    while distance < size:
+        y = e.op("multiply", y, _later(e, y, along, distance))
+        distance *= 2
+    return e.op("flip", y, axis=along) if reverse else y
+
+
+def _later(e: OnnxEmitter, x: Any, axis: int, distance: int) -> Any:
+    """x moved along an axis, with ones before it."""
+    distance = min(distance, x.shape[axis])
+    ones = e.broadcast(e.constant(1, x.dtype), [distance if a == axis else s for a, s in enumerate(x.shape)])
+    return e.concat([ones, e.slice(x, axis, 0, x.shape[axis] - distance)], axis)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.emitter import axis_in
+from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import sized_range
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, check_bytes
@@ -54,16 +54,25 @@ def _sizes(values: list[Any]) -> np.ndarray:
 @onnx_op("Reshape")
 def reshape(e: OnnxEmitter, x: Any, shape_input: Any, allowzero: int = 0) -> Any:
     sizes = e.known(shape_input, "the shape of a Reshape")
-    zeros = [] if isinstance(x, np.ndarray) and allowzero else [n for n, size in enumerate(sizes) if _is(size, 0)]
-    if allowzero and zeros:
-        raise GraphError("a Reshape with allowzero=1 to an empty tensor is not supported")
+    zeros = [] if allowzero else [n for n, size in enumerate(sizes) if _is(size, 0)]
     if zeros and zeros[-1] >= rank_of(x):
         raise GraphError(
             f"the size 0 of axis {zeros[-1]} stands for that of the input, which has {rank_of(x)} axes\n"
             "  fix: write the size"
         )
     sizes = [x.shape[n] if n in zeros else size for n, size in enumerate(sizes)]
-    return x.reshape([int(s) for s in sizes]) if isinstance(x, np.ndarray) else e.op("reshape", x, shape=tuple(sizes))
+    if isinstance(x, np.ndarray):
+        return x.reshape([int(s) for s in sizes])
+    if any(_is(size, 0) for size in sizes):
+        return e.broadcast(e.constant(0, x.dtype), _empty(x, sizes))
+    return e.op("reshape", x, shape=tuple(sizes))
+
+
+def _empty(x: Any, sizes: list[Any]) -> list[Any]:
+    """The shape of a tensor without elements; -1 is what is left, so none."""
+    if math.prod(s for s in x.shape if isinstance(s, int)) != 0:
+        raise GraphError(f"the shape {sizes} for {x.shape}, which has elements\n  fix: a shape of as many elements")
+    return [0 if _is(size, -1) else size for size in sizes]
 
 
 def _is(value: Any, number: int) -> bool:
@@ -169,19 +178,19 @@ def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes:
 def gather(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
     """Negative indices count from the end."""
     axis = axis_in(axis, rank_of(x))
-    _check_indices(indices, x.shape[axis : axis + 1])
+    check_indices(indices, x.shape[axis : axis + 1])
     if all_known([x, indices]) and (x.dtype == object or x.ndim == 1):
         return np.asarray(np.take(x, indices, axis))
     return e.op("take", x, indices, axis=axis, mode="wrap")
 
 
-def _check_indices(indices: Any, sizes: Sequence[Any]) -> None:
+def check_indices(indices: Any, sizes: Sequence[Any], by_column: bool = False) -> None:
     """Refuse constant indices outside of an axis. sizes: those of one axis for all indices, or of one for each index
-    along their last axis."""
+    along their last axis (by_column, or several)."""
     if not isinstance(indices, np.ndarray) or indices.dtype == object or not indices.size:
         return
     for n, size in enumerate(sizes):
-        column = indices if len(sizes) == 1 else indices[..., n]
+        column = indices[..., n] if by_column or len(sizes) > 1 else indices
         if isinstance(size, int) and not (-size <= column.min() and column.max() < size):
             wrong = column.max() if column.max() >= size else column.min()
             raise GraphError(f"the index {wrong} of an axis of {size} elements\n  fix: indices in {-size}..{size - 1}")
@@ -190,14 +199,14 @@ def _check_indices(indices: Any, sizes: Sequence[Any]) -> None:
 @onnx_op("GatherElements")
 def gather_elements(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
     axis = axis_in(axis, rank_of(x))
-    _check_indices(indices, x.shape[axis : axis + 1])
+    check_indices(indices, x.shape[axis : axis + 1])
     return e.op("gather_elements", x, indices, axis=axis)
 
 
 @onnx_op("GatherND")
 def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
     if isinstance(indices, np.ndarray) and indices.ndim:
-        _check_indices(indices, x.shape[batch_dims : batch_dims + indices.shape[-1]])
+        check_indices(indices, x.shape[batch_dims : batch_dims + indices.shape[-1]])
     return e.op("gather_nd", x, indices, batch_dims=batch_dims)
 
 
@@ -222,14 +231,41 @@ def pad(
 ) -> Any:
     """The widths, before all axes and then after, and the number are inputs since opset 11."""
     raw_pads = pads if pads_input is None else e.known(pads_input, "the widths of a Pad")
-    number = value if value_input is None else e.known(value_input, "the number of a Pad")[0]
     rank = rank_of(x)
     chosen = range(rank) if axes is None else [axis_in(a, rank) for a in e.known(axes, "the axes of a Pad")]
     sides = {a: (raw_pads[n], raw_pads[n + len(raw_pads) // 2]) for n, a in enumerate(chosen)}
-    widths = [w for a in range(rank) for w in sides.get(a, (0, 0))]
+    x = e.value(x)
+    for axis, (before, after) in sides.items():  # negative widths cut
+        x = e.slice(x, axis, max(-before, 0), x.shape[axis] - max(-after, 0)) if min(before, after) < 0 else x
+    widths = [max(w, 0) for a in range(rank) for w in sides.get(a, (0, 0))]
+    if mode == "wrap":
+        return _wrapped(e, x, widths)
     if mode not in ("constant", "reflect", "edge"):
-        raise GraphError(f"a Pad of mode {mode} is not supported")
+        raise GraphError(f"a Pad of mode {mode} is not supported\n  fix: constant, reflect, edge or wrap")
+    if mode == "constant" and value_input is not None and not isinstance(value_input, np.ndarray):
+        return _filled(e, x, widths, e.op("reshape", value_input, shape=()))
+    number = value if value_input is None else e.known(value_input, "the number of a Pad")[0]
     return e.op("nn.pad", x, pad_width=widths, pad_value=number if mode == "constant" else None, pad_mode=mode)
+
+
+def _wrapped(e: OnnxEmitter, x: Any, widths: list[int]) -> Any:
+    """x with its other end before and behind it, along each axis."""
+    for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
+        if before or after:
+            size = static(x.shape[axis], "an axis that is wrapped")
+            x = e.op("take", x, np.arange(-before, size + after) % size, axis=axis)
+    return x
+
+
+def _filled(e: OnnxEmitter, x: Any, widths: list[int], number: Any) -> Any:
+    """x with a number that is data around it."""
+    if x.dtype == "bool":
+        raise GraphError(
+            "a Pad of bools with a number that is data is not supported\n  fix: make the number a constant"
+        )
+    inside = e.op("nn.pad", e.op("ones_like", x), pad_width=widths, pad_value=0)
+    inner = e.op("nn.pad", x, pad_width=widths, pad_value=0)
+    return e.op("where", e.binary("greater", inside, 0, x.dtype), inner, number)
 
 
 @onnx_op("DepthToSpace")

@@ -1,0 +1,257 @@
+"""Integers with scales: conversions by tensor, axis and block, and products of integers, exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.layers import convolution, every_axis
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import MICROSOFT, OnnxEmitter, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_model.onnx_layers import matmul, window_padding
+
+LIMITS = {
+    "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
+    "int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3),
+}  # fmt: skip
+"""The least and greatest numbers of the types that floats are rounded to; those of few bits are kept in bytes."""
+
+
+def spread(e: OnnxEmitter, parameter: Any, x: Any, axis: int, block: int) -> Any:
+    """A scale or zero point in a shape that broadcasts to x: of the tensor, of an axis, or of blocks along it."""
+    shape = parameter.shape
+    if not shape or (len(shape) == 1 and shape[0] == 1 and not block):
+        return e.reshape(e.value(parameter), ())
+    axis = axis_in(axis, rank_of(x))
+    if not block:
+        return e.reshape(e.value(parameter), [shape[0], *[1] * (rank_of(x) - axis - 1)])
+    repeated = e.op("repeat", parameter, repeats=block, axis=axis)
+    return e.slice(repeated, axis, 0, static(x.shape[axis], "an axis of blocks"))
+
+
+@onnx_op("QuantizeLinear")
+@onnx_op("QuantizeLinear", domain=MICROSOFT)
+def quantize(
+    e: OnnxEmitter,
+    x: Any,
+    scale: Any,
+    zero: Any = None,
+    axis: int = 1,
+    saturate: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    precision: int = 0,
+) -> Any:
+    """round(x / scale) + zero, ties to even, limited to the type of zero (default uint8)."""
+    to = dtype_of(zero) if zero is not None else _named(output_dtype) if output_dtype else "uint8"
+    if to not in LIMITS:
+        raise GraphError(f"numbers rounded to {to} are not supported\n  fix: export the model with int8 or uint8")
+    by = spread(e, scale, x, axis, block_size)
+    wide = "float32" if by.dtype in ("float16", "bfloat16") else by.dtype
+    shifts = None if zero is None else spread(e, zero, x, axis, block_size)
+    return rounded(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), shifts, to)
+
+
+def rounded(e: OnnxEmitter, x: Any, zero: Any, to: str) -> Any:
+    """round(x) + zero in a type of integers, ties to even, limited to its range."""
+    y, (low, high) = e.op("round", x), LIMITS[to]
+    if zero is not None:
+        y = e.op("add", y, e.cast(e.value(zero), y.dtype))
+    return e.cast(e.clip(y, low, high), to if to in ("int8", "uint8", "int16", "uint16") else f"{to.rstrip('24')}8")
+
+
+def _named(data_type: int) -> str:
+    import onnx
+
+    return onnx.helper.tensor_dtype_to_np_dtype(data_type).name
+
+
+@onnx_op("DequantizeLinear")
+@onnx_op("DequantizeLinear", domain=MICROSOFT)
+def dequantize(
+    e: OnnxEmitter,
+    x: Any,
+    scale: Any,
+    zero: Any = None,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+) -> Any:
+    """(x - zero) * scale, in the type of the scale."""
+    by = spread(e, scale, x, axis, block_size)
+    to, wide = _named(output_dtype) if output_dtype else by.dtype, "float64" if by.dtype == "float64" else "float32"
+    numbers = e.value(x)
+    if zero is not None and not (isinstance(zero, np.ndarray) and not zero.astype("float32").any()):
+        number = "int32" if numbers.dtype[:3] in ("int", "uin") else wide
+        numbers = e.binary("subtract", numbers, spread(e, zero, x, axis, block_size), number)
+    return e.cast(e.binary("multiply", numbers, by, wide), to)
+
+
+def shifted(e: OnnxEmitter, x: Any, zero: Any, trailing: int | None = None) -> Any:
+    """x - zero in int32. trailing: axes of x after the one that zeros of several positions are of."""
+    numbers = e.cast(e.value(x), "int32")
+    if zero is None or (isinstance(zero, np.ndarray) and not zero.any()):
+        return numbers
+    return e.binary("subtract", numbers, _placed(e, zero, trailing), "int32")
+
+
+def _placed(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Any:
+    if math.prod(n for n in parameter.shape if isinstance(n, int)) == 1:
+        return e.reshape(e.value(parameter), ())
+    if trailing is None or len(parameter.shape) != 1:
+        return e.value(parameter)
+    return e.reshape(e.value(parameter), [parameter.shape[0], *[1] * trailing])
+
+
+@onnx_op("MatMulInteger")
+def matmul_integer(e: OnnxEmitter, x: Any, y: Any, x_zero: Any = None, y_zero: Any = None) -> Any:
+    """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column."""
+    return matmul(e, shifted(e, x, x_zero, trailing=1), shifted(e, y, y_zero, trailing=0))
+
+
+@onnx_op("QLinearMatMul")
+def qlinear_matmul(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, y: Any, y_scale: Any, y_zero: Any, scale: Any, zero: Any
+) -> Any:
+    """The product of the numbers that x and y stand for, rounded to scale and zero."""
+    total = matmul_integer(e, x, y, x_zero, y_zero)
+    factor = e.binary("multiply", _placed(e, x_scale, 1), _placed(e, y_scale, 0), "float64")
+    return _rescaled(e, total, factor, scale, zero)
+
+
+def _rescaled(e: OnnxEmitter, total: Any, factor: Any, scale: Any, zero: Any) -> Any:
+    """An exact sum of integers times a factor, in units of a scale, rounded; in float64, whose errors make no ties."""
+    factor = e.binary("divide", factor, e.reshape(e.value(scale), ()), "float64")
+    product = e.op("multiply", e.cast(total, "float64"), factor)
+    return rounded(e, product, e.reshape(e.value(zero), ()), dtype_of(zero))
+
+
+@onnx_op("ConvInteger")
+def conv_integer(
+    e: OnnxEmitter,
+    x: Any,
+    weight: Any,
+    x_zero: Any = None,
+    weight_zero: Any = None,
+    auto_pad: str = "NOTSET",
+    kernel_shape: Any = None,
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    group: int = 1,
+) -> Any:
+    """The convolution of x - x_zero and weight - weight_zero (by result channel) in int32."""
+    axes = len(weight.shape) - 2
+    strides, dilations = every_axis(strides or 1, axes), every_axis(dilations or 1, axes)
+    padding = window_padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
+    image, kernel = shifted(e, x, x_zero), shifted(e, weight, weight_zero, trailing=axes + 1)
+    return convolution(e, image, kernel, None, strides, padding, dilations, group)
+
+
+@onnx_op("QLinearConv")
+def qlinear_conv(
+    e: OnnxEmitter,
+    x: Any,
+    x_scale: Any,
+    x_zero: Any,
+    weight: Any,
+    weight_scale: Any,
+    weight_zero: Any,
+    scale: Any,
+    zero: Any,
+    bias: Any = None,
+    **window: Any,
+) -> Any:
+    """The convolution of the numbers that x and weight stand for, rounded to scale and zero; bias in int32."""
+    axes = len(weight.shape) - 2
+    total = conv_integer(e, x, weight, x_zero, weight_zero, **window)
+    if bias is not None:
+        total = e.op("add", total, e.reshape(e.value(bias), [bias.shape[0], *[1] * axes]))
+    factor = e.binary("multiply", e.reshape(e.value(x_scale), ()), _placed(e, weight_scale, axes), "float64")
+    return _rescaled(e, total, factor, scale, zero)
+
+
+@onnx_op("MatMulIntegerToFloat", domain=MICROSOFT)
+def matmul_to_float(
+    e: OnnxEmitter,
+    x: Any,
+    y: Any,
+    x_scale: Any,
+    y_scale: Any,
+    x_zero: Any = None,
+    y_zero: Any = None,
+    bias: Any = None,
+) -> Any:
+    """The product of the numbers that x and y stand for, plus a bias."""
+    total = e.cast(matmul_integer(e, x, y, x_zero, y_zero), "float32")
+    product = e.op("multiply", total, e.op("multiply", _placed(e, x_scale, 1), _placed(e, y_scale, 0)))
+    return product if bias is None else e.op("add", product, bias)
+
+
+@onnx_op("DynamicQuantizeMatMul", domain=MICROSOFT)
+def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None) -> Any:
+    """x rounded to uint8 by its range, times the numbers that y stands for, plus a bias."""
+    numbers, scale, zero = dynamic_quantize(e, x)
+    return matmul_to_float(e, numbers, y, scale, y_scale, zero, y_zero, bias)
+
+
+@onnx_op("DynamicQuantizeLinear")
+def dynamic_quantize(e: OnnxEmitter, x: Any) -> tuple[Any, Any, Any]:
+    """x in uint8, by a scale and zero point of its range, which has 0 in it."""
+    x = e.value(x)
+    axes = list(range(len(x.shape)))
+    least = e.binary("minimum", e.op("min", x, axis=axes, keepdims=False), 0.0, "float32")
+    greatest = e.binary("maximum", e.op("max", x, axis=axes, keepdims=False), 0.0, "float32")
+    scale = e.divide(e.subtract(greatest, least), 255.0)
+    place = e.op("divide", e.op("negative", least), scale)
+    zero = e.cast(e.op("round", e.clip(place, 0.0, 255.0)), "uint8")
+    return rounded(e, e.op("divide", x, scale), zero, "uint8"), scale, zero
+
+
+def _by_floats(name: str, count: int) -> None:
+    """An operator of ONNX Runtime on integers with scales, (x, scale, zero) each, then those of the result."""
+
+    def translated(e: OnnxEmitter, *operands: Any, **attrs: Any) -> Any:
+        from tir_mlir.graph.fronts.onnx_model.onnx_emitter import translations
+
+        parts = [dequantize(e, *operands[3 * n : 3 * n + 3]) for n in range(count)]
+        y = translations()[name](e, *parts, **attrs)
+        return quantize(e, y, *_result(operands[3 * count :]))
+
+    onnx_op(f"QLinear{name}", domain=MICROSOFT)(translated)
+
+
+def _result(parameters: Sequence[Any]) -> tuple[Any, Any]:
+    return parameters[0], parameters[1] if len(parameters) > 1 else None
+
+
+for _name, _count in (("Add", 2), ("Mul", 2), ("Sigmoid", 1), ("LeakyRelu", 1), ("AveragePool", 1)):
+    _by_floats(_name, _count)
+
+
+@onnx_op("QLinearConcat", domain=MICROSOFT)
+def qlinear_concat(e: OnnxEmitter, scale: Any, zero: Any, *parts: Any, axis: int) -> Any:
+    """Tensors one after the other along an axis, rounded to one scale and zero."""
+    tensors = [dequantize(e, *parts[n : n + 3]) for n in range(0, len(parts), 3)]
+    return quantize(e, e.concat(tensors, axis_in(axis, len(tensors[0].shape))), scale, zero)
+
+
+@onnx_op("QLinearGlobalAveragePool", domain=MICROSOFT)
+def qlinear_mean(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, channels_last: int = 0
+) -> Any:
+    """The mean over the axes of the image, rounded to scale and zero."""
+    axes = list(range(1, rank_of(x) - 1)) if channels_last else list(range(2, rank_of(x)))
+    return quantize(e, e.op("mean", dequantize(e, x, x_scale, x_zero), axis=axes, keepdims=True), scale, zero)
+
+
+@onnx_op("QLinearSoftmax", domain=MICROSOFT)
+def qlinear_softmax(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, axis: int = -1, opset: int = 13
+) -> Any:
+    """Softmax along an axis, rounded to scale and zero."""
+    return quantize(e, e.op("nn.softmax", dequantize(e, x, x_scale, x_zero), axis=axis), scale, zero)

@@ -1,0 +1,227 @@
+"""Images in another size, by tables of the elements that each new one is made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.topi.image.resize import MODES
+
+FEW = 8
+"""Elements for a new one that are taken and added one by one; more are a product with a matrix."""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of `old` elements that gets `new`, and how."""
+
+    old: int
+    new: int
+    scale: float
+    begin: float = 0.0  # of a region, as a part of the axis
+    end: float = 1.0
+
+    def places(self, mode: str) -> np.ndarray:
+        """Where each new element lies among the old ones."""
+        x = np.arange(self.new, dtype="float64")
+        halves = (x + 0.5) / self.scale - 0.5
+        if mode == "half_pixel" or (mode == "pytorch_half_pixel" and self.new > 1):
+            return halves
+        if mode == "pytorch_half_pixel":
+            return np.zeros(self.new)
+        if mode == "half_pixel_symmetric":
+            return self.old / 2 * (1 - self.new / (self.scale * self.old)) + halves
+        if mode == "align_corners":
+            return x * (self.old - 1) / max(self.new - 1, 1)
+        if mode == "asymmetric":
+            return x / self.scale
+        if mode == "tf_half_pixel_for_nn":
+            return (x + 0.5) / self.scale
+        if mode == "tf_crop_and_resize":
+            if self.new == 1:
+                return np.full(1, 0.5 * (self.begin + self.end) * (self.old - 1))
+            return (self.begin + x * (self.end - self.begin) / (self.new - 1)) * (self.old - 1)
+        raise GraphError(f"coordinate_transformation_mode={mode}\n  fix: one that ONNX defines")
+
+
+def _nearest(places: np.ndarray, mode: str) -> np.ndarray:
+    rules = {
+        "round_prefer_floor": lambda x: np.ceil(x - 0.5),
+        "round_prefer_ceil": lambda x: np.floor(x + 0.5),
+        "floor": np.floor,
+        "ceil": np.ceil,
+    }
+    if mode not in rules:
+        raise GraphError(f"nearest_mode={mode}\n  fix: one of {', '.join(rules)}")
+    return rules[mode](places).astype("int64")[:, None]
+
+
+def _kernel(distance: np.ndarray, mode: str, a: float) -> np.ndarray:
+    """The weight of an element at a distance, for "linear" and "cubic"."""
+    d = np.abs(distance)
+    if mode == "linear":
+        return np.clip(1 - d, 0, None)
+    near, far = ((a + 2) * d - (a + 3)) * d * d + 1, ((d - 5) * d + 8) * d * a - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0))
+
+
+def _taps(axis: _Axis, places: np.ndarray, mode: str, a: float, antialias: bool, inside_only: bool) -> Any:
+    """For each new element the old ones that it is made of, and their weights, (new, taps) each."""
+    narrow = min(axis.scale, 1.0) if antialias else 1.0
+    reach = math.ceil((1 if mode == "linear" else 2) / narrow)
+    indices = np.floor(places).astype("int64")[:, None] + np.arange(1 - reach, reach + 1)
+    weights = _kernel((indices - places[:, None]) * narrow, mode, a)
+    if inside_only:
+        weights = np.where((indices >= 0) & (indices < axis.old), weights, 0)
+    if antialias or inside_only:
+        weights = weights / weights.sum(axis=1, keepdims=True)
+    return indices, weights
+
+
+def _applied(e: OnnxEmitter, x: Any, dim: int, indices: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Along an axis, the sums of the elements at indices (new, taps), limited to the axis, times weights."""
+    size = x.shape[dim]
+    indices = np.clip(indices, 0, size - 1)
+    if weights is None:
+        return e.op("take", x, indices[:, 0], axis=dim)
+    rank = len(x.shape)
+    if indices.shape[1] > FEW:
+        matrix = np.zeros((len(indices), size))
+        np.add.at(matrix, (np.arange(len(indices))[:, None], indices), weights)
+        order = [*(a for a in range(rank) if a != dim), dim]
+        y = e.op("matmul", e.permute(x, order), e.constant(matrix.T, x.dtype))
+        return e.permute(y, [order.index(a) for a in range(rank)])
+    total: Any = None
+    for tap in range(indices.shape[1]):
+        if not weights[:, tap].any():
+            continue
+        by = e.constant(weights[:, tap].reshape([-1, *[1] * (rank - dim - 1)]), x.dtype)
+        part = e.op("multiply", e.op("take", x, indices[:, tap], axis=dim), by)
+        total = part if total is None else e.op("add", total, part)
+    return total
+
+
+def _sizes(e: OnnxEmitter, old: list[int], scales: Any, sizes: Any, axes: list[int], policy: str) -> list[_Axis]:
+    """What happens to each of the axes."""
+    if sizes is not None:
+        new = [int(s) for s in e.known(sizes, "the sizes of a Resize")]
+        factors = [n / max(old[a], 1) for n, a in zip(new, axes, strict=True)]
+        if policy != "stretch":
+            factor = min(factors) if policy == "not_larger" else max(factors)
+            factors, new = [factor] * len(new), [math.floor(factor * old[a] + 0.5) for a in axes]
+        return [_Axis(old[a], n, f) for a, n, f in zip(axes, new, factors, strict=True)]
+    factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
+    return [_Axis(old[a], math.floor(old[a] * f), f) for a, f in zip(axes, factors, strict=True)]
+
+
+@onnx_op("Resize")
+def resize(
+    e: OnnxEmitter,
+    x: Any,
+    roi: Any = None,
+    scales: Any = None,
+    sizes: Any = None,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "half_pixel",
+    nearest_mode: str = "round_prefer_floor",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    antialias: int = 0,
+    axes: Any = None,
+    keep_aspect_ratio_policy: str = "stretch",
+) -> Any:
+    """Each axis by itself. Opset 10 has scales as the second input, and places x / scale."""
+    if e.opset < 11:
+        scales, roi, coordinate_transformation_mode, nearest_mode = roi, None, "asymmetric", "floor"
+    x, rank = e.value(x), len(x.shape)
+    chosen = [axis_in(a, rank) for a in (axes or range(rank))]
+    old = [static(s, "the size of an image that is resized") if n in chosen else 0 for n, s in enumerate(x.shape)]
+    if isinstance(scales, np.ndarray) and not scales.size:
+        scales = None
+    sizes = None if isinstance(sizes, np.ndarray) and not sizes.size else sizes
+    if scales is None and sizes is None:
+        raise GraphError("a Resize without scales and sizes\n  fix: one of them")
+    plans = dict(zip(chosen, _sizes(e, old, scales, sizes, chosen, keep_aspect_ratio_policy), strict=True))
+    if coordinate_transformation_mode == "tf_crop_and_resize":
+        part = e.known(roi, "the region of a Resize")
+        bounds = zip(plans.items(), part[: len(chosen)], part[len(chosen) :], strict=True)
+        plans = {a: _Axis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
+    else:
+        plans = {a: p for a, p in plans.items() if p.old != p.new or p.scale != 1}
+    if _is_plain(x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside):
+        size = [plans[a].new if a in plans else x.shape[a] for a in (2, 3)]
+        method = "nearest_neighbor" if mode == "nearest" else "linear"
+        modes = {"method": method, "coordinate_transformation_mode": coordinate_transformation_mode}
+        return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest_mode)
+    dtype, outside = x.dtype, None
+    y = (
+        x
+        if mode == "nearest" or dtype not in ("float16", "bfloat16") and dtype[:5] == "float"
+        else e.cast(x, "float32")
+    )
+    for dim, plan in plans.items():
+        places = plan.places(coordinate_transformation_mode)
+        if coordinate_transformation_mode == "tf_crop_and_resize":
+            beyond = ((places < 0) | (places > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
+            outside = beyond if outside is None else outside | beyond
+        if mode == "nearest":
+            y = _applied(e, y, dim, _nearest(places, nearest_mode), None)
+        elif mode in ("linear", "cubic"):
+            taps = _taps(plan, places, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
+            y = _applied(e, y, dim, *taps)
+        else:
+            raise GraphError(f"a Resize of mode {mode}\n  fix: nearest, linear or cubic")
+    if outside is not None and outside.any():
+        y = e.op("where", e.constant(outside, "bool"), e.constant(extrapolation_value, y.dtype), y)
+    return _narrowed(e, y, dtype)
+
+
+def _narrowed(e: OnnxEmitter, y: Any, dtype: str) -> Any:
+    """Sums of elements in the type of the image: integers are rounded."""
+    if y.dtype == dtype or dtype[:5] == "float" or dtype == "bfloat16":
+        return e.cast(y, dtype)
+    limits = np.iinfo(dtype)
+    return e.cast(e.clip(e.op("round", y), float(limits.min), float(limits.max)), dtype)
+
+
+def _is_plain(
+    x: Any, plans: dict[int, _Axis], mode: str, places: str, nearest: str, antialias: int, inside_only: int
+) -> bool:
+    """Whether the operator `image.resize2d` computes it, by exact fractions."""
+    fits = len(x.shape) == 4 and set(plans) <= {2, 3} and all(isinstance(s, int) for s in x.shape[2:])
+    whole = all(abs(p.old * p.scale - p.new) < 1e-6 for p in plans.values())
+    kinds = mode == "nearest" or (mode == "linear" and x.dtype[:5] == "float")
+    return bool(plans) and fits and whole and kinds and places in MODES and not antialias and not inside_only
+
+
+@onnx_op("Upsample")
+def upsample(e: OnnxEmitter, x: Any, scales_input: Any = None, mode: str = "nearest", scales: Any = None) -> Any:
+    """The scales are an attribute before opset 9."""
+    factors = np.asarray(scales, "float32") if scales_input is None else scales_input
+    places = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    kind, opset = "linear" if mode in ("linear", "bilinear") else mode, e.opset
+    try:
+        e.opset = max(opset, 13)
+        return resize(e, x, None, factors, mode=kind, **places)
+    finally:
+        e.opset = opset
+
+
+@onnx_op("AffineGrid")
+def affine_grid(e: OnnxEmitter, theta: Any, size: Any, align_corners: int = 0) -> Any:
+    """(n, 2, 3) or (n, 3, 4) -> (n, h, w, 2) or (n, d, h, w, 3): places of -1..1 under an affine map, x first."""
+    _, _, *shape = (int(n) for n in e.known(size, "the size of an AffineGrid"))
+    corners = [np.linspace(-1, 1, n) if n > 1 else np.full(1, -1.0) for n in shape]
+    spans = corners if align_corners else [(np.arange(n) * 2 + 1) / n - 1 for n in shape]
+    places = np.stack(np.meshgrid(*spans, indexing="ij")[::-1] + [np.ones(shape)], axis=-1)
+    theta = e.value(theta)
+    flat = e.constant(places.reshape(-1, len(shape) + 1), theta.dtype)
+    grid = e.op("matmul", flat, e.permute(theta, [0, 2, 1]))
+    return e.reshape(grid, (theta.shape[0], *shape, len(shape)))
