@@ -1,4 +1,7 @@
-"""Single nodes of ONNX as models, ours against ONNX's own evaluator; `python -m harness.onnx_operators` prints a table."""
+"""Single nodes of ONNX as models, ours against ONNX's own evaluator.
+
+`PYTHONPATH=test python -m harness.onnx_operators [--newest] [operators]` prints a table.
+"""
 
 from __future__ import annotations
 
@@ -104,10 +107,8 @@ def main() -> None:
     for name, opset, number, kind, why in rows([a for a in sys.argv[1:] if a[0] != "-"], every):
         tables.setdefault(name, Counter())[kind] += 1
         if kind != "passes":
-            print(
-                f"{name} opset {opset} case {number}: {kind}: {why.splitlines()[min(1, why.count(chr(10)))] if why else ''}",
-                flush=True,
-            )
+            line = (why.splitlines() or [""])[min(1, why.count("\n"))]
+            print(f"{name} opset {opset} case {number}: {kind}: {line}", flush=True)
     for name, counts in tables.items():
         print(f"{name:28}", dict(counts))
     clean = [name for name, c in tables.items() if set(c) <= {"passes", "no reference"} and c["passes"]]

@@ -220,7 +220,7 @@ def affine_grid(e: OnnxEmitter, theta: Any, size: Any, align_corners: int = 0) -
     _, _, *shape = (int(n) for n in e.known(size, "the size of an AffineGrid"))
     corners = [np.linspace(-1, 1, n) if n > 1 else np.full(1, -1.0) for n in shape]
     spans = corners if align_corners else [(np.arange(n) * 2 + 1) / n - 1 for n in shape]
-    places = np.stack(np.meshgrid(*spans, indexing="ij")[::-1] + [np.ones(shape)], axis=-1)
+    places = np.stack([*np.meshgrid(*spans, indexing="ij")[::-1], np.ones(shape)], axis=-1)
     theta = e.value(theta)
     flat = e.constant(places.reshape(-1, len(shape) + 1), theta.dtype)
     grid = e.op("matmul", flat, e.permute(theta, [0, 2, 1]))
