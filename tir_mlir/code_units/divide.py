@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
 
 from mlir import ir
 
 from tir_mlir.dialect.calls import CALL
 from tir_mlir.dialect.ir import attrs, create, direct_ops, walk
+from tir_mlir.dialect.ir.function_texts import callees_in, function_text, module_of
 from tir_mlir.runtime.cache import store
 
 PREFIX = "unit."
 _HERE = "unit.of.this.text"
-_CALLS = re.compile(r'\bcall @("[^"]*"|[\w$.-]+)')
-_IDS = re.compile(r"tir\.id = \d+ ")
 
 
 @dataclass(frozen=True)
@@ -81,10 +77,9 @@ def _unit(name: str, functions: dict[str, ir.Operation]) -> Unit:
     op.attributes[attrs.UNIT] = ir.UnitAttr.get()
     texts: dict[str, str] = {}
     for function in (order := [name]):
-        texts[function] = str(functions[function].get_asm(use_local_scope=True, assume_verified=True))
-        callees = dict.fromkeys(callee.strip('"') for callee in _CALLS.findall(texts[function]))
-        order += [callee for callee in callees if callee in functions and callee not in order]
-    content = _module_of(texts.values())
+        texts[function] = function_text(functions[function])
+        order += [c for c in callees_in(texts[function]) if c in functions and c not in order]
+    content = module_of(texts.values())
     symbol = PREFIX + store.digest(content)
     externals = tuple(callee for callee in order if not len(functions[callee].regions[0].blocks))
     return Unit(symbol, content.replace(_HERE, symbol), name, externals)
@@ -95,13 +90,6 @@ def _rename(op: ir.Operation, symbol: str) -> None:
     facts = attrs.get(op, attrs.ATTRS, {})
     if "global_symbol" in facts:
         attrs.put(op, attrs.ATTRS, {**facts, "global_symbol": symbol})
-
-
-def _module_of(functions: Iterable[str]) -> str:
-    """The text of a module of functions, of which these are the texts, with ids from 0 in order."""
-    numbers = count()
-    body = _IDS.sub(lambda _: f"tir.id = {next(numbers)} ", "\n".join(functions))
-    return f"module attributes {{tir.next = {next(numbers)} : i64}} {{\n{body}\n}}\n"
 
 
 def _declare(module: ir.Module, units: dict[str, ir.Operation]) -> None:

@@ -112,7 +112,7 @@ Size = int | str
 
 def symbols(size: Size) -> list[str]:
     """The names in a size, sorted."""
-    return sorted(names_in(parse(size)))
+    return [] if isinstance(size, int) else sorted(names_in(parse(size)))
 
 
 def product(sizes: Sequence[Size]) -> Size:

@@ -135,10 +135,17 @@ class _Nodes:
         self.func = func
         self.types: dict[ir.Value, TensorType] = {}
         self.roots: dict[ir.Value, ir.Value] = {}
+        self.arguments = [self._argument(number) for number in range(len(func.inputs))]
         self.steps = [self._step(node) for node in func.nodes]
         for step in self.steps:
             for value in step.results:
                 _check_bytes(func, byte_size(self.type_of(value)), f"{func.name_of(value)} of")
+
+    def _argument(self, number: int) -> tuple[str, str | None]:
+        """The name of an argument, and that of the weight that it is."""
+        name = self.func.input_name(number)
+        _check_bytes(self.func, byte_size(self.func.input_type(number)), f"{name} of")
+        return name, self.func.weight(number)
 
     def _step(self, node: Node) -> _Step:
         callee = node.callee
@@ -175,7 +182,7 @@ class _Planner:
     ):
         self.shared, self.scratch = shared, scratch
         self.func, self.in_place, self.steps = nodes.func, in_place, nodes.steps
-        self.type_of, self.roots = nodes.type_of, nodes.roots
+        self.type_of, self.roots, self.arguments = nodes.type_of, nodes.roots, nodes.arguments
         self.made = Plan()
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
@@ -201,12 +208,11 @@ class _Planner:
         return self.made
 
     def _arguments(self) -> None:
-        for number, value in enumerate(self.func.inputs):
-            type_, weight = self.func.input_type(number), self.func.weight(number)
-            _check_bytes(self.func, byte_size(type_), f"{self.func.input_name(number)} of")
+        for value, (name, weight) in zip(self.func.inputs, self.arguments, strict=True):
+            type_ = self.type_of(value)
             if weight is None:
                 self.fixed[value] = INPUT, len(self.made.inputs)
-                self.made.inputs.append((self.func.input_name(number), type_))
+                self.made.inputs.append((name, type_))
                 continue
             size = byte_size(type_)
             if not isinstance(size, int):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mlir import ir
@@ -96,23 +97,25 @@ def erase_unused_functions(module: ir.Module) -> int:
     """
     erased, dropped = 0, set[str]()
     while True:
-        called = _called(module)
-        unused = [f for f in tensor_funcs(module) if f.kind != encoding.GRAPH and f.name not in called]
+        others = tensor_funcs(module)  # programs call programs only
+        called = _called([func.op for func in others])
+        unused = [f for f in others if f.kind != encoding.GRAPH and f.name not in called]
         if not unused:
             break
         dropped |= {f.callee for f in unused if f.kind == encoding.CALL_TIR}
         for func in unused:
             func.op.erase()
         erased += len(unused)
-    live = called | {f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR}
-    for func in funcs(module):
-        if func.name in dropped - live:
+    dropped -= called | {f.callee for f in others if f.kind == encoding.CALL_TIR}
+    dropped -= _called([func.op for func in funcs(module)]) if dropped else set()
+    for func in funcs(module) if dropped else ():
+        if func.name in dropped:
             func.op.erase()
             erased += 1
     return erased
 
 
-def _called(module: ir.Module) -> set[str]:
+def _called(functions: Sequence[ir.Operation]) -> set[str]:
     callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -120,5 +123,6 @@ def _called(module: ir.Module) -> set[str]:
             callees.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         return ir.WalkResult.ADVANCE
 
-    visit(module.operation, look)
+    for function in functions:
+        visit(function, look)
     return callees

@@ -10,8 +10,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
 from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import is_view
-from tir_mlir.graph.operators import array_rule
+from tir_mlir.graph.operators import OperatorKind, array_rule, kind_of
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
 from tir_mlir.graph.units.operator_unit import Use, operator_functions
@@ -45,12 +44,14 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
 
 def _use(func: TensorFunc, node: Node) -> Use | None:
     """What the function of a node is made of; None for a node that stays as it is. Errors: GraphError."""
+    if node.kind != encoding.OPERATOR:
+        return None
     name = node.operator
-    if node.kind != encoding.OPERATOR or (encoding.OF in func.op.attributes and array_rule(func, node) is not None):
+    if encoding.OF in func.op.attributes and array_rule(func, node) is not None:
         return None
     if name is None:
         raise GraphError(f"{node!r} calls a function that stands for no operator")
-    if is_view(node):
+    if kind_of(name) is OperatorKind.VIEW:
         return None
     numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
     inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
