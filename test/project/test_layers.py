@@ -50,6 +50,7 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence graph opt passes.schedule.queries runtime schedule schedules script sources target "
         "tir_mlir"
     ),
+    "onnx_backend": "build dialect graph",
     "compat": "build dialect graph on_demand runtime schedule script target te tir_mlir topi tune",
 }
 # The parts of the packages, and which other parts of the same package they may import; ".": the modules directly in it.

@@ -12,6 +12,7 @@ from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_graph, sorted_nodes, used_names
 from tir_mlir.graph.fronts.onnx_model.node_import import NodeImporter, identifier
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import IN_BYTES, TensorSequence
 from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, dense_array
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
 from tir_mlir.graph.size_code import checked_dtype
@@ -25,7 +26,7 @@ def from_onnx(
     *,
     ops: Mapping[str, Callable[..., Any]] | None = None,
     name: str = "main",
-    shapes: Mapping[str, Sequence[int | str]] | None = None,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> Any:
     """Translate a model of ONNX to a Graph with the model's weights.
@@ -36,24 +37,41 @@ def from_onnx(
     initializers are weights by their names, and a dimension with a name (dim_param) is a size of that name. Functions
     of the model, and operators that ONNX defines by others, are inlined. ops: the meaning of operators by their type,
     {"MyOp": f}: f takes te tensors and the attributes by name, and returns a te tensor or several; it comes before
-    what is known. shapes: of inputs by their names, instead of those in the file. values: of inputs that are constants
+    what is known. shapes: of inputs by their names, instead of those in the file, of a sequence one for each of its
+    tensors: {"x": (1, "n")}. values: of inputs that are constants
     of the graph, {"shape": np.array([2, -1])}: such as decide on shapes.
     Raises GraphError that names all operators it does not know, each with its node.
     """
     with followed("import of a model"):
         proto = read_model(model)
-        return _OnnxImporter(GraphBuilder(name), proto, dict(ops or {}), shapes or {}, values or {}).graph()
+        importer = OnnxImporter(GraphBuilder(name), proto, dict(ops or {}), shapes or {}, values or {})
+        graph = importer.graph()
+        for result, length in zip(proto.graph.output, importer.lengths, strict=True):
+            if length is not None:
+                raise GraphError(
+                    f"from_onnx: the output {result.name} is a sequence, and a graph returns tensors\n"
+                    "  fix: return its elements, or ConcatFromSequence of them"
+                )
+        return graph
 
 
-class _OnnxImporter:
-    """One import: `graph()` is its result."""
+class InputValuesNeeded(GraphError):
+    """A refusal that values of the inputs `names` at import would overcome."""
+
+    def __init__(self, message: str, names: Sequence[str]):
+        super().__init__(message)
+        self.names = list(names)
+
+
+class OnnxImporter:
+    """One import: `graph()` is its result; then `lengths`: of those outputs that are sequences, else None."""
 
     def __init__(
         self,
         builder: Any,
         proto: Any,
         ops: Mapping[str, Callable[..., Any]],
-        shapes: Mapping[str, Sequence[int | str]],
+        shapes: Mapping[str, Sequence[Any]],
         values: Mapping[str, Any],
     ):
         self.builder, self.proto, self.given_shapes, self.given_values = builder, proto, shapes, values
@@ -67,15 +85,25 @@ class _OnnxImporter:
         check_graph(graph)
         self._check_names(graph)
         for name, value in self.given_values.items():
-            self.values[name] = np.asarray(value)
+            self.values[name] = TensorSequence(map(np.asarray, value)) if isinstance(value, list) else np.asarray(value)
         self._initializers(graph)
         for value_info in graph.input:
             if value_info.name not in self.values:
-                self.values[value_info.name] = self._input(value_info)
+                is_sequence = value_info.type.HasField("sequence_type") and value_info.name in self.given_shapes
+                made = self._sequence(value_info) if is_sequence else self._input(value_info)
+                self.values[value_info.name] = made
+                self.nodes.note_input(value_info.name, made)
         self.emitter.used = used_names(graph)
         self.nodes.add_all(sorted_nodes(graph))
-        self.nodes.refusals.check("from_onnx", _FIX)
-        self.builder.output(*(self._result(result.name) for result in graph.output))
+        try:
+            self.nodes.refusals.check("from_onnx", _FIX)
+        except GraphError as error:
+            if self.nodes.needed:
+                raise InputValuesNeeded(str(error), sorted(self.nodes.needed)) from None
+            raise
+        results = [self.values[result.name] for result in graph.output]
+        self.lengths = [len(x) if isinstance(x, TensorSequence) else None for x in results]
+        self.builder.output(*(self.emitter.value(x) for r in results for x in (r if isinstance(r, list) else [r])))
         return self.builder.finish()
 
     def _check_names(self, graph: Any) -> None:
@@ -86,15 +114,6 @@ class _OnnxImporter:
                     f"from_onnx: {what} of {unknown[0]}, which is no input of the model\n"
                     f"  fix: name one of {', '.join(names) or 'none'}"
                 )
-
-    def _result(self, name: str) -> Any:
-        value = self.values[name]
-        if isinstance(value, list):
-            raise GraphError(
-                f"from_onnx: the output {name} is a sequence, and a graph returns tensors\n"
-                "  fix: return its elements, or ConcatFromSequence of them"
-            )
-        return self.emitter.value(value)
 
     def _initializers(self, graph: Any) -> None:
         try:
@@ -121,8 +140,17 @@ class _OnnxImporter:
             ]
         if negative := [size for size in shape if isinstance(size, int) and size < 0]:
             raise GraphError(f"from_onnx: the input {name} has the size {negative[0]}\n  fix: a number from 0 on")
-        self.emitter.inputs.append(self.builder.input(name, shape, _input_dtype(name, tensor.elem_type)))
+        return self._tensor(name, shape, tensor.elem_type)
+
+    def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Any:
+        self.emitter.inputs.append(self.builder.input(name, shape, _input_dtype(name, elem_type)))
         return self.emitter.inputs[-1]
+
+    def _sequence(self, value_info: Any) -> TensorSequence:
+        """A sequence of as many tensors as shapes are given, each an input of its own: x -> x_0, x_1, .."""
+        element, shapes = value_info.type.sequence_type.elem_type.tensor_type, self.given_shapes[value_info.name]
+        parts: Any = enumerate(shapes)
+        return TensorSequence(self._tensor(f"{value_info.name}_{n}", shape, element.elem_type) for n, shape in parts)
 
     def _dimension(self, name: str) -> str:
         """The size of a dim_param: different names are different sizes, also where one identifier is near to both."""
@@ -138,7 +166,8 @@ def _input_dtype(name: str, elem_type: int) -> str:
     kinds = onnx.TensorProto.DataType
     kind = kinds.Name(elem_type).lower() if elem_type in kinds.values() else f"of type {elem_type}"
     try:
-        return checked_dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type).name)
+        name_of_type = onnx.helper.tensor_dtype_to_np_dtype(elem_type).name
+        return checked_dtype(IN_BYTES.get(name_of_type, name_of_type))
     except (GraphError, KeyError):
         raise GraphError(
             f"from_onnx: the input {name} is {kind}, which graphs do not have\n"

@@ -125,6 +125,11 @@ class NodeImporter:
     def _refuse(self, node: Any, reason: str) -> None:
         self.refusals.add(node.op_type, " in ".join([node_name(node), *self._path[::-1]]), "", reason)
 
+    def note_input(self, name: str, x: Any) -> None:
+        """Remember which input of the model a value, or a sequence of them, is."""
+        for value in x if isinstance(x, TensorSequence) else [x]:
+            self.sources[value] = frozenset([name])
+
     def _sources_of(self, operands: Iterable[Any]) -> frozenset[str]:
         values = [v for x in operands for v in (x if isinstance(x, TensorSequence) else [x])]
         return frozenset().union(*(self.sources.get(v, ()) for v in values if isinstance(v, Value)))

@@ -44,6 +44,10 @@ def _of_row(row: Operator) -> Translation:
     return lambda e, x, y: e.op(row.name, x, y)
 
 
+IN_BYTES = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
+"""Integers of few bits, which graphs have in bytes."""
+
+
 class TensorSequence(list):
     """A sequence of ONNX, whose length is known: Values and known arrays."""
 
@@ -109,8 +113,7 @@ class OnnxEmitter(Emitter):
 
 def _kept(x: np.ndarray) -> tuple[np.ndarray, str]:
     """An array as graphs have it, and its element type: bfloat16 as bits, integers of 4 bits in bytes."""
-    if x.dtype.name in ("int4", "uint4", "int2", "uint2"):
-        wide = "int8" if x.dtype.name[0] == "i" else "uint8"
+    if wide := IN_BYTES.get(x.dtype.name):
         return x.astype(wide), wide
     if x.dtype.name.startswith("float8") or x.dtype.name.startswith("float4"):
         return x.astype("float32"), "float32"

@@ -343,28 +343,17 @@ def _place(e: OnnxEmitter, operator: str, x: Any, axis: int, keepdims: int, last
 
 @onnx_op("CumSum")
 def running_sum(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
-    along = axis_in(int(e.known(axis, "the axis of a CumSum")[0]), len(x.shape))
-    if not reverse:
-        return e.op("cumsum", x, axis=along, exclusive=bool(exclusive))
-    backward = e.op("cumsum", e.op("flip", x, axis=along), axis=along, exclusive=bool(exclusive))
-    return e.op("flip", backward, axis=along)
+    return _running(e, "cumsum", x, axis, exclusive, reverse)
 
 
 @onnx_op("CumProd")
 def running_product(e: OnnxEmitter, x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
-    """Products of the elements up to each one, doubling their number in each of log2(n) steps."""
-    along, x = axis_in(int(e.known(axis, "the axis of a CumProd")[0]), len(x.shape)), e.value(x)
-    size = static(x.shape[along], "the axis of a CumProd")
-    y = e.op("flip", x, axis=along) if reverse else x
-    y, distance = _later(e, y, along, 1) if exclusive else y, 1
-    while distance < size:
-        y = e.op("multiply", y, _later(e, y, along, distance))
-        distance *= 2
-    return e.op("flip", y, axis=along) if reverse else y
+    return _running(e, "cumprod", x, axis, exclusive, reverse)
 
 
-def _later(e: OnnxEmitter, x: Any, axis: int, distance: int) -> Any:
-    """x moved along an axis, with ones before it."""
-    distance = min(distance, x.shape[axis])
-    ones = e.broadcast(e.constant(1, x.dtype), [distance if a == axis else s for a, s in enumerate(x.shape)])
-    return e.concat([ones, e.slice(x, axis, 0, x.shape[axis] - distance)], axis)
+def _running(e: OnnxEmitter, operator: str, x: Any, axis: Any, exclusive: int, reverse: int) -> Any:
+    along = axis_in(int(e.known(axis, "the axis of a running sum or product")[0]), len(x.shape))
+    if not reverse:
+        return e.op(operator, x, axis=along, exclusive=bool(exclusive))
+    backward = e.op(operator, e.op("flip", x, axis=along), axis=along, exclusive=bool(exclusive))
+    return e.op("flip", backward, axis=along)

@@ -116,6 +116,8 @@ def _sizes(e: OnnxEmitter, old: list[int], scales: Any, sizes: Any, axes: list[i
             factor = min(factors) if policy == "not_larger" else max(factors)
             factors, new = [factor] * len(new), [math.floor(factor * old[a] + 0.5) for a in axes]
         return [_Axis(old[a], n, f) for a, n, f in zip(axes, new, factors, strict=True)]
+    if scales is None:
+        raise GraphError("a Resize without scales and sizes\n  fix: one of them")
     factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
     return [_Axis(old[a], math.floor(old[a] * f), f) for a, f in zip(axes, factors, strict=True)]
 
@@ -143,11 +145,7 @@ def resize(
     x, rank = e.value(x), len(x.shape)
     chosen = [axis_in(a, rank) for a in (axes or range(rank))]
     old = [static(s, "the size of an image that is resized") if n in chosen else 0 for n, s in enumerate(x.shape)]
-    if isinstance(scales, np.ndarray) and not scales.size:
-        scales = None
-    sizes = None if isinstance(sizes, np.ndarray) and not sizes.size else sizes
-    if scales is None and sizes is None:
-        raise GraphError("a Resize without scales and sizes\n  fix: one of them")
+    scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
     plans = dict(zip(chosen, _sizes(e, old, scales, sizes, chosen, keep_aspect_ratio_policy), strict=True))
     if coordinate_transformation_mode == "tf_crop_and_resize":
         part = e.known(roi, "the region of a Resize")
@@ -157,15 +155,10 @@ def resize(
         plans = {a: p for a, p in plans.items() if p.old != p.new or p.scale != 1}
     if _is_plain(x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside):
         size = [plans[a].new if a in plans else x.shape[a] for a in (2, 3)]
-        method = "nearest_neighbor" if mode == "nearest" else "linear"
-        modes = {"method": method, "coordinate_transformation_mode": coordinate_transformation_mode}
-        return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest_mode)
-    dtype, outside = x.dtype, None
-    y = (
-        x
-        if mode == "nearest" or dtype not in ("float16", "bfloat16") and dtype[:5] == "float"
-        else e.cast(x, "float32")
-    )
+        return _by_fractions(e, x, size, mode, coordinate_transformation_mode, nearest_mode)
+    if mode not in ("nearest", "linear", "cubic"):
+        raise GraphError(f"a Resize of mode {mode}\n  fix: nearest, linear or cubic")
+    y, outside = (x if mode == "nearest" or x.dtype in ("float32", "float64") else e.cast(x, "float32")), None
     for dim, plan in plans.items():
         places = plan.places(coordinate_transformation_mode)
         if coordinate_transformation_mode == "tf_crop_and_resize":
@@ -173,14 +166,17 @@ def resize(
             outside = beyond if outside is None else outside | beyond
         if mode == "nearest":
             y = _applied(e, y, dim, _nearest(places, nearest_mode), None)
-        elif mode in ("linear", "cubic"):
+        else:
             taps = _taps(plan, places, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
             y = _applied(e, y, dim, *taps)
-        else:
-            raise GraphError(f"a Resize of mode {mode}\n  fix: nearest, linear or cubic")
     if outside is not None and outside.any():
         y = e.op("where", e.constant(outside, "bool"), e.constant(extrapolation_value, y.dtype), y)
-    return _narrowed(e, y, dtype)
+    return _narrowed(e, y, x.dtype)
+
+
+def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, places: str, nearest: str) -> Any:
+    modes = {"method": "nearest_neighbor" if mode == "nearest" else "linear", "coordinate_transformation_mode": places}
+    return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest)
 
 
 def _narrowed(e: OnnxEmitter, y: Any, dtype: str) -> Any:
