@@ -33,7 +33,8 @@ check: lint lit  ## all checks before a merge; at most twelve minutes on two cor
 	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
 
-check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run
+check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run, Intel's OpenCL
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[nightly]'
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
 	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)

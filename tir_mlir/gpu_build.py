@@ -11,17 +11,18 @@ from mlir import ir
 from tir_mlir.dialect.ir import clone_module, entered, funcs
 from tir_mlir.passes.lower.gpu import emulation
 from tir_mlir.passes.lower.gpu.outline.limits import Limits
-from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm, lower_to_rocdl
+from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm, lower_to_rocdl, lower_to_spirv
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
+from tir_mlir.runtime.drivers.opencl import CHIP
 from tir_mlir.runtime.drivers.opencl_code import OpenclCode
 from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.drivers.rocm_code import RocmCode
 from tir_mlir.runtime.gpu import opencl_function
 from tir_mlir.runtime.gpu.function import functions as device_functions
 from tir_mlir.runtime.gpu.host_program import HostProgram
-from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
+from tir_mlir.runtime.gpu.source import opencl_c, source_of
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
@@ -116,10 +117,15 @@ def opencl_library(
     with timing.clock("lower"):
         device = clone_module(original)
         lower_to_device(device, _limits_of(target), warp=target.warp, timing=timing.passes, follow=follow)
-        code = OpenclCode(source_of(device, OPENCL_C))
+        code = OpenclCode(
+            target,
+            lambda: source_of(device, opencl_c(target.warp)),
+            lambda: lower_to_spirv(device, target.warp, timing=timing.passes, follow=follow),
+        )
+        kernels = KernelCode("", CHIP, code.spirv) if target.spirv else KernelCode(code.text, CHIP)
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
-    functions = opencl_function.functions(signatures, programs, code.text)
-    return Library(str(original), lambda: device, code, functions, timing, code, origin, code.source)
+    functions = opencl_function.functions(signatures, programs, kernels)
+    return Library(str(original), lambda: code.kernels, code, functions, timing, code, origin, code.source)
 
 
 def rocm_library(

@@ -112,6 +112,10 @@ ROCDL_PASSES = tuple(
 )
 """From kernels to the llvm and rocdl dialects. CHIP: as gfx942."""
 
+TO_SPIRV = "tir-lower-gpu-spirv"
+SPIRV_PASSES = ("tir-lower-gpu-bounds", *NVVM_PASSES, TO_SPIRV)
+"""From kernels to the llvm dialect with functions of SPIR-V. `TO_SPIRV` runs on the kernels alone."""
+
 LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
 """PTX gets the lines of the program, as `.loc`."""
 

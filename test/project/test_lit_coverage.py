@@ -61,7 +61,7 @@ def test_a_lowering_pass_is_called_as_its_file():
 def test_every_lowering_pass_has_a_position():
     """But for those that only a checked build runs, before the others, and an emulated one, after them."""
     own = {n for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}
-    run = {*pipeline.MODULE_PASSES, *pipeline.GPU_PASSES, *pipeline.NVVM_PASSES, *pipeline.pass_names(parallel=True)}
+    run = {*pipeline.MODULE_PASSES, *pipeline.GPU_PASSES, *pipeline.SPIRV_PASSES, *pipeline.pass_names(parallel=True)}
     assert own - run == {"tir-lower-checks-mark", "tir-lower-gpu-emulation"}
 
 

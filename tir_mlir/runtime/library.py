@@ -92,16 +92,13 @@ class Library(_Functions):
 
     @property
     def llvm_ir(self) -> str:
-        """LLVM IR, before LLVM's own optimizations. Raises BuildError for a library of OpenCL."""
+        """LLVM IR, before LLVM's own optimizations."""
         with entered():
-            module = self._module()
-            if not all(op.operation.name.startswith("llvm.") for op in module.body.operations):
-                raise BuildError("this library has no LLVM IR; fix: lib.source is the text that its device compiles")
-            return translate_module_to_llvmir(module.operation)
+            return translate_module_to_llvmir(self._module().operation)
 
     @property
     def assembly(self) -> str:
-        """The machine code, disassembled; PTX of a library for an NVIDIA GPU."""
+        """The machine code, disassembled; PTX of a library for an NVIDIA GPU, SPIR-V of one for OpenCL."""
         return self._driver.assembly()
 
     def report(self, *args: Any, name: str | None = None, **named: Any) -> Any:
@@ -131,7 +128,8 @@ class Library(_Functions):
             .so    a shared library, an object file and a header         .o    an object file and a header
             .a     a static library and a header                         .h    a header
             .wasm  a WebAssembly module and its JavaScript loader, of a library for "wasm_simd"
-            .ptx   the PTX of a library for an NVIDIA GPU            .cl   the kernels of one for OpenCL
+            .ptx   the PTX of a library for an NVIDIA GPU
+            .cl, .spv  the kernels of one for OpenCL, as OpenCL C and SPIR-V
             .hsaco the code object of a library for a GPU of AMD
 
         A function f(A, B) is `int f(const float *A, float *B)`: 0, or -1 for arguments that it is not for, and

@@ -151,18 +151,36 @@ class CUDA:
         return f"+ptx{self.ptx}"
 
 
+_SUB_GROUPS = (8, 16, 32)
+
+
 @dataclass(frozen=True)
 class OpenCL:
-    """A device with OpenCL: threads of a block and bytes of shared memory that it has at least. Threads combine values
-    in shared memory, as not every device has shuffles."""
+    """A device with OpenCL: threads of a block and bytes of shared memory that it has at least.
+
+    warp: threads of a sub-group, which shuffle values: 8, 16 or 32; 1: values are combined in shared memory, as not
+    every device has shuffles. spirv: the device gets the kernels as SPIR-V, by MLIR and LLVM; else as OpenCL C. Raises
+    BuildError for another warp.
+    """
 
     max_threads: int = 1024
     shared: int = 32 << 10
-    warp: int = field(default=1, init=False)
+    warp: int = 1
+    spirv: bool = False
+
+    def __post_init__(self) -> None:
+        if self.warp not in (1, *_SUB_GROUPS):
+            known = ", ".join(map(str, _SUB_GROUPS))
+            raise BuildError(f"a sub-group of OpenCL has {known} threads, not {short_repr(self.warp)}; fix: warp=32")
 
     @property
     def chip(self) -> str:
         return "OpenCL"
+
+    @property
+    def triple(self) -> str:
+        """Of SPIR-V."""
+        return "spirv64-unknown-unknown"
 
 
 OPENCL = OpenCL()

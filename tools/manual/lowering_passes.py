@@ -26,7 +26,8 @@ def page() -> str:
     parts += ["From upstream MLIR to the LLVM dialect, passes of `tir_mlir` and upstream passes:", _table(list(after))]
     parts += ["From blocks to kernels for a GPU:", _table(list(pipeline.GPU_PASSES), pipeline.GPU_POSITIONS)]
     parts += ["From kernels to the llvm and nvvm dialects:", _table(list(pipeline.NVVM_PASSES))]
-    names = [*ours, *after, *pipeline.GPU_PASSES, *pipeline.NVVM_PASSES]
+    parts += ["From kernels to the llvm dialect with functions of SPIR-V:", _table(list(pipeline.SPIRV_PASSES))]
+    names = [*ours, *after, *pipeline.GPU_PASSES, *pipeline.SPIRV_PASSES]
     parts += ["## Passes"]
     parts += [section(name, LOWERINGS[name].run) for name in dict.fromkeys(names) if name in LOWERINGS]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"

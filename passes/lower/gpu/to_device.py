@@ -56,6 +56,17 @@ def lower_to_nvvm(
         return kernels
 
 
+def lower_to_spirv(
+    device: ir.Module, warp: int, *, timing: dict[str, float] | None = None, follow: Follow | None = None
+) -> ir.Module:
+    """The same in the llvm dialect, with the functions of SPIR-V. warp: as of `lower_to_device`."""
+    with entered():
+        kernels = _lower_kernels(device, pipeline.SPIRV_PASSES[:-1], timing, follow)
+        clock = PassTimer(timing, follow, kernels)
+        clock.run(pipeline.TO_SPIRV, lambda: LOWERINGS[pipeline.TO_SPIRV].run(kernels, warp=warp))
+        return kernels
+
+
 def lower_to_rocdl(
     device: ir.Module, chip: str, *, timing: dict[str, float] | None = None, follow: Follow | None = None
 ) -> ir.Module:

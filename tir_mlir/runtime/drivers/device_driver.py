@@ -32,10 +32,12 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a"); or OpenCL C."""
+    """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a"); or OpenCL C, with
+    the SPIR-V that is loaded in its place, if any."""
 
     text: str
     chip: str
+    spirv: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,12 @@ _NUMBERS = {
     "float32": ("<f", np.float32), "float64": ("<d", np.float64), "float16": ("<e", np.float16),
 }  # fmt: skip
 CHIP = "OpenCL"
-_EXTENSIONS = {"cl_khr_fp16": "float16", "cl_khr_fp64": "float64"}
-"""What kernels with numbers of a type ask for."""
+_EXTENSIONS = {
+    "cl_khr_fp16": ("float16", "compute in another type"),
+    "cl_khr_fp64": ("float64", "compute in another type"),
+    "cl_khr_subgroup_shuffle": ("shuffles", "target.OpenCL(warp=1), which combines in shared memory"),
+}
+"""What kernels ask a device for, and the fix where it has none."""
 
 
 class OpenclDriver:
@@ -71,13 +75,19 @@ class OpenclDriver:
     def load(self, device: int, code: KernelCode) -> tuple[int, Any]:
         self._queue(device)
         name, extensions = self._devices[device].name.strip(), self._devices[device].extensions.split()
-        for extension, dtype in _EXTENSIONS.items():
+        for extension, (what, fix) in _EXTENSIONS.items():
             if extension in code.text and extension not in extensions:
-                raise DeviceError(f"OpenCL on {name} has no {dtype} ({extension}); fix: compute in another type")
+                raise DeviceError(f"OpenCL on {name} has no {what} ({extension}); fix: {fix}")
+        if code.spirv and "SPIR-V" not in self._devices[device].il_version:
+            raise DeviceError(
+                f"OpenCL on {name} takes no SPIR-V; fix: target.OPENCL, whose kernels are OpenCL C, or a runtime that "
+                "takes it (on a CPU Intel's: pip install intel-opencl-rt)"
+            )
         try:
-            return device, self._cl.Program(self._contexts[device], code.text).build()
+            return device, self._cl.Program(self._contexts[device], code.spirv or code.text).build()
         except self._cl.RuntimeError as error:
-            raise DeviceError(f"OpenCL refuses the text of the kernels (lib.source): {error}") from error
+            what = "SPIR-V of the kernels (lib.assembly)" if code.spirv else "text of the kernels (lib.source)"
+            raise DeviceError(f"OpenCL refuses the {what}: {error}") from error
 
     def launcher(self, module: tuple[int, Any], launch: Launch) -> _OpenclLauncher:
         device, program = module

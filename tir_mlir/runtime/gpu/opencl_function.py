@@ -23,8 +23,8 @@ class OpenclFunction(DeviceFunction):
 
 
 def functions(
-    signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], text: str
+    signatures: Sequence[CallSignature], programs: Mapping[str, HostProgram], code: KernelCode
 ) -> dict[str, OpenclFunction]:
     """A callable for each signature."""
-    code = LoadedCode(KernelCode(text, opencl.CHIP))
-    return {s.name: OpenclFunction(s, programs[s.name], code) for s in signatures}
+    loaded = LoadedCode(code)
+    return {s.name: OpenclFunction(s, programs[s.name], loaded) for s in signatures}

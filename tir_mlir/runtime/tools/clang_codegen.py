@@ -9,16 +9,17 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.tools import files, llc_targets, toolchain
 
 _FLAGS = (
-    "-cc1", "-O3", "-vectorize-loops", "-mrelocation-model", "pic", "-pic-level", "2", "-x", "ir",
+    "-cc1", "-vectorize-loops", "-mrelocation-model", "pic", "-pic-level", "2", "-x", "ir",
     "-Wno-override-module",
 )  # fmt: skip
 _ABIS = {"riscv64": "lp64d"}
 OBJECT, ASSEMBLY = "-emit-obj", "-S"
 
 
-def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OBJECT) -> bytes:
-    """LLVM IR -> an object file, or assembly text. features: as `+v,+zvl256b`. Raises BuildError for a CPU or feature
-    that clang does not know, and for code that it cannot generate; MissingTool without the C compiler."""
+def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OBJECT, level: int = 3) -> bytes:
+    """LLVM IR -> an object file, or assembly text. features: as `+v,+zvl256b`; level: of optimization. Raises
+    BuildError for a CPU or feature that clang does not know, and for code that it cannot generate; MissingTool without
+    the C compiler."""
     toolchain.require(("zig",), f"code for {triple}")
     words = [f for name in features.split(",") if name for f in ("-target-feature", name)]
     arch = triple.split("-")[0]
@@ -26,7 +27,20 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
     with files.folder() as folder:
         source, result = Path(folder, "module.ll"), Path(folder, "module.out")
         files.write_whole({source: text.encode()})
-        argv = [*_FLAGS, output, "-triple", triple, "-target-cpu", cpu, *words, *abi, str(source), "-o", str(result)]
+        argv = [
+            *_FLAGS,
+            f"-O{level}",
+            output,
+            "-triple",
+            triple,
+            "-target-cpu",
+            cpu,
+            *words,
+            *abi,
+            str(source),
+            "-o",
+            str(result),
+        ]
         done = toolchain.attempt("zig", ["clang", *argv])
         llc_targets.reject_unknown(done.stderr, triple)
         if done.returncode or not result.exists():

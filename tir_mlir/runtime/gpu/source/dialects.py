@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from tir_mlir.dialect.diagnostics import BuildError
@@ -19,7 +19,8 @@ HELPERS = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """A C for kernels. types: of elements, by MLIR's name. vectors: widths of vector types that the language has."""
+    """A C for kernels. types: of elements, by MLIR's name. vectors: widths of vector types that the language has.
+    sub_group: the threads that shuffle values in OpenCL C."""
 
     name: str
     inline: str
@@ -37,6 +38,7 @@ class Dialect:
     functions: Mapping[str, str]
     suffix: bool
     headers: Mapping[str, str]
+    sub_group: int = 1
 
     def type(self, name: str) -> str:
         """The type of an element. Raises BuildError for one that the language lacks."""
@@ -81,7 +83,8 @@ class Dialect:
         if self is CUDA_C:
             head = f'extern "C" __global__ void __launch_bounds__({x * y * z}) {name}('
         else:
-            head = f"__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\nvoid {name}("
+            lanes = f" __attribute__((intel_reqd_sub_group_size({self.sub_group})))" if self.sub_group > 1 else ""
+            head = f"__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))){lanes}\nvoid {name}("
         return head + ", ".join(parameters) + ") {"
 
     def shared(self, element: str, name: str, count: int, alignment: int) -> str:
@@ -91,6 +94,8 @@ class Dialect:
         return f"__local {type_} {name}[{count}] __attribute__((aligned({alignment})));"
 
     def shuffle(self, value: str, offset: str, width: str) -> str:
+        if self.sub_group > 1:
+            return f"sub_group_shuffle_xor({value}, {offset})"  # stays within the width, as the offset is below it
         if self is not CUDA_C:
             raise BuildError(f"{self.name} has no shuffles; fix: build for OPENCL, which combines in shared memory")
         return f"__shfl_xor_sync(0xffffffffu, {value}, {offset}, {width})"
@@ -151,3 +156,8 @@ OPENCL_C = Dialect(
         {"f16": "#pragma OPENCL EXTENSION cl_khr_fp16 : enable", "f64": "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"}
     ),
 )  # fmt: skip
+
+
+def opencl_c(sub_group: int) -> Dialect:
+    """OpenCL C for kernels whose threads shuffle values in sub-groups of some size, 1 without shuffles."""
+    return replace(OPENCL_C, sub_group=sub_group)
