@@ -45,6 +45,7 @@ HIDDEN = "tir.hidden"
 SOLE = "tir.sole"  # of a view through which alone its source is accessed: it counts as a buffer of its own
 SCRATCH = "tir.scratch"  # of a parameter: bytes that lowering uses for buffers of the function
 LIGHT = "tir.light"  # of a function: it is compiled with few passes, to be ready soon
+DIRECT = "tir.direct"  # of a function without a schedule: its code is written directly, for so many threads
 UNIT = "tir.unit"  # of a function: it is compiled in a module of its own, and called there from others
 
 

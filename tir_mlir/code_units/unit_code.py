@@ -12,6 +12,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.code_units.direct_unit import compiled_directly
 from tir_mlir.code_units.divide import Unit
 from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.dialect.calls import function_name
@@ -77,6 +78,8 @@ def _target(fields: dict[str, Any] | None) -> Target | None:
 
 
 def _compiled(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
+    if f"{attrs.DIRECT} = " in text:
+        return compiled_directly(text, symbol, wanted)
     program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
     needed = jit.needed_libraries(program.module, libs, program.kernels)
     code = None if wanted is None else code_target(wanted)

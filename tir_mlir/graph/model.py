@@ -20,7 +20,7 @@ from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
 from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
-from tir_mlir.graph.transforms.schedule_functions import schedule_notes
+from tir_mlir.graph.transforms.schedule_functions import schedule_notes, with_plain_schedules
 from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.library import Library
@@ -177,7 +177,8 @@ class Model:
         NAME_kernels.o instead of the libraries; for WebAssembly NAME.wasm, NAME.js and the weights. Returns the paths.
         Raises BuildError for a model that calls functions of Python.
         """
-        return export_model(self.graph, self.plan, self._weights, folder, name, self.target, self._libs)
+        graph = with_plain_schedules(self.graph, self.target)
+        return export_model(graph, self.plan, self._weights, folder, name, self.target, self._libs)
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

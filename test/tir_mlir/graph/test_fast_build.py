@@ -17,7 +17,7 @@ from tir_mlir.script import tir as T
 def test_a_model_has_plain_schedules_and_the_same_outputs():
     graph, x = mlp(3), random(3, 33)
     model = build(graph, threads=1, optimize="fast")
-    assert all(origin.startswith("schedules.plain") for origin, _ in model.schedules.values())
+    assert all(origin.startswith("written directly") for origin, _ in model.schedules.values())
     np.testing.assert_allclose(model(x), run_mlp(graph, x), rtol=1e-4, atol=1e-5)
 
 
@@ -27,7 +27,7 @@ def test_each_stage_keeps_what_is_computed():
         return b.op("nn.relu", b.op("nn.conv2d", x, weight, padding=1))
 
     compiled = compile_graph(graph_of(write, (1, 4, 5, 5)), options=Options(threads=1, optimize="fast"), verify=True)
-    assert attrs.LIGHT in compiled.text()
+    assert attrs.DIRECT in compiled.text()
 
 
 def test_both_are_kept_apart_in_the_cache():

@@ -9,7 +9,7 @@ from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, entered, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.asking import FAST, FULL, Goal
-from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, schedules
+from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, plain_schedules, schedules
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.target import Target
@@ -54,6 +54,23 @@ def schedule_functions(
     with entered(), symbols_kept(module):
         for function, one in zip(functions, found, strict=True):
             _put(scheduled.module, function.name, one)
+    return scheduled
+
+
+def with_plain_schedules(graph: Graph, target: Target | str, threads: int | None = None) -> Graph:
+    """The graph with plain schedules for the functions whose code is written directly: for those who lower them."""
+    with entered():
+        names = [f.name for f in funcs(graph.module.mlir) if attrs.DIRECT in f.op.attributes]
+    if not names:
+        return graph
+    scheduled = graph.clone()
+    with entered(), symbols_kept(scheduled.module.mlir):
+        functions = [scheduled.module[name] for name in names]
+        for function in functions:
+            del function.func.op.attributes[attrs.DIRECT]
+    for name, one in zip(names, plain_schedules(functions, Goal(target, threads, optimize=FAST)), strict=True):
+        with entered(), symbols_kept(scheduled.module.mlir):
+            _put(scheduled.module, name, one)
     return scheduled
 
 

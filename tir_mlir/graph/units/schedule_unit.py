@@ -1,4 +1,5 @@
-"""The schedule of one function, as `schedules.auto` or `schedules.plain` picks it."""
+"""The schedule of one function, as `schedules.auto` or `schedules.plain` picks it, or none where its code is written
+directly."""
 
 from __future__ import annotations
 
@@ -13,11 +14,17 @@ from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.ir import Func, attrs, entered, is_block, is_init, walk
 from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.passes.lower.direct.code import is_direct
+from tir_mlir.passes.lower.direct.nests import Registers
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.schedules.programs.plain import plain
 from tir_mlir.script.module import PrimFunc
+from tir_mlir.target import chosen
+
+DIRECTLY = "written directly"
+"""In place of a schedule, where a function has none."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,15 @@ class Scheduled:
 
 def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
     """The schedules of functions."""
-    unit = "schedule_plainly" if goal.optimize == FAST else "schedule"
+    return _asked("write_or_schedule" if goal.optimize == FAST else "schedule", functions, goal)
+
+
+def plain_schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
+    """The schedules by `plain`, also of functions whose code could be written directly."""
+    return _asked("schedule_plainly", functions, goal)
+
+
+def _asked(unit: str, functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
     answers = ask(f"{__name__}:{unit}", [Question(function) for function in functions], goal)
     return [Scheduled(parsed(text), *facts) for text, *facts in answers]
 
@@ -44,8 +59,23 @@ def schedule(payload: bytes) -> bytes:
 
 
 def schedule_plainly(payload: bytes) -> bytes:
-    """The same where the program is to be ready soon: its code is made with few passes too."""
+    """The answer to one question of `plain_schedules`; the code is made with few passes."""
     return _scheduled(payload, plain)
+
+
+def write_or_schedule(payload: bytes) -> bytes:
+    """The answer where the program is to be ready soon: the function as it is, if its code can be written directly."""
+    text, _, target, threads = asked(payload)
+    cpu = chosen(None if target == "llvm" else target)
+    function = parsed(text)
+    with entered():
+        func = function.func
+        if not cpu.runs_here or not is_direct(func, Registers.of(cpu.vector_bits, cpu.registers)):
+            return _scheduled(payload, plain)
+        operations = float_operations(func)
+        attrs.put(func.op, attrs.DIRECT, (threads or cpu.cores) if cpu.has_threads else 1)
+        blocks = ", ".join(block.name for block in walk.all_blocks(func.op))
+    return answered([canonical_text(function), f"{DIRECTLY} ({blocks})", operations, []])
 
 
 def _scheduled(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> bytes:

@@ -160,6 +160,7 @@ _NONE, _AGGRESSIVE, _PIC, _DEFAULT_MODEL, _RETURN_STATUS = 0, 3, 2, 0, 2
 _ASSEMBLY, _OBJECT = 0, 1
 _UNREACHABLE = 7
 LIGHT_PASSES = b"always-inline,globaldce,default<O1>"
+DIRECT_PASSES = b"function(sroa,early-cse)"
 OPTIMIZE = b"always-inline,globaldce,deadargelim,default<O3>"  # inline kernels before optimizing them
 NO_PASSES = b""
 _Handler = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

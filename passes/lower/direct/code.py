@@ -1,0 +1,106 @@
+"""A function of plain blocks -> LLVM IR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tir_mlir.dialect.ir import Func
+from tir_mlir.passes.lower.direct.affine import NotDirect
+from tir_mlir.passes.lower.direct.inlined import inlined
+from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, Registers
+from tir_mlir.passes.lower.direct.program import Program, read_program
+from tir_mlir.passes.lower.direct.text import Text
+
+WORK_OF_THREADS = 1 << 16
+"""Steps of a nest from which several threads share it."""
+STACK = 1 << 14
+"""Bytes of a buffer up to which it is on the stack."""
+OPENMP = ("__kmpc_fork_call", "omp_get_thread_num", "omp_get_num_threads")
+_DECLARED = """
+%ident_t = type { i32, i32, i32, i32, ptr }
+@place = private constant [23 x i8] c";unknown;unknown;0;0;;\\00"
+@ident = private constant %ident_t { i32 0, i32 2, i32 0, i32 22, ptr @place }
+declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+declare i32 @omp_get_thread_num()
+declare i32 @omp_get_num_threads()
+"""
+_HEAP = "declare noalias ptr @aligned_alloc(i64, i64)\ndeclare void @free(ptr)\n"
+
+
+@dataclass(frozen=True)
+class DirectCode:
+    """LLVM IR; whether it calls the OpenMP runtime; bytes of buffers on the heap in a call."""
+
+    text: str
+    threads: bool
+    scratch: int
+
+
+def direct_code(func: Func, symbol: str, threads: int, registers: Registers) -> DirectCode:
+    """The code of a function of blocks without a schedule, on pointers to its buffers. Errors: NotDirect for another
+    function."""
+    return _FunctionWriter(inlined(read_program(func)), symbol, threads, registers).written()
+
+
+def is_direct(func: Func, registers: Registers) -> bool:
+    """Whether the code of a function can be written directly."""
+    try:
+        direct_code(func, "f", 1, registers)
+    except NotDirect:
+        return False
+    return True
+
+
+class _FunctionWriter:
+    def __init__(self, program: Program, symbol: str, threads: int, registers: Registers):
+        self._program, self._symbol, self._threads = program, symbol, threads
+        self._nests = [NestWriter(nest, registers) for nest in program.nests]
+        self._parts: list[str] = []
+        self._buffers = [*program.params, *program.own]
+
+    def written(self) -> DirectCode:
+        text, heap = Text(), []
+        for memory in self._program.own:
+            size = (4 * memory.size + 63) // 64 * 64
+            if size <= STACK:
+                text.slots.append(f"  {memory.name} = alloca [{size} x i8], align 64")
+            else:
+                text.do(f"{memory.name} = call ptr @aligned_alloc(i64 64, i64 {size})")
+                heap.append((memory, size))
+        for nest in self._nests:
+            for piece in nest.pieces:
+                self._piece(text, nest, piece)
+        for memory, _ in heap:
+            text.do(f"call void @free(ptr {memory.name})")
+        params = ", ".join(f"ptr noalias nocapture {memory.name}" for memory in self._program.params)
+        main = _function(f"void @{self._symbol}({params})", text)
+        declared = (_DECLARED if self._parts else "") + (_HEAP if heap else "")
+        return DirectCode("\n".join([declared, *self._parts, main]), bool(self._parts), sum(size for _, size in heap))
+
+    def _piece(self, text: Text, nest: NestWriter, piece: Piece) -> None:
+        steps = nest.steps(piece)
+        if self._threads < 2 or steps < 2 or prod(nest.nest.extents) < WORK_OF_THREADS:
+            with text.loop("0", str(steps), 1) as step:
+                nest.write(text, piece, step)
+            return
+        name = f"@{self._symbol}.nest.{len(self._parts)}"
+        inner = Text()
+        numbers = [inner.value(f"call i32 @omp_get_{what}()") for what in ("thread_num", "num_threads")]
+        thread, count = (inner.value(f"zext i32 {value} to i64") for value in numbers)
+        next_thread = inner.value(f"add nuw i64 {thread}, 1")
+        first, end = (
+            inner.value(f"udiv i64 {inner.value(f'mul nuw i64 {one}, {steps}')}, {count}")
+            for one in (thread, next_thread)
+        )
+        with inner.loop(first, end, 1) as step:
+            nest.write(inner, piece, step)
+        given = [memory.name for memory in self._buffers]
+        params = ", ".join(["ptr %thread", "ptr %bound", *(f"ptr noalias nocapture {name}" for name in given)])
+        self._parts.append(_function(f"internal void {name}({params})", inner))
+        passed = "".join(f", ptr {buffer}" for buffer in given)
+        text.do(f"call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @ident, i32 {len(given)}, ptr {name}{passed})")
+
+
+def _function(head: str, text: Text) -> str:
+    return "\n".join([f"define {head} {{", "entry:", *text.slots, *text.lines, "  ret void", "}"])

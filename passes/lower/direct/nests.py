@@ -1,0 +1,259 @@
+"""Blocks as nests of loops: adjacent loops are one where accesses allow it, the last axis of the result is computed by
+vectors, and a reduction keeps a tile of its results in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, iters_of
+from tir_mlir.passes.lower.direct.program import Choice, Expression, Load, Nest, Operation
+from tir_mlir.passes.lower.direct.text import Text, number
+from tir_mlir.passes.lower.direct.values import Writer, address_of, fits
+
+LARGE_SCALAR = 1 << 22
+"""Steps of a reduction that is not worth it without vectors."""
+MOST_VECTORS = 8
+"""Vectors side by side of a tile."""
+
+
+@dataclass(frozen=True)
+class Registers:
+    """Elements of a vector register, and how many registers hold results."""
+
+    lanes: int
+    results: int
+
+    @staticmethod
+    def of(vector_bits: int, count: int) -> Registers:
+        """Of a CPU with so many vector registers, of which half hold results."""
+        return Registers(max(1, vector_bits // 32), count // 2)
+
+    @property
+    def rows(self) -> int:
+        """The most rows of a tile, of two vectors each."""
+        return self.results // 2
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Elements of the last axis, from first to end, in blocks of `vectors` vectors of `width` elements."""
+
+    first: int
+    end: int
+    width: int
+    vectors: int
+
+    @property
+    def step(self) -> int:
+        return self.width * self.vectors
+
+    @property
+    def blocks(self) -> int:
+        return (self.end - self.first) // self.step
+
+
+def joined(nest: Nest) -> Nest:
+    """The nest with one loop for adjacent ones that go through all buffers alike."""
+    nest = Nest(nest.memory, nest.extents, nest.sums, _flat(nest.value, {}), nest.start)
+    number = len(nest.extents) - 2
+    while number >= 0:
+        if (number in nest.sums) == (number + 1 in nest.sums) and _alike(nest.value, number, nest.extents[number + 1]):
+            nest = _join(nest, number)
+        number -= 1
+    return nest
+
+
+def _flat(value: Expression, done: dict[int, Expression]) -> Expression:
+    """The same with the numbers of elements for indices."""
+    if id(value) not in done:
+        result: Expression = value
+        if isinstance(value, Load):
+            result = Load(value.memory, (address_of(value),))
+        elif isinstance(value, Operation):
+            result = Operation(value.name, tuple(_flat(part, done) for part in value.operands), value.predicate)
+        elif isinstance(value, Choice):
+            result = Choice(value.conditions, _flat(value.then, done), _flat(value.otherwise, done))
+        done[id(value)] = result
+    return done[id(value)]
+
+
+def _affines(value: Expression) -> list[tuple[Affine, bool]]:
+    """The expressions of iters in it, and whether each is an address."""
+    if isinstance(value, Load):
+        return [(value.indices[0], True)]
+    if isinstance(value, Operation):
+        return [found for part in value.operands for found in _affines(part)]
+    if isinstance(value, Choice):
+        return [*((c, False) for c, _ in value.conditions), *_affines(value.then), *_affines(value.otherwise)]
+    return []
+
+
+def _alike(value: Expression, outer: int, extent: int) -> bool:
+    """Whether a loop around one of this extent continues it in all buffers."""
+    for affine, is_address in _affines(value):
+        if any(part.value.uses(outer) or part.value.uses(outer + 1) for part, _ in affine.parts):
+            return False
+        factors = dict(affine.iters)
+        if factors.get(outer, 0) != extent * factors.get(outer + 1, 0) or not (
+            is_address or not factors.get(outer + 1)
+        ):
+            return False
+    return True
+
+
+def _join(nest: Nest, outer: int) -> Nest:
+    """The nest in which an iter and the next one are one."""
+    extents = list(nest.extents)
+    extents[outer : outer + 2] = [extents[outer] * extents[outer + 1]]
+    moved = [Affine(0, ((n if n <= outer else n - 1, 1),)) for n in range(len(nest.extents))]
+    moved[outer] = Affine()  # its factor is in that of the next one
+    sums = tuple(sorted({n if n <= outer else n - 1 for n in nest.sums}))
+    return Nest(nest.memory, tuple(extents), sums, _moved(nest.value, moved), nest.start)
+
+
+def _moved(value: Expression, iters: Sequence[Affine]) -> Expression:
+    if isinstance(value, Load):
+        return Load(value.memory, (value.indices[0].of(iters),))
+    if isinstance(value, Operation):
+        return Operation(value.name, tuple(_moved(part, iters) for part in value.operands), value.predicate)
+    if isinstance(value, Choice):
+        conditions = tuple((c.of(iters), is_zero) for c, is_zero in value.conditions)
+        return Choice(conditions, _moved(value.then, iters), _moved(value.otherwise, iters))
+    return value
+
+
+class NestWriter:
+    """Writes one nest, as pieces: `pieces` tells them, `steps` how many iterations of its loop one has, `write` writes
+    one iteration."""
+
+    def __init__(self, nest: Nest, registers: Registers):
+        self.nest = nest = joined(nest)
+        self._registers, outer = registers, nest.outer
+        self._lane = outer[-1] if outer else None
+        self._row = outer[-2] if nest.sums and len(outer) > 1 else None
+        self._rows = 1 if self._row is None else _divisor(nest.extents[self._row], registers.rows)
+        self._others = [n for n in outer if n not in (self._lane, self._row)]
+        self.pieces = self._pieces()
+        if nest.sums and prod(nest.extents) > LARGE_SCALAR and self.pieces[0].width == 1:
+            raise NotDirect("a large reduction without vectors")
+
+    def _pieces(self) -> list[Piece]:
+        if self._lane is None:
+            return [Piece(0, 1, 1, 1)]
+        extent, width = self.nest.extents[self._lane], self._registers.lanes
+        while width > 1 and not fits(self.nest.value, self._lane, width):
+            width //= 2
+        most = min(MOST_VECTORS, max(1, self._registers.results // self._rows)) if self.nest.sums else 1
+        pieces, first = [], 0
+        while first < extent:
+            while width > extent - first:
+                width //= 2
+            vectors = min(most, (extent - first) // width)
+            pieces.append(Piece(first, first + (extent - first) // (width * vectors) * width * vectors, width, vectors))
+            first = pieces[-1].end
+        return pieces
+
+    def steps(self, piece: Piece) -> int:
+        """The iterations of the loop of a piece."""
+        others = prod(self.nest.extents[n] for n in self._others)
+        if not self.nest.sums:
+            return others
+        return piece.blocks * others * (self._row_tiles)
+
+    @property
+    def _row_tiles(self) -> int:
+        return 1 if self._row is None else self.nest.extents[self._row] // self._rows
+
+    def write(self, text: Text, piece: Piece, step: str) -> None:
+        """Write an iteration of the loop of a piece."""
+        iters = ["0"] * len(self.nest.extents)
+        if not self.nest.sums:
+            self._digits(text, step, [(n, self.nest.extents[n], 1) for n in self._others], iters)
+            self._elements(text, piece, iters)
+            return
+        digits = [(n, self.nest.extents[n], 1) for n in self._others]
+        if self._row is not None:
+            digits.append((self._row, self._row_tiles, self._rows))
+        if self._lane is not None:
+            digits.insert(0, (self._lane, piece.blocks, piece.step))
+        self._digits(text, step, digits, iters)
+        if self._lane is not None and piece.first:
+            iters[self._lane] = text.value(f"add nsw i64 {iters[self._lane]}, {piece.first}")
+        self._tile(text, piece, iters)
+
+    @staticmethod
+    def _digits(text: Text, step: str, digits: Sequence[tuple[int, int, int]], iters: list[str]) -> None:
+        """Values of iters, (iter, extent, factor), of the number of an iteration."""
+        rest = step
+        for position, (number_, extent, factor) in reversed(list(enumerate(digits))):
+            if extent == 1:
+                continue
+            is_first = all(other == 1 for _, other, _ in digits[:position])
+            digit = rest if is_first else text.value(f"urem i64 {rest}, {extent}")
+            rest = rest if is_first else text.value(f"udiv i64 {rest}, {extent}")
+            iters[number_] = digit if factor == 1 else text.value(f"mul nsw i64 {digit}, {factor}")
+
+    def _elements(self, text: Text, piece: Piece, iters: list[str]) -> None:
+        """Compute the elements of a piece, in a loop along the lane."""
+        if self._lane is None:
+            self._element(text, piece, iters)
+            return
+        with text.loop(str(piece.first), str(piece.end), piece.width) as lane:
+            self._element(text, piece, [lane if n == self._lane else value for n, value in enumerate(iters)])
+
+    def _element(self, text: Text, piece: Piece, iters: list[str]) -> None:
+        writer = Writer(text, iters, self._moved(0, 0), self._lane, piece.width)
+        result = writer.whole(writer.write(self.nest.value))
+        self._store(text, writer, result)
+
+    def _store(self, text: Text, writer: Writer, result: str) -> None:
+        place = writer.pointer(self.nest.memory.name, self._target())
+        text.do(f"store {writer.type} {result}, ptr {place}, align 4")
+
+    def _target(self) -> Affine:
+        """The number of the element that is stored."""
+        factors, factor = {}, 1
+        for n in reversed(self.nest.outer):
+            factors[n] = factor
+            factor *= self.nest.extents[n]
+        return iters_of(factors)
+
+    def _moved(self, row: int, lane: int) -> list[Affine]:
+        """The iters of an element of a tile."""
+        shifts = {self._row: row, self._lane: lane}
+        return [Affine(shifts.get(n, 0), ((n, 1),)) for n in range(len(self.nest.extents))]
+
+    def _tile(self, text: Text, piece: Piece, iters: list[str]) -> None:
+        """Compute a tile of a reduction: results in registers, sums innermost."""
+        nest, type_ = self.nest, f"<{piece.width} x float>" if piece.width > 1 else "float"
+        start = number(nest.start or 0.0)
+        first = f"<{', '.join([f'float {start}'] * piece.width)}>" if piece.width > 1 else start
+        tile = [(row, vector * piece.width) for row in range(self._rows) for vector in range(piece.vectors)]
+        slots = {place: text.slot(type_) for place in tile}
+        for slot in slots.values():
+            text.do(f"store {type_} {first}, ptr {slot}")
+        self._sum(text, piece, iters, list(nest.sums), slots)
+        for place, slot in slots.items():
+            writer = Writer(text, iters, self._moved(*place), self._lane, piece.width)
+            self._store(text, writer, text.value(f"load {type_}, ptr {slot}"))
+
+    def _sum(
+        self, text: Text, piece: Piece, iters: list[str], sums: list[int], slots: dict[tuple[int, int], str]
+    ) -> None:
+        if sums:
+            with text.loop("0", str(self.nest.extents[sums[0]]), 1) as variable:
+                inner = [variable if n == sums[0] else value for n, value in enumerate(iters)]
+                self._sum(text, piece, inner, sums[1:], slots)
+            return
+        for place, slot in slots.items():
+            type_ = f"<{piece.width} x float>" if piece.width > 1 else "float"
+            partial = text.value(f"load {type_}, ptr {slot}"), piece.width > 1
+            writer = Writer(text, iters, self._moved(*place), self._lane, piece.width, partial, "contract ")
+            text.do(f"store {type_} {writer.whole(writer.write(self.nest.value))}, ptr {slot}")
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest divisor of an extent up to `most`."""
+    return max(size for size in range(1, min(extent, most) + 1) if extent % size == 0)

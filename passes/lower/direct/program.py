@@ -1,0 +1,271 @@
+"""A program as plain data: buffers, blocks of one store, and what they compute as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, is_block, is_init, is_loop, walk
+from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, read
+
+FLOATS = frozenset(
+    "arith.addf arith.subf arith.mulf arith.divf arith.maximumf arith.minimumf arith.maxnumf arith.minnumf "
+    "arith.negf math.absf math.sqrt math.rsqrt".split()
+)
+"""The operations on floats that are written."""
+OTHERS = frozenset(("arith.cmpf", "arith.select"))
+
+
+@dataclass(eq=False)
+class Memory:
+    """A buffer. number: of the parameter, None for one of the program's own."""
+
+    name: str
+    shape: tuple[int, ...]
+    number: int | None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    memory: Memory
+    indices: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    name: str
+    operands: tuple[Expression, ...]
+    predicate: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The first expression where all conditions (a value, whether it is 0, or else at least 0) hold, else the second."""
+
+    conditions: tuple[tuple[Affine, bool], ...]
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """What a reduction has so far."""
+
+
+Expression = Constant | Load | Operation | Choice | Partial
+
+
+@dataclass(eq=False)
+class Nest:
+    """A block: for all iters, store[indices] = value. sums: of a reduction, the iters over which it is taken; start:
+    its first value. Iters that are no sums are each an index of the store, in their order."""
+
+    memory: Memory
+    extents: tuple[int, ...]
+    sums: tuple[int, ...]
+    value: Expression
+    start: float | None
+
+    @property
+    def outer(self) -> tuple[int, ...]:
+        """The iters that are no sums."""
+        return tuple(number for number in range(len(self.extents)) if number not in self.sums)
+
+
+@dataclass(eq=False)
+class Program:
+    """A function: its parameters, its own buffers, its blocks in order."""
+
+    params: list[Memory]
+    own: list[Memory]
+    nests: list[Nest] = field(default_factory=list)
+
+
+def read_program(func: Func) -> Program:
+    """A function of blocks without a schedule as plain data. Errors: NotDirect."""
+    if not attrs.get(func.op, attrs.ATTRS, {}).get("tir.noalias", False):
+        raise NotDirect("parameters that may overlap")
+    reader = _Reader()
+    params = [reader.buffer(argument, number) for number, argument in enumerate(func.args)]
+    program = Program(params, [])
+    for op in func.body_ops():
+        if op.name == "memref.alloc":
+            program.own.append(reader.buffer(op.results[0], None))
+        elif is_loop(op) or is_block(op):
+            program.nests.append(reader.nest(op))
+        elif op.name != "func.return":
+            raise NotDirect(op.name)
+    _check_order(program)
+    return program
+
+
+def _check_order(program: Program) -> None:
+    """Each buffer has one block, before those that read it."""
+    known = set(program.params) - {nest.memory for nest in program.nests}
+    for nest in program.nests:
+        if nest.memory in known or not set(loads_of(nest.value)) <= known:
+            raise NotDirect("a buffer that is written more than once, or read before")
+        known.add(nest.memory)
+
+
+def loads_of(value: Expression) -> list[Memory]:
+    """The buffers that an expression reads, once for each read."""
+    found, waiting, seen = [], [value], set()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, Load):
+            found.append(part.memory)
+        elif isinstance(part, Operation):
+            waiting += part.operands
+        elif isinstance(part, Choice):
+            waiting += (part.then, part.otherwise)
+    return found
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._buffers: dict[ir.Value, Memory] = {}
+
+    def buffer(self, value: ir.Value, number: int | None) -> Memory:
+        buffer = Buffer(value) if isinstance(value.type, ir.MemRefType) else None
+        if buffer is None or buffer.dtype != "float32" or None in buffer.shape or not _is_row_major(buffer.type):
+            raise NotDirect(f"the type {value.type}")
+        memory = Memory(f"%b{len(self._buffers)}", tuple(size for size in buffer.shape if size is not None), number)
+        self._buffers[value] = memory
+        return memory
+
+    def nest(self, op: ir.Operation) -> Nest:
+        """A nest of loops, each around one op, with a block in it."""
+        variables: dict[ir.Value, int] = {}
+        while is_loop(op):
+            loop = Loop(op)
+            extent, inner = loop.const_extent, loop.body_ops()
+            inner = [o for o in inner if o.name != "affine.yield"]
+            if (
+                extent is None
+                or extent < 1
+                or loop.lower.as_constant() != 0
+                or loop.kind != "serial"
+                or len(inner) != 1
+            ):
+                raise NotDirect("a loop that is not plain")
+            variables[loop.var] = extent
+            op = inner[0]
+        if not is_block(op):
+            raise NotDirect(op.name)
+        block = Block(op)
+        bindings = [binding.is_value() for binding in block.bindings]
+        if block.where is not None or [b for b in bindings if b is not None] != list(variables) or not block.has_iters:
+            raise NotDirect("bindings that are no loops")
+        iters = block.iters
+        extents = list(variables.values())
+        if [it.extent.as_constant() for it in iters] != extents or any(it.min.as_constant() for it in iters):
+            raise NotDirect("iters of other ranges than their loops")
+        if any(it.kind not in ("S", "R") for it in iters):
+            raise NotDirect("iters of other kinds")
+        return _BlockReader(self._buffers, block).nest(extents)
+
+
+class _BlockReader:
+    """Reads the body of a block."""
+
+    def __init__(self, buffers: dict[ir.Value, Memory], block: Block):
+        self._buffers, self._block = buffers, block
+        self._iters = {it.var: Affine(0, ((number, 1),)) for number, it in enumerate(block.iters)}
+        self._values: dict[ir.Value, Expression] = {}
+        self._stores: list[ir.Operation] = []
+
+    def nest(self, extents: Sequence[int]) -> Nest:
+        block, init = self._block, self._block.init
+        sums = tuple(number for number, it in enumerate(block.iters) if it.kind == "R")
+        if bool(sums) != (init is not None):
+            raise NotDirect("a reduction without a first value")
+        start, ops = None, [op for op in block.body_ops() if not is_init(op)]
+        (store,) = stores = [op for op in ops if op.name == "affine.store"] or [None]
+        if len(stores) != 1 or store is None:
+            raise NotDirect("a block of several stores")
+        memory, indices = self._place(store.operands[1], store)
+        expected = tuple(Affine(0, ((number, 1),)) for number in range(len(extents)) if number not in sums)
+        if indices != expected or memory.shape != tuple(n for k, n in enumerate(extents) if k not in sums):
+            raise NotDirect("a store that is not to each element in order")
+        if init is not None:
+            start = self._start(init, memory, indices)
+            self._partial = memory, indices
+        for op in ops:
+            self._read(op)
+        value = self._values[store.operands[0]]
+        if start is None and memory in loads_of(value):
+            raise NotDirect("a block that reads what it writes")
+        return Nest(memory, tuple(extents), sums, value, start)
+
+    _partial: tuple[Memory, tuple[Affine, ...]] | None = None
+
+    def _start(self, init: ir.Operation, memory: Memory, indices: tuple[Affine, ...]) -> float:
+        ops = [op.operation for op in init.regions[0].blocks[0].operations]
+        if [op.name for op in ops] != ["arith.constant", "affine.store", "affine.yield"]:
+            raise NotDirect("a first value that is computed")
+        if self._place(ops[1].operands[1], ops[1]) != (memory, indices):
+            raise NotDirect("a first value that is stored elsewhere")
+        return ir.FloatAttr(ops[0].attributes["value"]).value
+
+    def _place(self, buffer: ir.Value, op: ir.Operation) -> tuple[Memory, tuple[Affine, ...]]:
+        """The element that an op accesses."""
+        memory = self._buffers.get(buffer)
+        if memory is None:
+            raise NotDirect("a view")
+        return memory, tuple(self._index(index) for index in walk.access_indices(op))
+
+    def _index(self, index: Index) -> Affine:
+        operands = [self._iters.get(value) for value in index.values]
+        if None in operands:
+            raise NotDirect("an index that depends on more than iters")
+        return read(index.expr, [operand for operand in operands if operand is not None])
+
+    def _read(self, op: ir.Operation) -> None:
+        """Note the value of an op."""
+        if op.name in ("affine.store", "affine.yield"):
+            return
+        if len(op.results) != 1:
+            raise NotDirect(op.name)
+        self._values[op.results[0]] = self._expression(op)
+
+    def _expression(self, op: ir.Operation) -> Expression:
+        if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
+            return Constant(ir.FloatAttr(op.attributes["value"]).value)
+        if op.name == "affine.load":
+            place = self._place(op.operands[0], op)
+            return Partial() if place == self._partial else Load(*place)
+        if op.name == "affine.if" and len(op.regions[1].blocks):
+            conditions = tuple((self._index(c.index), c.is_eq) for c in walk.constraints(op))
+            return Choice(conditions, self._branch(op, 0), self._branch(op, 1))
+        if op.name in FLOATS or op.name in OTHERS:
+            types = {str(operand.type) for operand in op.operands} - {"f32", "i1"}
+            if not types:
+                predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpf" else 0
+                return Operation(op.name, tuple(self._values[operand] for operand in op.operands), predicate)
+        raise NotDirect(op.name)
+
+    def _branch(self, op: ir.Operation, number: int) -> Expression:
+        *inner, last = [o.operation for o in op.regions[number].blocks[0].operations]
+        for part in inner:
+            self._read(part)
+        return self._values[last.operands[0]]
+
+
+def _is_row_major(type_: ir.MemRefType) -> bool:
+    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank)) and type_.memory_space is None
