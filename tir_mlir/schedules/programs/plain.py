@@ -89,9 +89,12 @@ def tile(sch: Schedule, block: Any, target: Target | str | None = None, threads:
 
 
 def _width(info: BlockInfo, lanes: str, target: Target) -> int:
-    """The columns of a tile: whole vectors, if the extent has such a divisor."""
-    vector = target.lanes(widest_bits(info))
-    return divisor(extents(info)[lanes] or 1, VECTORS * vector, vector)
+    """The columns of a tile: whole vectors, which divide the extent if some do."""
+    vector, extent = target.lanes(widest_bits(info)), extents(info)[lanes] or 1
+    most = VECTORS * vector
+    if extent <= most:
+        return extent
+    return next((size for size in range(most, 0, -vector) if extent % size == 0), most)
 
 
 def _reads_along(info: BlockInfo, lanes: str, width: int) -> bool:
@@ -106,13 +109,12 @@ def _reads_along(info: BlockInfo, lanes: str, width: int) -> bool:
     return True
 
 
-def divisor(extent: int, most: int, unit: int = 1) -> int:
-    """The tile of an extent: its largest divisor up to `most`, in whole units if there is one; where all are small, as
-    of a prime, `most`, or the extent if that is less."""
+def divisor(extent: int, most: int) -> int:
+    """The tile of an extent: its largest divisor up to `most`; where all are small, as of a prime, `most`, or the
+    extent if that is less."""
     if extent <= most:
         return extent
-    sizes = [size for size in range(1, most + 1) if extent % size == 0]
-    best = max([size for size in sizes if size % unit == 0] or sizes)
+    best = max(size for size in range(1, most + 1) if extent % size == 0)
     return best if 3 * best >= most else most
 
 

@@ -28,10 +28,10 @@ def packed(program: PrimFunc) -> tuple[Schedule, dict]:
     return sch, schedules.plain_panels(sch, program.name, ["W"], "avx512")
 
 
-@pytest.mark.parametrize("sizes", [(5, 96, 7), (13, 33, 4), (1, 10, 16)])
-def test_a_product_is_computed_in_tiles_of_panels(sizes):
+@pytest.mark.parametrize(("sizes", "width"), [((5, 96, 7), 32), ((5, 48, 7), 16), ((13, 33, 4), 32), ((1, 10, 16), 10)])
+def test_a_product_is_computed_in_tiles_of_panels(sizes, width):
     sch, panels = packed(dense(*sizes))
-    assert panels["W"].width == divisor(sizes[1], 32, 16)
+    assert panels["W"].width == width
     assert "tile" in schedules.plain(sch, "avx512", 1).values()
     assert sch.verify()
 
@@ -64,9 +64,6 @@ def test_what_a_tile_cannot_read_is_refused(program, why):
         schedules.tile(sch, sch.get_child_blocks(sch.get_block("root"))[-2 if "relu" in program.script() else -1])
 
 
-@pytest.mark.parametrize(
-    ("extent", "most", "unit", "size"),
-    [(96, 32, 16, 32), (48, 32, 16, 16), (7, 12, 1, 7), (13, 12, 1, 12), (56, 12, 1, 8)],
-)
-def test_a_tile_divides_its_extent_if_it_can(extent, most, unit, size):
-    assert divisor(extent, most, unit) == size
+@pytest.mark.parametrize(("extent", "most", "size"), [(96, 32, 32), (7, 12, 7), (13, 12, 12), (56, 12, 8)])
+def test_a_tile_divides_its_extent_if_it_can(extent, most, size):
+    assert divisor(extent, most) == size
