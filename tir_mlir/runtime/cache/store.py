@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
@@ -89,9 +90,8 @@ def put(kind: str, name: str, maker: str, data: bytes) -> bool:
     temporary, bound = None, limit()
     try:
         folder = cache_folder() / kind
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
-            temporary = file.name
+        temporary = folder / f"new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+        with _created(temporary) as file:
             file.write(_head(kind, name, maker.encode(), data) + b"\n" + data)
         os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
     except (OSError, ToolError):
@@ -101,6 +101,16 @@ def put(kind: str, name: str, maker: str, data: bytes) -> bool:
         return False
     _trim_when_due(bound, len(data))
     return True
+
+
+def _created(path: Path) -> BinaryIO:
+    """A new file that only this user reads, in a folder that is made if needed. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        return os.fdopen(os.open(path, flags, 0o600), "wb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 
 def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:

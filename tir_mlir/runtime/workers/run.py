@@ -79,6 +79,10 @@ class _Job:
         return Request(task.function, task.kind, task.key, cache, self.insist, task.payload)
 
 
+_LOOK = 0.05
+"""CPU seconds of work after which idle workers are looked for again."""
+
+
 class _Run:
     """The jobs of one call of `run`. A thread for each worker sends requests and puts answers into `_arrived`; all
     else, and the jobs that are computed here, is done by the thread that called."""
@@ -90,7 +94,7 @@ class _Run:
         self._arrived: queue.SimpleQueue[tuple[_Job, Answer] | None] = queue.SimpleQueue()
         self._lock, self._process = threading.Lock(), os.getpid()
         self._unfinished = dict.fromkeys(jobs)
-        self._threads, self._spent = 0, 0.0
+        self._threads, self._spent, self._next_look = 0, 0.0, 0.0
 
     def complete(self) -> None:
         """Return when all jobs are done."""
@@ -119,8 +123,9 @@ class _Run:
         """Start workers if the jobs that are left are worth it, judged by those that are done; take those there are."""
         computed = len(self._jobs) - len(self._unfinished)
         left = len(self._waiting) + len(self._later)
-        if left < 2:
+        if left < 2 or self._spent < self._next_look:
             return
+        self._next_look = self._spent + _LOOK
         if computed and self._threads == 0:
             pool.pool.start(self._spent / computed * left, sorted({job.task.function for job in self._jobs}))
         for worker in pool.pool.take():
