@@ -1,10 +1,12 @@
 """`from_onnx`, and the operators of ONNX as operators of a graph, by family. `translations()`: by name."""
 
 from tir_mlir.graph.fronts.onnx_model import (
+    onnx_attention,
     onnx_control,
     onnx_elementwise,
     onnx_images,
     onnx_layers,
+    onnx_microsoft,
     onnx_quantized,
     onnx_recurrent,
     onnx_resize,
@@ -16,10 +18,12 @@ from tir_mlir.graph.fronts.onnx_model import (
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import translations
 
 FAMILIES = (
+    onnx_attention,
     onnx_control,
     onnx_elementwise,
     onnx_images,
     onnx_layers,
+    onnx_microsoft,
     onnx_quantized,
     onnx_recurrent,
     onnx_resize,

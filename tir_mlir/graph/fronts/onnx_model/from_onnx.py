@@ -10,10 +10,10 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.onnx_model.model_checks import check_graph, sorted_nodes, used_names
+from tir_mlir.graph.fronts.onnx_model.model_checks import check_functions, check_graph, sorted_nodes, used_names
 from tir_mlir.graph.fronts.onnx_model.node_import import NodeImporter, identifier
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import IN_BYTES, TensorSequence
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, dense_array
+from tir_mlir.graph.fronts.onnx_model.onnx_tensors import GREATEST_BYTES, array_of, bytes_of, dense_array
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.runtime.progress import followed
@@ -83,6 +83,7 @@ class OnnxImporter:
         """The Graph, or GraphError that tells all that cannot be translated."""
         graph = self.proto.graph
         check_graph(graph)
+        check_functions(self.proto)
         self._check_names(graph)
         for name, value in self.given_values.items():
             self.values[name] = TensorSequence(map(np.asarray, value)) if isinstance(value, list) else np.asarray(value)
@@ -143,7 +144,13 @@ class OnnxImporter:
         return self._tensor(name, shape, tensor.elem_type)
 
     def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Any:
-        self.emitter.inputs.append(self.builder.input(name, shape, _input_dtype(name, elem_type)))
+        dtype = _input_dtype(name, elem_type)
+        if (size := bytes_of(shape, dtype)) > GREATEST_BYTES:
+            raise GraphError(
+                f"from_onnx: the input {name} {tuple(shape)} {dtype} takes {size} bytes, and at most {GREATEST_BYTES} "
+                "are possible\n  fix: a smaller shape"
+            )
+        self.emitter.inputs.append(self.builder.input(name, shape, dtype))
         return self.emitter.inputs[-1]
 
     def _sequence(self, value_info: Any) -> TensorSequence:

@@ -128,3 +128,29 @@ def _initializers(graph: Any) -> list[str]:
 
 def _results(graph: Any) -> Iterator[tuple[Any, str]]:
     return ((node, name) for node in graph.node for name in node.output if name)
+
+
+MOST_INLINED = 1 << 16
+"""The most nodes of a model with those of its functions, each as often as it is called."""
+
+
+def check_functions(proto: Any) -> None:
+    """Refuse functions that call themselves, and those that stand for too many nodes. Errors: GraphError."""
+    functions = {(f.domain, f.name): f for f in proto.functions}
+    calls = {k: [n for n in f.node if (n.domain, n.op_type) in functions] for k, f in functions.items()}
+    needs = {key: {(n.domain, n.op_type) for n in nodes} for key, nodes in calls.items()}
+    try:
+        order = list(graphlib.TopologicalSorter(needs).static_order())
+    except graphlib.CycleError as error:
+        names = [name for _, name in error.args[1]]
+        cycle = " -> ".join(names if len(names) <= 8 else [*names[:4], "..", *names[-3:]])
+        raise GraphError(f"from_onnx: the functions {cycle} call each other{_EXPORT}") from None
+    counts: dict[Any, int] = {}
+    for key in order:
+        inner = sum(counts[n.domain, n.op_type] for n in calls[key])
+        counts[key] = min(len(functions[key].node) + inner, MOST_INLINED + 1)
+    total = sum(counts.get((node.domain, node.op_type), 1) for node in proto.graph.node)
+    if proto.functions and total > MOST_INLINED:
+        raise GraphError(
+            f"from_onnx: the functions of the model stand for more than {MOST_INLINED} nodes\n  fix: export fewer calls"
+        )

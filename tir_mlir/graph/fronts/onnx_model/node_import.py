@@ -17,12 +17,19 @@ from tir_mlir.graph.fronts.onnx_model.folding import folded, is_foldable, is_kno
 from tir_mlir.graph.fronts.onnx_model.function_bodies import Body, body_of_function, body_of_schema
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_node, node_name, result_name, used_names
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of
+from tir_mlir.graph.fronts.onnx_model.onnx_tensors import GREATEST_BYTES, GREATEST_CONSTANT, array_of, bytes_of
 from tir_mlir.graph.fronts.refusals import Refusals
 
 _FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"
 DEEPEST = 64
 """Bodies in bodies: of functions, and of branches and loops."""
+MOST_NODES = 1 << 16
+"""The most nodes of a model, with those of the bodies of its functions and loops."""
+
+
+class TooLarge(GraphError):
+    """A model that is given up."""
+
 
 UNDEFINED = object()
 """The value of a name that nothing defines."""
@@ -44,6 +51,7 @@ class NodeImporter:
         self.values: MutableMapping[str, Any] = {"": None}
         self._path: list[str] = []  # the nodes whose bodies are being translated
         self._current = ""  # the node that is being translated
+        self._count = 0
         self.sources: dict[Any, frozenset[str]] = {}  # the inputs of the graph that a value is computed from
         self.needed: set[str] = set()  # those of values that are not known and have to be
 
@@ -90,12 +98,20 @@ class NodeImporter:
 
     def _node(self, node: Any) -> None:
         """Translate a node: its results become values; of those that it does not compute, used ones are refused."""
+        self._count += 1
+        if self._count > MOST_NODES:
+            raise TooLarge(
+                f"from_onnx: the model has more than {MOST_NODES} nodes, with those of its functions and loops\n"
+                "  fix: export a smaller part of it, or loops that are not written out"
+            )
         operands = [self.values.get(name, UNDEFINED) for name in node.input]
         results: Any = [REFUSED] * len(node.output)
         if not any(x is REFUSED for x in operands):
             refused_before = len(self.refusals.found)
             try:
                 results = self._translated(node, operands)
+            except TooLarge:
+                raise
             except TirError as error:
                 self.needed |= self._sources_of([error.value] if isinstance(error, NeedsValue) else [])
                 self._refuse(node, str(error))
@@ -103,12 +119,21 @@ class NodeImporter:
                 if node.op_type in self.ops:  # the error is in the user's function
                     raise
                 self._refuse(node, f"its inputs and attributes do not fit: {type(error).__name__}: {error}{_FIT}")
-            results = self._listed(results)
+            results = self._checked(node, self._listed(results), operands)
             self._note_sources(operands, results)
             self._check_results(node, results, told=len(self.refusals.found) > refused_before)
         for number, name in enumerate(node.output):
             if name:
                 self.values[name] = results[number] if number < len(results) else REFUSED
+
+    def _checked(self, node: Any, results: list[Any], operands: Iterable[Any]) -> list[Any]:
+        """The results, refused where one is larger than memory."""
+        limit = GREATEST_BYTES if self._sources_of(operands) else GREATEST_CONSTANT
+        for result in results:
+            if isinstance(result, Value) and (size := bytes_of(result.shape, result.dtype)) > limit:
+                self._refuse(node, f"its result {result.type} takes {size} bytes, and at most {limit} are possible")
+                return [REFUSED] * len(results)
+        return results
 
     def _listed(self, results: Any) -> list[Any]:
         """The results of a translation as a list; a sequence is one result."""
@@ -123,7 +148,8 @@ class NodeImporter:
                 self._refuse(node, f"its output {output_name} is not computed\n  fix: a model that does not use it")
 
     def _refuse(self, node: Any, reason: str) -> None:
-        self.refusals.add(node.op_type, " in ".join([node_name(node), *self._path[::-1]]), "", reason)
+        path = self._path[::-1] if len(self._path) <= 4 else [*self._path[:-3:-1], "..", self._path[0]]
+        self.refusals.add(node.op_type, " in ".join([node_name(node), *path]), "", reason)
 
     def note_input(self, name: str, x: Any) -> None:
         """Remember which input of the model a value, or a sequence of them, is."""

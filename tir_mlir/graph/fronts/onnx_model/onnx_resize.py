@@ -11,6 +11,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_model.onnx_tensors import check_bytes
 from tir_mlir.topi.image.resize import MODES
 
 FEW = 8
@@ -29,6 +30,7 @@ class _Axis:
 
     def places(self, mode: str) -> np.ndarray:
         """Where each new element lies among the old ones."""
+        check_bytes((self.new,), "float64")
         x = np.arange(self.new, dtype="float64")
         halves = (x + 0.5) / self.scale - 0.5
         if mode == "half_pixel" or (mode == "pytorch_half_pixel" and self.new > 1):
@@ -119,6 +121,8 @@ def _sizes(e: OnnxEmitter, old: list[int], scales: Any, sizes: Any, axes: list[i
     if scales is None:
         raise GraphError("a Resize without scales and sizes\n  fix: one of them")
     factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
+    if wrong := [f for f in factors if not 0 < f < 2**31]:
+        raise GraphError(f"the scale {wrong[0]} of a Resize\n  fix: a number above 0 and below 2**31")
     return [_Axis(old[a], math.floor(old[a] * f), f) for a, f in zip(axes, factors, strict=True)]
 
 

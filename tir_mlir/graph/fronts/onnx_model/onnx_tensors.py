@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ from tir_mlir.dialect.diagnostics import GraphError
 
 MOST_BYTES = 2**31
 """The most bytes of a tensor in a file of ONNX, and so of one that is computed at import."""
+GREATEST_CONSTANT = 2**34
+"""The most bytes of a tensor that is computed when the weights are."""
+GREATEST_BYTES = 2**40
+"""The most bytes of a tensor of a model."""
 _EXPORT = "\n  fix: export the model again; the file is damaged"
 
 
@@ -65,6 +70,12 @@ def _check_numbers(tensor: Any, kind: str) -> None:
 
 def _name(tensor: Any) -> str:
     return f"the tensor {tensor.name}" if tensor.name else "a tensor"
+
+
+def bytes_of(shape: Sequence[Any], dtype: str) -> int:
+    """The bytes of a tensor, with 1 for each size that is not a number."""
+    width = 1 if dtype == "bool" else int("".join(c for c in dtype if c.isdigit())) // 8
+    return math.prod(size for size in shape if isinstance(size, int)) * width
 
 
 def check_bytes(shape: tuple[int, ...], dtype: Any) -> None:

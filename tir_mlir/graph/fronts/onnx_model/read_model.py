@@ -25,6 +25,12 @@ def read_model(model: Any) -> Any:
                 "  fix: from_onnx(path of the model's file), or onnx.load(path)"
             )
     else:
+        if not isinstance(model, (str, os.PathLike)):
+            raise GraphError(
+                f"from_onnx: cannot read {short_repr(model)}\n  fix: a ModelProto, or the path of its file"
+            )
+        if os.path.exists(model) and not os.path.isfile(model):
+            raise GraphError(f"from_onnx: cannot read {short_repr(model)}: it is no file")
         try:
             proto = onnx.load(model, load_external_data=False)
         except (OSError, TypeError, ValueError) as error:
@@ -41,6 +47,10 @@ def _check_versions(proto: Any) -> None:
 
     newest = onnx.defs.onnx_opset_version()
     for opset in proto.opset_import:
+        if opset.domain in ("", "ai.onnx") and opset.version < 1:
+            raise GraphError(
+                f"from_onnx: the model is of opset {opset.version}\n  fix: export it again, for opset {newest}"
+            )
         if opset.domain in ("", "ai.onnx") and opset.version > newest:
             raise GraphError(
                 f"from_onnx: the model is of opset {opset.version}, and onnx {onnx.__version__} knows those up to "
@@ -73,7 +83,7 @@ def _tensors(proto: Any) -> list[Any]:
 
 def _read_external(proto: Any, path: Path) -> None:
     """Put the data that lie in other files into the tensors."""
-    folder = path.resolve().parent
+    folder = path.parent.resolve()
     for tensor in _tensors(proto):
         if _is_external(tensor):
             _read_data(tensor, folder)
@@ -87,7 +97,7 @@ def _read_data(tensor: Any, folder: Path) -> None:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
     except ValueError:
         raise _damaged(tensor, "its offset or length is no number") from None
-    source = folder / entries.get("location", "")
+    source = folder / entries.get("location", "").replace("\0", "")
     real = source.resolve()
     if not entries.get("location") or not real.is_relative_to(folder):
         raise GraphError(
