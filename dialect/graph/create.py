@@ -273,6 +273,13 @@ def _function(
     return func_op
 
 
+def declare_private(
+    module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]
+) -> ir.Operation:
+    """A private function without a body; a name that is taken is numbered."""
+    return _function(module, name, inputs, results, private=True)
+
+
 def replace_node(node: Node, values: Sequence[ir.Value]) -> None:
     """Put values in the place of the results of a node, and erase it."""
     for old, new in zip(node.results, values, strict=True):

@@ -52,6 +52,14 @@ CALL_TIR = "call_tir"
 """An adapter on tensors of a TensorIR function: inputs, then what it returns."""
 PACKED = "call_packed"
 """A function of Python or C that is registered by name."""
+REGION = "region"
+"""A private graph that a branch or a loop runs: inputs that it is given, and weights by their names."""
+BRANCH = "branch"
+"""A choice, without a body: of a bool, `REGIONS` has what runs if it is true, and if it is false."""
+LOOP = "loop"
+"""A loop, without a body: `REGIONS` has the graph that each step runs, `ATTRS` the facts of `LoopFacts`."""
+REGIONS = "graph.regions"
+"""Of a branch or a loop: the names of its regions."""
 
 
 def free_name(base: str, names: Container[str], separator: str = "_") -> str:

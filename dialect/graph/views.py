@@ -89,7 +89,23 @@ class TensorFunc(View):
     @property
     def is_graph(self) -> bool:
         """Whether its body is a graph."""
-        return self.kind in (encoding.GRAPH, encoding.GROUP)
+        return self.kind in (encoding.GRAPH, encoding.GROUP, encoding.REGION)
+
+    @property
+    def module(self) -> ir.Operation:
+        """The module that it is in."""
+        return module_of(self.op)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it stands for a branch or a loop, which runs regions."""
+        return self.kind in (encoding.BRANCH, encoding.LOOP)
+
+    @property
+    def regions(self) -> list[TensorFunc]:
+        """The graphs that a branch or a loop runs."""
+        module = module_of(self.op)
+        return [tensor_func(module, name) for name in attrs.get(self.op, encoding.REGIONS, [])]
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -160,7 +176,7 @@ def is_tensor_func(op: Any) -> bool:
     return op.operation.name == "func.func" and encoding.KIND in op.operation.attributes
 
 
-def tensor_funcs(module: ir.Module) -> list[TensorFunc]:
+def tensor_funcs(module: ir.Module | ir.Operation) -> list[TensorFunc]:
     """The functions on tensors of a module."""
     return [TensorFunc(op) for op in direct_ops(module.operation) if is_tensor_func(op)]
 
@@ -168,6 +184,11 @@ def tensor_funcs(module: ir.Module) -> list[TensorFunc]:
 def graphs(module: ir.Module) -> list[TensorFunc]:
     """The graphs of a module, without groups."""
     return [f for f in tensor_funcs(module) if f.kind == encoding.GRAPH]
+
+
+def graph_bodies(module: ir.Module) -> list[TensorFunc]:
+    """The graphs of a module that a user wrote, and the regions of branches and loops."""
+    return [f for f in tensor_funcs(module) if f.kind in (encoding.GRAPH, encoding.REGION)]
 
 
 def tensor_func(module: ir.Module | ir.Operation, name: str) -> TensorFunc:

@@ -9,10 +9,10 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
+from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding
 from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
-from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters
+from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters, check_regions
 from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, listed
 from tir_mlir.graph.graph import Graph
@@ -57,7 +57,7 @@ class GraphBuilder:
     Types are inferred: a node whose operands do not fit its operator is a GraphError that names both.
     """
 
-    def __init__(self, name: str = "main", module: IRModule | None = None):
+    def __init__(self, name: str = "main", module: IRModule | None = None, kind: str = encoding.GRAPH):
         """name: of the function; module: one to add it to, which has the functions that it calls (default: new)."""
         self.sizes = Sizes()
         self.weights: dict[str, np.ndarray] = {}
@@ -67,7 +67,7 @@ class GraphBuilder:
         self._symbols: KeptSymbols | None = None
         with entered():
             self.module = IRModule(ir.Module.create()) if module is None else module
-            self.func: TensorFunc = create.graph(self.module.mlir, name)
+            self.func: TensorFunc = create.graph(self.module.mlir, name, kind)
         self._outputs: list[Value] | None = None
 
     # --- inputs -------------------------------------------------------------------------------------------------------
@@ -216,6 +216,68 @@ class GraphBuilder:
             result_types = [t.mlir for t in types]
             callee = create.packed(self.module.mlir, function, [v.type for v in operands], result_types)
             return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
+
+    def branch(
+        self,
+        condition: Value,
+        then: Callable[..., Any],
+        otherwise: Callable[..., Any],
+        inputs: Sequence[Value] = (),
+        name_hint: str | Sequence[str] = "lv",
+    ) -> Any:
+        """What one of two functions computes: only that one runs. Returns its Value or Values.
+
+            y = b.branch(p, lambda r: r.op("exp", x), lambda r: r.op("negative", x))
+
+        condition: one bool. then, otherwise: functions of a builder, and of `inputs` there, which also read the values
+        of this graph; their results have the same types. Errors: GraphError.
+        """
+        from tir_mlir.graph import region_builder
+
+        return region_builder.branch(self, condition, then, otherwise, inputs, name_hint)
+
+    def loop(
+        self,
+        body: Callable[..., Any],
+        carried: Sequence[Value],
+        scanned: Sequence[Value] = (),
+        steps: int | str | Value | None = None,
+        condition: Value | None = None,
+        backward: bool = False,
+        name_hint: str | Sequence[str] = "lv",
+    ) -> Any:
+        """A loop. Returns the Value or Values that it carries, then the tensors that its rows become.
+
+            total, sums = b.loop(lambda r, step, s, row: [r.op("add", s, row)] * 2, [zero], [x])
+
+        body: a function of a builder, the number of the step (an int64 of no dimensions), what is carried, and a row of
+        each tensor in `scanned`, of axis 0. It returns what is carried next, of the same types, then rows of results.
+        steps: their number, a size or a Value; default: the rows of what is scanned. condition: one bool, which is
+        tested before each step; the body returns the next one first. backward: rows from the last to the first.
+        Errors: GraphError.
+        """
+        from tir_mlir.graph import region_builder
+
+        return region_builder.loop(self, body, carried, scanned, steps, condition, backward, name_hint)
+
+    def control(
+        self,
+        regions: Sequence[str],
+        inputs: Sequence[Value],
+        results: Sequence[tuple[Any, Any]],
+        loop: LoopFacts | None = None,
+        name_hint: str | Sequence[str] = "lv",
+    ) -> Any:
+        """A branch or a loop of regions that the module has, see `LoopFacts`. results: shapes and element types."""
+        types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
+        values = self._as_values("a branch or a loop", inputs)
+        with entered(), self._kept(), self._at_end():
+            check_regions(self.module.mlir, regions, [v.type for v in values], types, loop)
+            operand_types, result_types = [v.value.type for v in values], [t.mlir for t in types]
+            word = "branch" if loop is None else "loop"
+            made = control(self.module.mlir, word, regions, operand_types, result_types, loop)
+            names = self._result_names(name_hint, types)
+            return self._one_or_all(create.call(made, [v.value for v in values], types, names))
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

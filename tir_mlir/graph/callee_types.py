@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorFunc, TensorType, create, is_tensor_func, tensor_funcs
+from tir_mlir.dialect.graph import (
+    LoopFacts,
+    TensorFunc,
+    TensorType,
+    create,
+    encoding,
+    is_tensor_func,
+    passed_inputs,
+    tensor_funcs,
+)
 from tir_mlir.dialect.ir import attrs, symbol, symbol_table
 from tir_mlir.dialect.symbolic import as_expr, equal, evaluate, parse, size_of
 from tir_mlir.script.module import IRModule
@@ -108,3 +117,34 @@ def _takes(want: ir.MemRefType, have: TensorType) -> bool:
         return False
     sizes = zip(want.shape, have.shape, strict=True)
     return all(w == h for n, (w, h) in enumerate(sizes) if not want.is_dynamic_dim(n) and isinstance(h, int))
+
+
+def check_regions(
+    module: ir.Module,
+    names: Sequence[str],
+    inputs: Sequence[TensorType],
+    results: Sequence[TensorType],
+    loop: LoopFacts | None,
+) -> None:
+    """Errors: GraphError for a region of a branch, or of a loop, that is given or returns other types than it has."""
+    given, made = list(inputs[1:]), list(results)
+    if loop is not None:
+        carried = list(inputs[loop.before : loop.before + loop.carried])
+        scanned = inputs[loop.before + loop.carried :][: loop.scanned]
+        rest = inputs[loop.before + loop.carried + loop.scanned :]
+        given = [TensorType((), "int64"), *carried, *(TensorType(t.shape[1:], t.dtype) for t in scanned), *rest]
+        rows = [TensorType(t.shape[1:], t.dtype) for t in results[loop.carried :]]
+        made = [*[TensorType((), "bool")][: loop.tests], *carried, *rows]
+    for name in names:
+        op = symbol(module, name)
+        if op is None or not is_tensor_func(op) or TensorFunc(op).kind != encoding.REGION:
+            raise GraphError(f'{name} is no region; fix: R.func_attr({{"region": 1}}) in a private graph')
+        region = TensorFunc(op)
+        takes, returns = (
+            [region.input_type(n) for n in passed_inputs(region)],
+            list(map(region.type_of, region.outputs)),
+        )
+        for word, has, needs in (("takes", takes, given), ("returns", returns, made)):
+            if has != needs:
+                texts = [", ".join(map(str, types)) or "nothing" for types in (has, needs)]
+                raise GraphError(f"the region {name} {word} {texts[0]}, and where it is run {texts[1]}")

@@ -93,7 +93,7 @@ def lowered(graph: Graph, name: str, ranges: Mapping[str, Sequence[int]], as_nam
     """The program of a graph of calls without weights; it is right for sizes in `ranges` only."""
     module = graph.module.mlir
     plan = places.plan(tensor_func(module, name), marked(module), shared=False)
-    if packed := next((c.callee for c in plan.calls if c.packed), None):
+    if packed := next((c.callee for c in plan.every_call if c.packed), None):
         raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
     program = lower_main(module, {as_name or name: plan}, in_arena=False)
     limits = {s: ranges[s] for s in plan.symbols if s in ranges}

@@ -15,6 +15,7 @@ from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.transforms.bodies import each_body
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.function_memory import find_scratch, mark_in_place
@@ -54,7 +55,8 @@ class Stage:
     name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens. run:
     may also take fields of `Options`, by their names. only_for: operators, kinds of them, and kinds of functions
     that are called; `compile_graph` does not run it on a graph without any of these. None: it is run on each graph.
-    saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
+    saves: what it saves when the model runs is not worth its time where the model is to be ready soon. by_body: it
+    changes one graph, so that it is run on each region of branches and loops as well.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Stage:
     run: Callable[..., Graph]
     only_for: frozenset[str | OperatorKind] | None = None
     saves: bool = False
+    by_body: bool = False
 
     @cached_property
     def options(self) -> list[str]:
@@ -70,7 +73,8 @@ class Stage:
         return [name for name in inspect.signature(self.run).parameters if name in field_names]
 
     def __call__(self, graph: Graph, options: Options) -> Graph:
-        return self.run(graph, **{name: getattr(options, name) for name in self.options})
+        given = {name: getattr(options, name) for name in self.options}
+        return each_body(graph, lambda body: self.run(body, **given)) if self.by_body else self.run(graph, **given)
 
 
 STAGES: list[Stage] = [
@@ -80,25 +84,32 @@ STAGES: list[Stage] = [
         inlined_calls,
         frozenset({encoding.GRAPH, encoding.GROUP}),
     ),
-    Stage("simplify", "Remove what does nothing or is undone; one product for all rows", simplify),
+    Stage("simplify", "Remove what does nothing or is undone; one product for all rows", simplify, by_body=True),
     Stage(
         "fold_batch_norm",
         "Fold batch normalization into the weights before it",
         fold_batch_norm,
         frozenset({"nn.batch_norm"}),
+        by_body=True,
     ),
     Stage(
-        "channels_last", "Compute convolutions of images in NHWC", channels_last, frozenset({OperatorKind.CONVOLUTION})
+        "channels_last",
+        "Compute convolutions of images in NHWC",
+        channels_last,
+        frozenset({OperatorKind.CONVOLUTION}),
+        by_body=True,
     ),
     Stage("constants", "Make weights of constants; their values are not in the text", constants_to_weights),
     Stage("lift_weights", "Move what depends on weights only to a graph of its own", lift_weights),
     Stage("legalize", "Make a TensorIR function of each operator; reshapes become views", legalize),
-    Stage("fuse_ops", "Group products and row-wise operators with the pointwise ones around them", fuse_ops),
+    Stage(
+        "fuse_ops", "Group products and row-wise operators with the pointwise ones around them", fuse_ops, by_body=True
+    ),
     Stage("fuse_tir", "Make one TensorIR function of each group", fuse_tir),
     Stage("pack_weights", "Store weights in the panels that products read", pack_weights),
     Stage("schedule", "Schedule each TensorIR function that the graph calls", schedule_functions),
     Stage("scratch", "Plan the buffers of TensorIR functions with the memory of the graph", find_scratch, saves=True),
-    Stage("in_place", "Let functions write results where inputs were", mark_in_place, saves=True),
+    Stage("in_place", "Let functions write results where inputs were", mark_in_place, saves=True, by_body=True),
 ]
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""

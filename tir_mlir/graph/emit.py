@@ -70,3 +70,8 @@ def named_linalg_form(
 def listed(outputs: Any) -> list[Tensor]:
     """The results of a te function: one tensor or several."""
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+
+def listed_values(values: Any) -> list[Any]:
+    """What a function returns: one value or several."""
+    return list(values) if isinstance(values, (list, tuple)) else [values]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import TensorFunc, graphs, tensor_func
+from tir_mlir.dialect.graph import TensorFunc, graph_bodies, graphs, tensor_func
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule
 
@@ -31,9 +31,10 @@ class Graph:
         self.rounding: Rounding | None = None
         with entered():
             names = [f.name for f in graphs(module.mlir)]
+            inside = [f.name for f in graph_bodies(module.mlir)] if name not in names else names
         if not names:
             raise GraphError("the module has no graph; fix: GraphBuilder, from_torch or @R.function make one")
-        if name is not None and name not in names:
+        if name is not None and name not in inside:
             raise GraphError(f"the module has no graph {name}; it has {', '.join(names)}")
         if name is None and len(names) > 1 and "main" not in names:
             raise GraphError(
@@ -62,6 +63,12 @@ class Graph:
         copy = Graph(self.module.clone(), self.weights, self.name)
         copy.from_text, copy.rounding = self.from_text, self.rounding
         return copy
+
+    def at(self, name: str) -> Graph:
+        """The same module and weights, as the graph of another function of it: of a region, too."""
+        other = Graph(self.module, self.weights, name)
+        other.from_text, other.rounding = self.from_text, self.rounding
+        return other
 
     def build_model(
         self, target: Any = "llvm", *, weights: str | None = None, then: str | None = None, **options: Any

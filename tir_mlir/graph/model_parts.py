@@ -53,7 +53,13 @@ def python_calls(plan: Plan) -> set[str]:
 
 def check_packed(plan: Plan, libs: Sequence[str | Path]) -> None:
     """Raise GraphError for a packed function that neither Python nor a library has."""
-    for call in plan.calls:
+    inside = [call for call in plan.every_call if call.packed and call not in plan.calls]
+    if apart := next((call.callee for call in inside if packed_function(call.callee) is not None), None):
+        raise GraphError(
+            f"a branch or a loop of the graph calls {apart} of Python, and runs as native code; fix: the call outside "
+            "of it, or a function of C with libs=[...]"
+        )
+    for call in plan.every_call:
         if call.packed and packed_function(call.callee) is None:
             symbol = f"{PREFIX}{call.callee}"
             if not shared_libraries.provided(symbol, [str(lib) for lib in libs]):

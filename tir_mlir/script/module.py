@@ -396,7 +396,7 @@ def erase_uncalled(module: ir.Module) -> None:
     """Remove what stands for operators and callees of graphs that no node calls any more."""
     called = called_names(module)
     for func in tensor_funcs(module):
-        if func.kind in (encoding.OPERATOR, encoding.CALL_TIR, encoding.PACKED) and func.name not in called:
+        if func.kind not in (encoding.GRAPH, encoding.GROUP, encoding.REGION) and func.name not in called:
             func.op.erase()
 
 
@@ -410,7 +410,7 @@ def called_names(module: ir.Module) -> set[str]:
         return ir.WalkResult.ADVANCE
 
     visit(module.operation, look)
-    return callees
+    return callees | {region for f in tensor_funcs(module) for region in attrs.get(f.op, encoding.REGIONS, [])}
 
 
 def check_names(functions: Mapping[Any, Any]) -> None:

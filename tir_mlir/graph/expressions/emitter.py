@@ -111,7 +111,7 @@ class Emitter:
         """Errors: GraphError for a call of what is not there."""
         if isinstance(op, Op) and op.short not in OPERATORS and op.name not in CALLS:
             raise GraphError(f"there is no operator {op.name}; fix: call_te with a te function of your own")
-        for callee in (op, *args[:1]):
+        for callee in (op, *args[:3]):
             if isinstance(callee, GlobalVar) and callee not in self.functions:
                 function_names = ", ".join(self.functions) or "none"
                 raise GraphError(f"the module has no function {callee}; it has {function_names}")
@@ -131,7 +131,7 @@ class Emitter:
         return TupleStructInfo(infos) if isinstance(ret_info, TupleStructInfo) else infos[0]
 
 
-CALLS = ("relax.call_tir", "relax.call_dps_packed")
+CALLS = ("relax.call_tir", "relax.call_dps_packed", "relax.branch", "relax.loop")
 """Calls that are not of operators."""
 
 

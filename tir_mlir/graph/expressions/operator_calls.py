@@ -11,7 +11,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.infer_types import signature, split_arguments
 from tir_mlir.graph.expressions.nodes import Call, Expr, ExternFunc, Op, PrimValue, Tuple, as_expr
-from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
+from tir_mlir.graph.expressions.read_graph import BRANCH, CALL_DPS_PACKED, CALL_TIR, LOOP
 from tir_mlir.graph.expressions.struct_info import SIZES, StructInfo, TensorStructInfo, as_struct_info
 from tir_mlir.graph.operators import OPERATORS
 
@@ -118,6 +118,17 @@ def call_tir(
     if type(func) is str:  # a GlobalVar is a function of the module
         return Call(CALL_DPS_PACKED, [ExternFunc(func), _inputs(args)], sinfo_args=infos)
     return Call(CALL_TIR, [func, _inputs(args)], sinfo_args=infos)
+
+
+def branch(condition: Any, then: Any, otherwise: Any, args: Any, *, out_sinfo: Any) -> Call:
+    """What one of two regions computes, functions with the attribute `region`: `branch(p, cls.f, cls.g, (x,), ...)`."""
+    return Call(BRANCH, [condition, then, otherwise, _inputs(args)], sinfo_args=_results(out_sinfo, None))
+
+
+def loop(body: Any, args: Any, *, out_sinfo: Any, **facts: Any) -> Call:
+    """Steps of a region, see `GraphBuilder.loop`: `loop(cls.body, (n, x), carried=1, given=True, ...)`."""
+    facts = {name: SIZES.text(v) if name == "steps" and v is not None else v for name, v in facts.items()}
+    return Call(LOOP, [body, _inputs(args)], facts, sinfo_args=_results(out_sinfo, None))
 
 
 def call_dps_packed(

@@ -27,10 +27,11 @@ from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, Tupl
 from tir_mlir.graph.operator_attributes import for_te
 from tir_mlir.graph.operators import takes_tuple
 from tir_mlir.script.module import GlobalVar
-from tir_mlir.script.printer.graphs import WEIGHTS, constant_array
+from tir_mlir.script.printer.graphs import REGION, WEIGHTS, constant_array
 
 CALL_TIR = Op.get("relax.call_tir")
 CALL_DPS_PACKED = Op.get("relax.call_dps_packed")
+BRANCH, LOOP = Op.get("relax.branch"), Op.get("relax.loop")
 
 
 @dataclass
@@ -63,6 +64,8 @@ def read_graph(func: TensorFunc) -> ReadGraph:
         attributes[WEIGHTS] = weights
     if func.kind == encoding.GROUP:
         attributes.setdefault("Primitive", 1)
+    if func.kind == encoding.REGION:
+        attributes[REGION] = 1
     return ReadGraph(params, SeqExpr([DataflowBlock(bindings)] if bindings else [], body), attributes)
 
 
@@ -98,6 +101,12 @@ def _value(node: Node, inputs: list[Expr], infos: list[TensorStructInfo]) -> Exp
     assert callee is not None
     if node.kind == encoding.CALL_TIR:
         return Call(CALL_TIR, [GlobalVar(callee.callee), Tuple(inputs)], sinfo_args=infos)
+    if node.kind == encoding.BRANCH:
+        regions = [GlobalVar(region.name) for region in callee.regions]
+        return Call(BRANCH, [inputs[0], *regions, Tuple(inputs[1:])], sinfo_args=infos)
+    if node.kind == encoding.LOOP:
+        facts = attrs.get(callee.op, encoding.ATTRS)
+        return Call(LOOP, [GlobalVar(callee.regions[0].name), Tuple(inputs)], facts, sinfo_args=infos)
     if node.kind == encoding.PACKED:
         return Call(CALL_DPS_PACKED, [ExternFunc(callee.callee), Tuple(inputs)], sinfo_args=infos)
     called = Call(GlobalVar(callee.name), inputs)

@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.graph import LoopFacts, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.expressions.graph_function import Function, called
@@ -22,11 +22,11 @@ from tir_mlir.graph.expressions.nodes import (
     TupleGetItem,
     Var,
 )
-from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
+from tir_mlir.graph.expressions.read_graph import BRANCH, CALL_DPS_PACKED, CALL_TIR, LOOP
 from tir_mlir.graph.expressions.struct_info import TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import GlobalVar, IRModule
-from tir_mlir.script.printer.graphs import WEIGHTS
+from tir_mlir.script.printer.graphs import REGION, WEIGHTS
 
 
 def write_graph(module: IRModule, name: str, function: Function) -> None:
@@ -49,6 +49,7 @@ class _Writer:
         func_attrs = dict(function.attrs)
         weights: Mapping[str, str] = func_attrs.pop(WEIGHTS, {})
         is_group = any([func_attrs.pop(word, 0) for word in ("Primitive", "primitive")])
+        is_region = bool(func_attrs.pop(REGION, 0))
         derivation = {name: func_attrs.pop(name) for name in (encoding.OF, encoding.DERIVES) if name in func_attrs}
         for param in function.params:
             name = weights.get(param.name_hint)  # of an input of a graph that computes weights, its own name
@@ -60,8 +61,8 @@ class _Writer:
         with entered():
             if isinstance(outputs, tuple) and len(outputs) == 1:
                 attrs.put(builder.func.op, encoding.UNIT_TUPLE, True)
-            if is_group:
-                attrs.put(builder.func.op, encoding.KIND, encoding.GROUP)
+            if is_group or is_region:
+                attrs.put(builder.func.op, encoding.KIND, encoding.REGION if is_region else encoding.GROUP)
                 builder.func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
             for key, value in derivation.items():
                 attrs.put(builder.func.op, key, value)
@@ -112,6 +113,8 @@ class _Writer:
 
     def _call(self, call: Call, name: str | list[str]) -> Any:
         op = call.op
+        if op in (BRANCH, LOOP):
+            return self._control(call, name)
         if op in (CALL_TIR, CALL_DPS_PACKED):
             callee, arg_tuple = call.args[0], call.args[1]
             inputs = self._operand(arg_tuple)
@@ -127,6 +130,15 @@ class _Writer:
             flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
             return self.builder.op(op.short, *flat, **call.all_attrs, name_hint=name)
         raise GraphError(f"{op!r} is not an operator of the table, nor a function of the module")
+
+    def _control(self, call: Call, name: str | list[str]) -> Any:
+        """A branch or a loop, whose regions are in the module."""
+        regions = [str(arg) for arg in call.args if isinstance(arg, GlobalVar)]
+        operands = [self._operand(arg) for arg in call.args if not isinstance(arg, GlobalVar)]
+        flat = [v for o in operands for v in (o if isinstance(o, tuple) else (o,))]
+        facts = LoopFacts(**call.attrs) if call.op == LOOP else None
+        results = [_result(self.builder, i) for i in call.sinfo_args]
+        return self.builder.control(regions, flat, results, facts, name_hint=name)
 
 
 def _item_names(function: Function) -> dict[tuple[Var, int], str]:

@@ -40,8 +40,9 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
     pairs: dict[str, list[list[int]]] = {}
     for name, source, result in accepted:
         pairs.setdefault(name, []).append([source, result])
-    for name, of_name in pairs.items():
-        attrs.put(functions[name].op, IN_PLACE, of_name)
+    for name, of_name in pairs.items():  # besides those of another body that calls it
+        known = attrs.get(functions[name].op, IN_PLACE, [])
+        attrs.put(functions[name].op, IN_PLACE, [*known, *(pair for pair in of_name if pair not in known)])
 
 
 def _needed(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:

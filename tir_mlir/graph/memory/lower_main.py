@@ -16,7 +16,9 @@ from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, 
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.calls_in_place import join_parameters
+from tir_mlir.graph.memory.control_calls import Steps, places_of
 from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
+from tir_mlir.graph.memory.write_control import write_control
 from tir_mlir.graph.size_code import Size
 
 WEIGHTS_NAME, ARENA_NAME, ARENA_BYTES = "weights", "arena", "arena_bytes"
@@ -42,13 +44,14 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
     """
     lowered = ir.Module.create()
     functions = {attrs.get(op, "sym_name"): op for op in direct_ops(module.operation) if op.name == "func.func"}
-    called = _callees(functions, [call.callee for plan in plans.values() for call in plan.calls if not call.packed])
+    calls = [call for plan in plans.values() for call in plan.every_call]
+    called = _callees(functions, [call.callee for call in calls if not call.packed])
     if "tir.next" in module.operation.attributes:
         lowered.operation.attributes["tir.next"] = module.operation.attributes["tir.next"]
     with ir.InsertionPoint(lowered.body):
         for name in called:
             _add_private(functions[name], functions)
-        for callee, pairs in dict.fromkeys((c.callee, c.in_place) for plan in plans.values() for c in plan.calls):
+        for callee, pairs in dict.fromkeys((c.callee, c.in_place) for c in calls):
             if pairs:
                 joined = _add_private(functions[callee], functions)
                 joined.attributes["sym_name"] = ir.StringAttr.get(own_symbol(callee, pairs))
@@ -68,7 +71,7 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
 
 def _scratch(plans: Mapping[str, Plan]) -> dict[str, int]:
     """The bytes that functions are given for themselves, by symbol."""
-    calls = [call for plan in plans.values() for call in plan.calls if call.scratch is not None]
+    calls = [call for plan in plans.values() for call in plan.every_call if call.scratch is not None]
     return {own_symbol(c.callee, c.in_place): int(c.scratch.type.shape[0]) for c in calls if c.scratch is not None}
 
 
@@ -145,11 +148,8 @@ class _Writer:
             self._sizes()
             self._slots()
             for storage in self._places():
-                self._view(storage)
-            for call in self.plan.calls:
-                self._call(call)
-            for source, target in self.plan.copies:
-                memref.copy(self._view(source), self._view(target))
+                self.view(storage)
+            self.steps(Steps(tuple(self.plan.calls), tuple(self.plan.copies)))
         if self.least is not None:  # of the arena: each view is inside of it
             names = [*self.known, ARENA_BYTES]
             room = ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(self.known)), self.least * -1)
@@ -159,13 +159,27 @@ class _Writer:
 
     def _places(self) -> list[Place]:
         """The memory of all values, in order: views come before calls, as the text of a program has them."""
-        called = [p for call in self.plan.calls for p in (*call.inputs, *call.outputs)]
+        called = places_of(self.plan.calls)
         return [*dict.fromkeys((*called, *(p for copy in self.plan.copies for p in copy)))]
+
+    def steps(self, steps: Steps) -> None:
+        """Write calls, then copies, at the insertion point."""
+        for call in steps.calls:
+            if call.control is None:
+                self._call(call)
+            else:
+                write_control(call.control, self)
+        for source, target in steps.copies:
+            memref.copy(self.view(source), self.view(target))
+
+    def size(self, size: Size) -> ir.Value:
+        """The value of a size."""
+        return size_code.emitted(size, self.known)
 
     def _call(self, call: Call) -> None:
         same = {result for _, result in call.in_place}
-        operands = [self._view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
-        operands += [] if call.scratch is None else [self._view(call.scratch)]
+        operands = [self.view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
+        operands += [] if call.scratch is None else [self.view(call.scratch)]
         symbol = call.callee if call.packed else own_symbol(call.callee, call.in_place)
         param_types = self.parameters.get(symbol, [v.type for v in operands])  # of a program for any size
         operands = [
@@ -259,7 +273,8 @@ class _Writer:
     def _number(self, value: int) -> ir.Value:
         return arith.constant(ir.IndexType.get(), value)
 
-    def _view(self, storage: Place) -> ir.Value:
+    def view(self, storage: Place) -> ir.Value:
+        """The buffer of a place."""
         if storage not in self.views:
             self.views[storage] = self._made_view(storage)
         return self.views[storage]

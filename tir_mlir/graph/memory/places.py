@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
+from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, encoding, passed_inputs
 from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory import arena
 from tir_mlir.graph.memory.arena import Arena, Request
+from tir_mlir.graph.memory.control_calls import (
+    CONDITION,
+    STEP,
+    Branch,
+    Control,
+    Loop,
+    Steps,
+    bound,
+    every_call,
+    moved,
+)
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.size_code import Size
 
 INPUT, WEIGHT, OUTPUT, ARENA = "input", "weight", "output", "arena"
 SCRATCH = "graph.scratch"
 """Of a TensorIR function: the bytes that it needs for buffers of its own."""
+Claim = tuple[Request, Callable[[int], None]]
+"""What has to lie in the arena, and what takes the number of its slot."""
 ADDRESSES = 2**63
 """Bytes that can be addressed: offsets are signed numbers of 64 bits."""
 
@@ -37,6 +51,7 @@ class Call:
     """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
 
     in_place: pairs of parameters, an input and a result, that are one buffer. scratch: bytes for the function itself.
+    control: what a branch or a loop runs, in the place of a function.
     """
 
     callee: str
@@ -46,6 +61,7 @@ class Call:
     packed: bool = False
     in_place: tuple[tuple[int, int], ...] = ()
     scratch: Place | None = None
+    control: Control | None = None
 
 
 @dataclass
@@ -64,6 +80,11 @@ class Plan:
     def symbols(self) -> list[str]:
         """The names of the sizes, sorted."""
         return sorted({s for _, t in self.inputs for size in t.shape for s in size_code.symbols(size)})
+
+    @property
+    def every_call(self) -> list[Call]:
+        """The calls of functions, also those in branches and loops."""
+        return list(every_call(self.calls))
 
 
 def byte_size(type_: TensorType) -> Size:
@@ -117,13 +138,15 @@ def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
 @dataclass(frozen=True)
 class _Step:
     """What plans need of a node. callee: the function of TensorIR, or the packed one, that it calls; kind: see
-    `encoding`, "" of a view."""
+    `encoding`, "" of a view. regions: what a branch or a loop runs; loop: the facts of a loop."""
 
     callee: str
     kind: str
     name: str
     inputs: list[ir.Value]
     results: list[ir.Value]
+    regions: tuple[_Nodes, ...] = ()
+    loop: LoopFacts | None = None
 
 
 class _Nodes:
@@ -150,14 +173,30 @@ class _Nodes:
     def _step(self, node: Node) -> _Step:
         callee = node.callee
         kind = "" if callee is None or names_view(callee) else callee.kind
-        if callee is None or kind not in ("", encoding.CALL_TIR, encoding.PACKED):
+        calls = ("", encoding.CALL_TIR, encoding.PACKED, encoding.BRANCH, encoding.LOOP)
+        if callee is None or kind not in calls:
             raise GraphError(
                 f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
             )
         inputs, results = node.inputs, node.results
         if not kind:
             self.roots[results[0]] = self.roots.get(inputs[0], inputs[0])
+        if callee.is_control:
+            regions = tuple(map(_Nodes, callee.regions))
+            loop = LoopFacts.of(callee) if kind == encoding.LOOP else None
+            return _Step(callee.name, kind, node.names[0], inputs, results, regions, loop)
         return _Step(callee.callee if kind else "", kind, node.names[0], inputs, results)
+
+    @property
+    def passed(self) -> list[ir.Value]:
+        """The inputs that are no weights."""
+        inputs = self.func.inputs
+        return [inputs[number] for number in passed_inputs(self.func)]
+
+    def unchanged(self, facts: LoopFacts) -> set[int]:
+        """Of the body of a loop: the numbers of what is carried that it returns as it is given."""
+        given, outputs = self.passed[1:], self.func.outputs[facts.tests :]
+        return {n for n in range(facts.carried) if outputs[n] == given[n]}
 
     def type_of(self, value: ir.Value) -> TensorType:
         if value not in self.types:
@@ -175,13 +214,17 @@ def _check_bytes(func: TensorFunc, size: Size, what: str) -> None:
 
 
 class _Planner:
-    """The state of planning one graph. Values are roots."""
+    """The state of planning one graph, or a region of it. Values are roots.
+
+    Time passes from call to call. A branch or a loop takes the time of its regions, one after the other, so that what
+    they need lies in the same arena, and those of a branch share memory.
+    """
 
     def __init__(
         self, nodes: _Nodes, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
     ):
         self.shared, self.scratch = shared, scratch
-        self.func, self.in_place, self.steps = nodes.func, in_place, nodes.steps
+        self.nodes, self.func, self.in_place, self.steps = nodes, nodes.func, in_place, nodes.steps
         self.type_of, self.roots, self.arguments = nodes.type_of, nodes.roots, nodes.arguments
         self.made = Plan()
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
@@ -191,21 +234,50 @@ class _Planner:
         self.wanted: dict[tuple[str, int, int], None] = {}
         self.joined: dict[int, list[tuple[int, int]]] = {}
         self.own: dict[int, Place] = {}
+        self.kept: dict[int, dict[tuple[str, int], Place]] = {}
+        self.regions = {
+            number: [_Planner(region, in_place, shared, scratch) for region in step.regions]
+            for number, step in enumerate(self.steps)
+            if step.regions
+        }
+        self.spans: list[tuple[int, int]] = []
+        self.time = 0
 
     def run(self, arena_only: bool = False) -> Plan:
         """The plan. arena_only: without its calls."""
+        self.prepare()
+        claims = self.claims(0)
+        self.made.arena = arena.plan([request for request, _ in claims])
+        _check_bytes(self.func, self.made.arena.total, "the memory of the results between the nodes of")
+        for slot, (_, take) in zip(self.made.arena.slots, claims, strict=True):
+            take(slot)
+        if not arena_only:
+            self.made.calls = self.calls()
+        return self.made
+
+    def prepare(self) -> None:
+        """All but the places in the arena."""
+        for region in self._inside():
+            region.prepare()
         self._arguments()
         for number, step in enumerate(self.steps):
+            inner = [region.time for region in self.regions.get(number, ())]
+            start, end = self.time, self.time + (sum(inner) + 1 if inner else 0)
+            self.spans.append((start, end))
+            self.time = end + 1
             for value in (*step.inputs, *step.results):
                 root = self._root(value)
-                self.first.setdefault(root, number)
-                self.last[root] = number
+                self.first.setdefault(root, start)
+                self.last[root] = end
         self._outputs()
         self._share()
-        self._arena()
-        if not arena_only:
-            self.made.calls = [self._call(number, step) for number, step in enumerate(self.steps) if step.kind]
-        return self.made
+
+    def calls(self) -> list[Call]:
+        """The calls, where all places are known."""
+        return [self._call(number, step) for number, step in enumerate(self.steps) if step.kind]
+
+    def _inside(self) -> list[_Planner]:
+        return [region for regions in self.regions.values() for region in regions]
 
     def _arguments(self) -> None:
         for value, (name, weight) in zip(self.func.inputs, self.arguments, strict=True):
@@ -214,13 +286,22 @@ class _Planner:
                 self.fixed[value] = INPUT, len(self.made.inputs)
                 self.made.inputs.append((name, type_))
                 continue
-            size = byte_size(type_)
-            if not isinstance(size, int):
-                raise GraphError(f"the weight {weight} has the shape {type_}; a weight has a shape of numbers")
-            self.fixed[value] = WEIGHT, self.made.weight_bytes
-            self.made.weights[weight] = self.made.weight_bytes, type_
-            self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
-            _check_bytes(self.func, self.made.weight_bytes, "the memory of the weights of")
+            self.fixed[value] = WEIGHT, self._weight(weight, type_)
+        for region in self._inside():
+            for weight, (_, type_) in region.made.weights.items():
+                self._weight(weight, type_)
+
+    def _weight(self, weight: str, type_: TensorType) -> int:
+        """The offset of a weight."""
+        if weight in self.made.weights:
+            return self.made.weights[weight][0]
+        size, offset = byte_size(type_), self.made.weight_bytes
+        if not isinstance(size, int):
+            raise GraphError(f"the weight {weight} has the shape {type_}; a weight has a shape of numbers")
+        self.made.weights[weight] = offset, type_
+        self.made.weight_bytes += -(-size // arena.LINE) * arena.LINE
+        _check_bytes(self.func, self.made.weight_bytes, "the memory of the weights of")
+        return offset
 
     def _root(self, value: ir.Value) -> ir.Value:
         return self.roots.get(value, value)
@@ -251,7 +332,7 @@ class _Planner:
             if (
                 holder not in self.fixed
                 and roots.count(root) == 1
-                and self.last[holder] == number
+                and self.last[holder] == self.spans[number][1]
                 and self.type_of(inputs[operand]) == type_
             ):
                 candidate = step.callee, operand, len(inputs) + result
@@ -272,19 +353,43 @@ class _Planner:
         self.shares[value] = holder
         self.last[holder] = max(self.last[holder], self.last[value])
 
-    def _arena(self) -> None:
+    def claims(self, at: int) -> list[Claim]:
+        """What has to lie in the arena, from a time on, each with what takes its slot."""
         roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
-        end = len(self.steps)
-        spans = [(self.first[r], self.last[r]) if self.shared else (0, end) for r in roots]
-        requests = [Request(byte_size(self.type_of(r)), *span) for r, span in zip(roots, spans, strict=True)]
-        needs = {number: size for number, step in enumerate(self.steps) if (size := self._needs(step))}
-        requests += [Request(size, number, number) for number, size in needs.items()]
-        self.made.arena = arena.plan(requests)
-        _check_bytes(self.func, self.made.arena.total, "the memory of the results between the nodes of")
-        slots = self.made.arena.slots
-        self.fixed |= {r: (ARENA, slots[i]) for i, r in enumerate(roots)}
-        for slot, (number, size) in zip(slots[len(roots) :], needs.items(), strict=True):
-            self.own[number] = Place(ARENA, slot, TensorType((size,), "int8"))
+        made: list[Claim] = [
+            (self._request(byte_size(self.type_of(r)), self.first[r] + at, self.last[r] + at), partial(self._take, r))
+            for r in roots
+        ]
+        for number, step in enumerate(self.steps):
+            start, end = self.spans[number][0] + at, self.spans[number][1] + at
+            if size := self._needs(step):
+                made.append((Request(size, start, end), partial(self._take_own, number, size)))
+            if step.regions:
+                made += self._claims_of_regions(number, step, start, end)
+        return made
+
+    def _claims_of_regions(self, number: int, step: _Step, start: int, end: int) -> list[Claim]:
+        made: list[Claim] = []
+        for key, type_ in _own_types(step).items():
+            request = self._request(byte_size(type_), start, end)
+            made.append((request, partial(self._take_kept, number, key, type_)))
+        at = start + 1
+        for region in self.regions[number]:
+            made += region.claims(at)
+            at += region.time
+        return made
+
+    def _request(self, size: Size, first: int, last: int) -> Request:
+        return Request(size, first, last) if self.shared else Request(size, 0, ADDRESSES)
+
+    def _take(self, root: ir.Value, slot: int) -> None:
+        self.fixed[root] = ARENA, slot
+
+    def _take_own(self, number: int, size: int, slot: int) -> None:
+        self.own[number] = Place(ARENA, slot, TensorType((size,), "int8"))
+
+    def _take_kept(self, number: int, key: tuple[str, int], type_: TensorType, slot: int) -> None:
+        self.kept.setdefault(number, {})[key] = Place(ARENA, slot, type_)
 
     def _needs(self, step: _Step) -> int:
         """The bytes that the function of a node needs for itself."""
@@ -297,8 +402,58 @@ class _Planner:
 
     def _call(self, number: int, step: _Step) -> Call:
         inputs, outputs = tuple(map(self.place, step.inputs)), tuple(map(self.place, step.results))
+        if step.regions:
+            form = self._branch if step.loop is None else self._loop
+            return Call(step.callee, step.name, inputs, outputs, control=form(number, step, inputs, outputs))
         pairs, packed = tuple(self.joined.get(number, ())), step.kind == encoding.PACKED
         return Call(step.callee, step.name, inputs, outputs, packed, pairs, self.own.get(number))
+
+    def _branch(self, number: int, step: _Step, inputs: Sequence[Place], results: Sequence[Place]) -> Branch:
+        then, otherwise = (self._steps_of(region, inputs[1:], results) for region in self.regions[number])
+        return Branch(inputs[0], then, otherwise)
+
+    def _loop(self, number: int, step: _Step, inputs: Sequence[Place], results: Sequence[Place]) -> Loop:
+        facts, (body,), own = step.loop, self.regions[number], self.kept[number]
+        assert facts is not None
+        states, first = results[: facts.carried], inputs[facts.before :]
+        rows = [own["row", n] for n in range(facts.scanned)]
+        following = [own.get(("next", n)) for n in range(len(results))]
+        condition = [place for key, place in own.items() if key == ("condition", 0)]
+        given = [own["index", 0], *states, *rows, *first[facts.carried + facts.scanned :]]
+        before = [(inputs[facts.given], place) for place in condition] + list(zip(first, states, strict=False))
+        return Loop(
+            steps=inputs[0] if facts.given else facts.steps,
+            condition=condition[0] if condition else None,
+            index=own["index", 0],
+            before=tuple((source, target) for source, target in before if source != target),
+            rows=tuple(zip(first[facts.carried :], rows, strict=False)),
+            body=self._steps_of(body, given, [*condition, *following]),
+            after=tuple((s, t) for s, t in zip(following, states, strict=False) if s is not None),
+            stacked=tuple((s, t) for s, t in list(zip(following, results, strict=True))[facts.carried :] if s),
+            backward=facts.backward,
+        )
+
+    def _steps_of(self, region: _Planner, inputs: Sequence[Place], outputs: Sequence[Place | None]) -> Steps:
+        """What a region does with inputs and outputs in the memory of this graph. None: an output that stays there."""
+        given = {(INPUT, n): place for n, place in enumerate(inputs)}
+        given |= {(OUTPUT, n): place for n, place in enumerate(outputs) if place is not None}
+        names = {offset: name for name, (offset, type_) in region.made.weights.items() if byte_size(type_)}
+        offsets = {offset: self.made.weights[name][0] for offset, name in names.items()}
+        copies = [(s, t) for s, t in region.made.copies if (t.space, t.index) in given]
+        to = bound(given, lambda offset: offsets.get(offset, 0), (WEIGHT, ARENA))
+        return moved(Steps(tuple(region.calls()), tuple(copies)), to)
+
+
+def _own_types(step: _Step) -> dict[tuple[str, int], TensorType]:
+    """What a branch or a loop needs beside its regions, by what it is for."""
+    if step.loop is None:
+        return {}
+    facts, (body,) = step.loop, step.regions
+    types = {("index", 0): STEP} | {("condition", 0): CONDITION for _ in range(facts.tests)}
+    rows = body.passed[1 + facts.carried :][: facts.scanned]
+    types |= {("row", n): body.type_of(value) for n, value in enumerate(rows)}
+    outputs, stays = body.func.outputs[facts.tests :], body.unchanged(facts)
+    return types | {("next", n): body.type_of(v) for n, v in enumerate(outputs) if n not in stays}
 
 
 def is_view(node: Node) -> bool:

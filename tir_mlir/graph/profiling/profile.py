@@ -104,11 +104,11 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
     The roofs are those of one thread and of float32.
     """
     functions = _functions(graph, plan, target, libs)
-    steps = [(functions[c.callee], _arrays(c, frame)) for c in plan.calls]
+    steps = [(functions[c.callee], _arrays(c, frame)) for c in plan.every_call]
     samples: list[list[float]] = [[] for _ in steps]
     idle = _overhead()
     for run in range(rounds + 1):
-        for call, (function, arrays), seconds in zip(plan.calls, steps, samples, strict=True):
+        for call, (function, arrays), seconds in zip(plan.every_call, steps, samples, strict=True):
             start = time.perf_counter()
             function(*arrays)
             if run:
@@ -119,7 +119,7 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
         flops = {name: attrs.get(f.func.op, FLOPS) for name, f in graph.module.prim_funcs.items()}
     call_times = [
         _timed(c, median(s), flops.get(c.callee), arrays)
-        for c, s, (_, arrays) in zip(plan.calls, samples, steps, strict=True)
+        for c, s, (_, arrays) in zip(plan.every_call, samples, steps, strict=True)
     ]
     return Profile(call_times)
 
@@ -141,8 +141,8 @@ def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any])
 def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
     """Each function that is called, alone."""
     functions: dict[str, Callable[..., Any]] = {}
-    names = {call.callee for call in plan.calls if not call.packed}
-    for name in {call.callee for call in plan.calls if call.packed}:
+    names = {call.callee for call in plan.every_call if not call.packed}
+    for name in {call.callee for call in plan.every_call if call.packed}:
         python = packed_function(name)
         functions[name] = python if python is not None else _no_time
     if names:

@@ -38,7 +38,7 @@ from tir_mlir.graph.expressions import (
 )
 from tir_mlir.graph.expressions import Tuple as _TupleExpr
 from tir_mlir.graph.expressions.match_cast import MatchCast
-from tir_mlir.graph.expressions.operator_calls import OperatorSpace, call_dps_packed, call_tir, find
+from tir_mlir.graph.expressions.operator_calls import OperatorSpace, branch, call_dps_packed, call_tir, find, loop
 from tir_mlir.graph.expressions.struct_info import as_struct_info
 from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.parser import decorate
@@ -49,8 +49,8 @@ op = OperatorSpace()
 """The operators again: `relax.op.add` means `R.add` in a graph."""
 
 __all__ = [
-    "Any", "ExternFunc", "Object", "Prim", "Shape", "Tensor", "Tuple", "call_dps_packed", "call_tir", "const",
-    "dataflow", "func_attr", "function", "match_cast", "output", "prim_value", "shape", "shape_of", "tuple",
+    "Any", "ExternFunc", "Object", "Prim", "Shape", "Tensor", "Tuple", "branch", "call_dps_packed", "call_tir", "const",
+    "dataflow", "func_attr", "function", "loop", "match_cast", "output", "prim_value", "shape", "shape_of", "tuple",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
-from tir_mlir.dialect.ir import direct_ops, entered, funcs, symbols_kept, visit
+from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, symbols_kept, visit
 from tir_mlir.graph.graph import Graph
 
 
@@ -125,4 +125,5 @@ def _called(functions: Sequence[ir.Operation]) -> set[str]:
 
     for function in functions:
         visit(function, look)
+        callees |= set(attrs.get(function, encoding.REGIONS, []))
     return callees

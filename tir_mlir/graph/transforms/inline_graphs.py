@@ -11,12 +11,14 @@ from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.copied_body import TypedValue, copy_body
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.transforms.bodies import passed_weights
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
 from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
 
 
 def inlined_weights(graph: Graph) -> Graph:
     """The inverse of `lift_weights`: the graph that computes weights becomes part of the graph again."""
+    graph = passed_weights(graph)
     with entered():
         if prepares(graph) is None:
             return graph
@@ -86,7 +88,7 @@ def inlined_groups(graph: Graph) -> Graph:
     inlined = graph.clone()
     with entered():
         functions = tensor_funcs(inlined.module.mlir)
-        for func in [f for f in functions if f.kind == encoding.GRAPH]:
+        for func in [f for f in functions if f.kind in (encoding.GRAPH, encoding.REGION)]:
             _inline(inlined.module.mlir, func, lambda callee: callee.kind == encoding.GROUP)
         for func in [f for f in functions if f.kind == encoding.GROUP]:
             func.op.erase()

@@ -22,7 +22,8 @@ from tir_mlir.dialect.ir import attrs, entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
-from tir_mlir.graph.transforms.clean import drop_unused_inputs, erase_dead_nodes
+from tir_mlir.graph.transforms.bodies import bodies, weights_of
+from tir_mlir.graph.transforms.clean import drop_unused_inputs, erase_dead_nodes, merge_equal_nodes
 
 DERIVES, OF = encoding.DERIVES, encoding.OF
 
@@ -39,12 +40,35 @@ def lift_weights(graph: Graph) -> Graph:
     Returns the graph itself if there is nothing to move.
     """
     with entered(), symbols_kept(graph.module.mlir):
-        if not _liftable(graph.func)[0]:
+        if not any(_liftable(body)[0] for body in bodies(graph.func)):
             return graph
     lifted = graph.clone()
     with entered(), symbols_kept(lifted.module.mlir):
-        _Lift(lifted).run()
+        for body in bodies(lifted.func):
+            if _liftable(body)[0]:
+                _Lift(lifted, body).run()
+        _join_equal(lifted)
     return lifted
+
+
+def _join_equal(graph: Graph) -> None:
+    """Let weights that two bodies compute in the same way be one."""
+    func, all_bodies = prepares(graph), bodies(graph.func)
+    if func is None or len(all_bodies) == 1:
+        return
+    merge_equal_nodes(func)
+    firsts: dict[ir.Value, str] = {}
+    names = attrs.get(func.op, DERIVES)
+    same = {name: firsts.setdefault(value, name) for name, value in zip(names, func.outputs, strict=True)}
+    for body in all_bodies:
+        facts = attrs.argument_attrs(body.op)
+        for number in range(len(body.inputs)):
+            if (name := body.weight(number)) in same:
+                facts[number][encoding.WEIGHT] = ir.StringAttr.get(same[str(name)])
+        body.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
+    create.set_outputs(func, list(firsts))
+    attrs.put(func.op, DERIVES, list(firsts.values()))
+    erase_dead_nodes(func)
 
 
 def prepares(graph: Graph) -> TensorFunc | None:
@@ -87,11 +111,13 @@ def costs_nothing(node: Node) -> bool:
 class _Lift:
     """The state of lifting the weights of one graph."""
 
-    def __init__(self, graph: Graph):
-        self.graph, self.func = graph, graph.func
+    def __init__(self, graph: Graph, func: TensorFunc):
+        self.graph, self.func = graph, func
+        self.bodies = bodies(graph.func)
         self.nodes, self.stored = _liftable(self.func)
         self.copies: dict[ir.Value, ir.Value] = {}
-        self.taken = set(graph.weights) | {self.func.input_name(n) for n in range(len(self.func.inputs))}
+        self.taken = set(graph.weights) | {f.input_name(n) for f in self.bodies for n in range(len(f.inputs))}
+        self.taken |= {name for body in self.bodies for name in weights_of(body)}
 
     def run(self) -> None:
         old_outputs = self._begin()
@@ -108,7 +134,7 @@ class _Lift:
             value.replace_all_uses_with(new)
         erase_dead_nodes(self.func)
         drop_unused_inputs(self.func)
-        read = {self.func.weight(n) for n in range(len(self.func.inputs))}
+        read = {name for body in self.bodies for name in weights_of(body)}
         outputs = {name: v for name, v in old_outputs.items() if name in read} | dict(
             zip(names, (self.copies[v] for v in lifted), strict=True)
         )
@@ -121,8 +147,8 @@ class _Lift:
         """Start the graph that computes weights, or go on with the one there is. Returns its results so far by name."""
         module, weights_func = self.graph.module.mlir, prepares(self.graph)
         if weights_func is None:
-            self.target = create.graph(module, create.fresh_symbol(module, f"{self.func.name}_weights"))
-            attrs.put(self.target.op, OF, self.func.name)
+            self.target = create.graph(module, create.fresh_symbol(module, f"{self.graph.name}_weights"))
+            attrs.put(self.target.op, OF, self.graph.name)
             return {}
         self.target = weights_func
         old_outputs = dict(zip(attrs.get(weights_func.op, DERIVES), weights_func.outputs, strict=True))
@@ -186,22 +212,27 @@ def constants_to_weights(graph: Graph) -> Graph:
     """
     clone = graph.clone()
     with entered(), symbols_kept(clone.module.mlir):
-        func = clone.func
         names: dict[Any, str] = {}
-        found: list[tuple[Node, Any]] = []
-        for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
-            array = constant_array(node)
-            found.append((node, key := (str(node.types[0]), array.tobytes())))
-            if key not in names:
-                names[key] = free_name(node.names[0], clone.weights)
-                clone.weights[names[key]] = array
+        for func in bodies(clone.func):
+            _constants_of(clone, func, names)
         clone.from_text |= set(names.values())
-        firsts = {key: node for node, key in reversed(found)}
-        inputs = [(firsts[key].names[0], firsts[key].types[0], name) for key, name in names.items()]
-        parameters = dict(zip(names, create.add_inputs(func, inputs), strict=True))
-        for node, key in found:
-            replace_node(node, [parameters[key]])
     return clone
+
+
+def _constants_of(graph: Graph, func: TensorFunc, names: dict[Any, str]) -> None:
+    """Make weights of the constants of a body. names: of the weights so far, by type and value."""
+    found: dict[Any, list[Node]] = {}
+    for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
+        array = constant_array(node)
+        found.setdefault(key := (str(node.types[0]), array.tobytes()), []).append(node)
+        if key not in names:
+            names[key] = free_name(node.names[0], graph.weights)
+            graph.weights[names[key]] = array
+    inputs = [(nodes[0].names[0], nodes[0].types[0], names[key]) for key, nodes in found.items()]
+    parameters = create.add_inputs(func, inputs)
+    for parameter, nodes in zip(parameters, found.values(), strict=True):
+        for node in nodes:
+            replace_node(node, [parameter])
 
 
 def is_embedded(node: Node) -> bool:

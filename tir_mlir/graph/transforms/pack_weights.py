@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, replace_node
 from tir_mlir.dialect.ir import entered, funcs, symbols_kept
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.transforms.bodies import bodies, each_body
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
@@ -38,8 +39,8 @@ def pack_weights(
     clone = graph.clone()
     with entered(), symbols_kept(clone.module.mlir):
         scheduled = {f.name for f in funcs(clone.module.mlir) if SCHEDULE in f.op.attributes}
-        calls = _calls(clone.func, scheduled)
-        positions = {clone.module[callee]: _weight_inputs(clone.func, nodes) for callee, nodes in calls.items()}
+        calls = _calls(bodies(clone.func), scheduled)
+        positions = {clone.module[callee]: _weight_inputs(nodes) for callee, nodes in calls.items()}
         weights = {function: numbers for function, numbers in positions.items() if numbers}
         values: dict[tuple[ir.Value, WeightPanels], ir.Value] = {}
         for function, packed in zip(
@@ -48,22 +49,24 @@ def pack_weights(
             if packed is not None:
                 replace_function(clone.module, function.name, packed.function)
                 _pack_calls(clone, function.name, calls[function.name], packed.panels, values)
-    return clean(lift_weights(clone)) if values else graph
+    return each_body(lift_weights(clone), clean) if values else graph
 
 
-def _calls(func: TensorFunc, done: Collection[str]) -> dict[str, list[Node]]:
-    """The nodes that call each TensorIR function of a graph, except these functions."""
-    calls: dict[str, list[Node]] = defaultdict(list)
-    for node in func.nodes:
-        callee = node.callee
-        if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee not in done:
-            calls[callee.callee].append(node)
+def _calls(funcs: Sequence[TensorFunc], done: Collection[str]) -> dict[str, list[tuple[TensorFunc, Node]]]:
+    """The nodes that call each TensorIR function, except these functions, with the bodies that they are in."""
+    calls: dict[str, list[tuple[TensorFunc, Node]]] = defaultdict(list)
+    for func in funcs:
+        for node in func.nodes:
+            callee = node.callee
+            if callee is not None and callee.kind == encoding.CALL_TIR and callee.callee not in done:
+                calls[callee.callee].append((func, node))
     return calls
 
 
-def _weight_inputs(func: TensorFunc, nodes: Sequence[Node]) -> list[int]:
+def _weight_inputs(calls: Sequence[tuple[TensorFunc, Node]]) -> list[int]:
     """The numbers of the inputs that are weights in every one of the calls."""
-    return sorted(set.intersection(*({n for n, v in enumerate(c.inputs) if _is_weight(func, v)} for c in nodes)))
+    numbers = ({n for n, v in enumerate(call.inputs) if _is_weight(func, v)} for func, call in calls)
+    return sorted(set.intersection(*numbers))
 
 
 def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
@@ -73,13 +76,13 @@ def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
 def _pack_calls(
     graph: Graph,
     callee: str,
-    nodes: Sequence[Node],
+    calls: Sequence[tuple[TensorFunc, Node]],
     panels: dict[int, WeightPanels],
     packed: dict[tuple[ir.Value, WeightPanels], ir.Value],
 ) -> None:
     """Give panels to every call of a function, by the number of the input. packed: the panels of weights so far."""
-    func, module = graph.func, graph.module.mlir
-    for node in nodes:
+    module = graph.module.mlir
+    for func, node in calls:
         inputs = list(node.inputs)
         for number, layout in panels.items():
             key = inputs[number], layout

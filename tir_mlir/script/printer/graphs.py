@@ -25,6 +25,8 @@ RESERVED = frozenset({"R", "cls", "metadata"})
 """What the text of a graph has a meaning for: the operators, the functions of the module, and large constants."""
 WEIGHTS = "weights"
 """The function attribute that says which parameters are weights, and their names."""
+REGION = "region"
+"""The attribute of a function that a branch or a loop runs."""
 
 
 class Metadata:
@@ -67,7 +69,7 @@ class GraphPrinter:
 
     def write(self) -> None:
         func = self.func
-        private = func.kind == encoding.GROUP and self.options.symbols
+        private = func.kind in (encoding.GROUP, encoding.REGION) and self.options.symbols
         self.writer.line(f"@R.function{'(private=True)' if private else ''}")
         params = [self._parameter(n, value) for n, value in enumerate(func.inputs)]
         types = [tensor(func.type_of(v), signature=True) for v in func.outputs]
@@ -104,6 +106,8 @@ class GraphPrinter:
         weights = {self.names.get(v): w for v, w in zip(func.inputs, named, strict=True) if w is not None}
         if weights:
             attributes[WEIGHTS] = weights
+        if func.kind == encoding.REGION:
+            attributes[REGION] = 1
         if attributes:
             self.writer.line(f"R.func_attr({annotation(attributes, typed_bools=False)})")
 
@@ -151,10 +155,21 @@ class GraphPrinter:
             return f"cls.{self.options.function(callee.name)}({', '.join(inputs)})"
         out = [tensor(t) for t in node.types]
         types = out[0] if len(out) == 1 else f"[{', '.join(out)}]"
+        if callee.is_control:
+            return self._control(callee, inputs, types)
         if node.kind == encoding.CALL_TIR:
             program = self.options.function(callee.callee)
             return f"R.call_tir(cls.{program}, {sequence(inputs)}, out_sinfo={types})"
         return f"R.call_dps_packed({quote(callee.callee)}, {sequence(inputs)}, out_sinfo={types})"
+
+    def _control(self, callee: TensorFunc, inputs: list[str], types: str) -> str:
+        """R.branch(p, cls.then, cls.otherwise, (x,), ...), R.loop(cls.body, (x,), carried=1, ...)"""
+        regions = ", ".join(f"cls.{self.options.function(region.name)}" for region in callee.regions)
+        if callee.kind == encoding.BRANCH:
+            return f"R.branch({inputs[0]}, {regions}, {sequence(inputs[1:])}, out_sinfo={types})"
+        facts = attrs.get(callee.op, encoding.ATTRS)
+        words = [f"{k}={v if isinstance(v, bool) else _attribute(v)}" for k, v in facts.items()]
+        return f"R.loop({regions}, {sequence(inputs)}, {', '.join(words)}, out_sinfo={types})"
 
     def _constant(self, node: Node) -> str:
         array = constant_array(node)

@@ -54,7 +54,7 @@ def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) 
     """
     groups: dict[str, _Found] = {}
     sizes = model.sizes_of(inputs)
-    for timed, call in zip(model.profile(*inputs, rounds=rounds), model.plan.calls, strict=True):
+    for timed, call in zip(model.profile(*inputs, rounds=rounds), model.plan.every_call, strict=True):
         if call.packed or _is_done(prepared, call.callee):
             continue
         program = public(prepared.module, call.callee)

@@ -60,14 +60,35 @@ class NodeImporter:
         for node in nodes:
             self._node(node)
 
-    def graph_results(self, graph: Any, operands: Sequence[Any]) -> list[Any]:
-        """The results of a branch or the body of a loop, with values of its inputs; it sees the names around it."""
+    def graph_results(self, graph: Any, operands: Sequence[Any], region: Any = None) -> list[Any]:
+        """The results of a branch or the body of a loop, with values of its inputs; it sees the names around it.
+
+        region: the builder that it is written with, of a region of its own; its results are Values then.
+        """
+        if region is not None:
+            with self._written_by(region):
+                results = self.graph_results(graph, operands)
+                if any(x is REFUSED or x is UNDEFINED for x in results):
+                    raise GraphError("what it runs cannot be translated\n  fix: see the nodes in it")
+                return [self.emitter.value(x) for x in results]
         bound = dict(zip((x.name for x in graph.input), operands, strict=True))
         bound |= {x.name: array_of(x) for x in graph.initializer}
         names = [result.name for result in graph.output]
         with self._scope(ChainMap(bound, *getattr(self.values, "maps", [self.values])), used_names(graph)):
             self.add_all(graph.node)
             return [self.values.get(name, UNDEFINED) for name in names]
+
+    @contextmanager
+    def _written_by(self, region: Any) -> Any:
+        """Write nodes to a region; constants that are made there stay there."""
+        kept, made = self.builder, dict(self.emitter.made)
+        self.builder = self.emitter.builder = region
+        try:
+            yield
+        finally:
+            self.builder = self.emitter.builder = kept
+            weights = {key: pair for key, pair in self.emitter.made.items() if key in self.emitter.names}
+            self.emitter.made = {**weights, **made}
 
     def _body_results(self, node: Any, body: Body, operands: Sequence[Any]) -> list[Any]:
         """The results of a function: its body sees its inputs only."""
@@ -243,15 +264,11 @@ def identifier(name: str) -> str:
     return word if word[:1].isalpha() or word[:1] == "_" else f"_{word}"
 
 
-_BRANCH = "control flow on data: a graph is one block\n  fix: export the model with Where of both results"
-_LOOP = "a loop on data: a graph is one block\n  fix: export the model with the loop unrolled"
 _RANDOM = "it draws random numbers, and a graph has none\n  fix: make them an input of the model"
 _SIZE = "its result has a size that depends on data\n  fix: export the model with a mask, and Where"
 _TEXT = "it is of strings, and graphs are of numbers\n  fix: leave the strings out"
 _OPTIONAL = "an optional is no tensor\n  fix: export the model with the tensor itself"
 _REASONS = {
-    r"If": _BRANCH,
-    r"Loop|Scan": _LOOP,
     r"Random\w+|Multinomial|Bernoulli": _RANDOM,
     r"NonZero|Unique|Compress|NonMaxSuppression": _SIZE,
     r"String\w+|RegexFullMatch|TfIdfVectorizer": _TEXT,

@@ -1,4 +1,4 @@
-"""Branches whose condition is known, and loops whose number of turns is: written out."""
+"""Branches and loops: written out where the condition, or the number of turns, is known; else regions of the graph."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.emitter import axis_in, static
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import NeedsValue, OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.emitter import axis_in
+from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
 
-_BRANCH = "control flow on data: a graph is one block\n  fix: export the model with Where of both results"
 TURNS = 256
 """The most turns of a loop that are written out."""
 
@@ -18,7 +17,8 @@ TURNS = 256
 @onnx_op("If")
 def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -> Any:
     if not isinstance(condition, np.ndarray):
-        raise NeedsValue(_BRANCH, condition)
+        sides = [lambda region, graph=graph: e.graph_results(graph, [], region) for graph in (then_branch, else_branch)]
+        return e.builder.branch(condition, *sides, name_hint=e.name or "lv")
     chosen = then_branch if e.known(condition, "the condition of an If")[0] else else_branch
     return tuple(e.graph_results(chosen, []))
 
@@ -26,6 +26,8 @@ def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -
 @onnx_op("Loop")
 def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, body: Any) -> Any:
     """The state after all turns, and of each result of a turn all of them, along a new first axis."""
+    if not _written_out(trips, condition, body):
+        return _repeated(e, trips, condition, state, body)
     most = None if trips is None else int(e.known(trips, "the number of turns of a Loop")[0])
     going = True if condition is None else bool(e.known(condition, "the condition of a Loop")[0])
     carried, scanned, turn = list(state), [], 0
@@ -45,6 +47,56 @@ def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, 
     return (*carried, *(e.op("stack", *(r[n] for r in scanned), axis=0) for n in range(count)))
 
 
+def _written_out(trips: Any, condition: Any, body: Any) -> bool:
+    """Whether the number of turns of a loop is known, and small."""
+    if any(x is not None and not isinstance(x, np.ndarray) for x in (trips, condition)):
+        return False
+    counted = trips is not None and _goes_on(body)
+    return int(np.asarray(trips).reshape(-1)[0]) <= TURNS if counted else not _tests_state(body)
+
+
+def _goes_on(body: Any) -> bool:
+    """Whether the body of a loop returns the condition that it is given, or true."""
+    name, given = body.output[0].name, body.input[1].name
+    makers = {output: node for node in body.node for output in node.output}
+    while name in makers and makers[name].op_type == "Identity":
+        name = makers[name].input[0]
+    constants = {x.name: x for x in body.initializer}
+    return name == given or name in constants or (name in makers and makers[name].op_type == "Constant")
+
+
+def _tests_state(body: Any) -> bool:
+    """Whether the next condition depends on what the loop carries, or on its turn."""
+    needed, inputs = {body.output[0].name}, {x.name for x in body.input}
+    for node in reversed(body.node):
+        if needed & set(node.output):
+            needed |= set(node.input)
+    return bool(needed & (inputs - {body.input[1].name}))
+
+
+def _repeated(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> Any:
+    """A loop whose number of turns is known when the model runs, as one of the graph."""
+    if not all(_is_tensor(e, x) for x in state):
+        raise GraphError("a Loop on data carries tensors only\n  fix: tensors of one shape, instead of a sequence")
+    tests = not _goes_on(body)
+    known = trips is None or isinstance(trips, np.ndarray)
+    steps = None if trips is None else min(int(e.known(trips, "")[0]), 2**63 - 1) if known else trips
+    first = None
+    if tests or not known or condition is not None or trips is None:
+        first = e.value(np.asarray(True) if condition is None else condition)
+
+    def turn(region: Any, number: Any, *carried: Any) -> Any:
+        again, *results = e.graph_results(body, [number, np.asarray(True), *carried], region)
+        return [again, *results] if first is not None else results
+
+    results = e.builder.loop(turn, [e.value(x) for x in state], steps=steps, condition=first, name_hint=e.name or "lv")
+    return results
+
+
+def _is_tensor(e: OnnxEmitter, x: Any) -> bool:
+    return not isinstance(x, list)
+
+
 @onnx_op("Scan")
 def scan(
     e: OnnxEmitter,
@@ -62,10 +114,12 @@ def scan(
         raise GraphError("a Scan of opset 8 is not supported\n  fix: export the model for opset 9 or newer")
     state, scanned = list(operands[:-num_scan_inputs]), [e.value(x) for x in operands[-num_scan_inputs:]]
     axes = [axis_in(a, len(x.shape)) for a, x in zip(scan_input_axes or [0] * len(scanned), scanned, strict=True)]
-    turns = static(scanned[0].shape[axes[0]], "the number of turns of a Scan")
-    if not 0 < turns <= TURNS:
-        raise GraphError(f"a Scan of {turns} turns is not written out\n  fix: compute on whole tensors")
-    backward = scan_input_directions or [0] * len(scanned)
+    turns, backward = scanned[0].shape[axes[0]], scan_input_directions or directions or [0] * len(scanned)
+    count = len(body.output) - len(state)
+    out_axes, reverse = scan_output_axes or [0] * count, scan_output_directions or [0] * count
+    if not isinstance(turns, int) or not 0 < turns <= TURNS:
+        rows = [_first(e, x, a, bool(b)) for x, a, b in zip(scanned, axes, backward, strict=True)]
+        return _scanned(e, body, state, rows, list(zip(out_axes, reverse, strict=True)))
     results = []
     for turn in range(turns):
         slices = [
@@ -74,13 +128,34 @@ def scan(
         values = e.graph_results(body, [*state, *slices])
         state = values[: len(state)]
         results.append(values[len(state) :])
-    count = len(body.output) - len(state)
-    out_axes, reverse = scan_output_axes or [0] * count, scan_output_directions or [0] * count
     stacked = [
         e.op("stack", *[r[n] for r in (results[::-1] if reverse[n] else results)], axis=out_axes[n])
         for n in range(count)
     ]
     return (*state, *stacked)
+
+
+def _first(e: OnnxEmitter, x: Any, axis: int, backward: bool) -> Any:
+    """x with an axis moved to the front, from its end on if backward."""
+    moved = e.permute(x, [axis, *(n for n in range(len(x.shape)) if n != axis)])
+    return e.op("flip", moved, axis=0) if backward else moved
+
+
+def _scanned(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], ends: list[tuple[int, int]]) -> Any:
+    """A Scan as a loop of the graph. ends: of each stacked result the axis, and whether it goes backward."""
+
+    def turn(region: Any, _: Any, *operands: Any) -> Any:
+        return e.graph_results(body, list(operands), region)
+
+    results = e.builder.loop(turn, [e.value(x) for x in state], rows, name_hint=e.name or "lv")
+    results = list(results) if isinstance(results, tuple) else [results]
+    stacked = []
+    for x, (axis, reverse) in zip(results[len(state) :], ends, strict=True):
+        x = e.op("flip", x, axis=0) if reverse else x
+        order = list(range(1, len(x.shape)))
+        order.insert(axis_in(axis, len(x.shape)), 0)
+        stacked.append(e.permute(x, order))
+    return (*results[: len(state)], *stacked)
 
 
 def _slice(e: OnnxEmitter, x: Any, axis: int, place: int) -> Any:

@@ -73,7 +73,8 @@ class OnnxEmitter(Emitter):
         self.used: set[str] = set()  # the values that nodes take or the graph returns
         self.made: dict[int, tuple[Any, Any]] = {}  # the values of arrays that were used as tensors
         self.names: dict[int, str] = {}  # of arrays that are weights
-        self.graph_results: Callable[[Any, Sequence[Any]], list[Any]] = _no_graphs  # of a branch or loop's body
+        self.graph_results: Callable[..., list[Any]] = _no_graphs  # of a branch or loop's body
+        self.outermost = builder  # has the weights
 
     def asked(self, number: int) -> bool:
         """Whether the model uses an output of the node that is translated."""
@@ -91,7 +92,7 @@ class OnnxEmitter(Emitter):
             if x.dtype == object:
                 raise GraphError("a size that is known only when the model runs is used as a tensor")
             name, array, dtype = self.names.get(id(x)), *_kept(x)
-            made = self.constant(array, dtype) if name is None else self.builder.weight(name, array, dtype)
+            made = self.constant(array, dtype) if name is None else self.outermost.weight(name, array, dtype)
             self.made[id(x)] = x, made
         return self.made[id(x)][1]
 
@@ -120,7 +121,7 @@ def _kept(x: np.ndarray) -> tuple[np.ndarray, str]:
     return x, x.dtype.name
 
 
-def _no_graphs(graph: Any, operands: Sequence[Any]) -> list[Any]:
+def _no_graphs(graph: Any, operands: Sequence[Any], region: Any = None) -> list[Any]:
     raise GraphError("the body of a branch or a loop is not expected here")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.fronts.torch_export.control_flow import is_control, subgraphs
 from tir_mlir.graph.operators import OPERATORS, OperatorKind
 
 
@@ -205,7 +206,7 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
     """
     import torch
 
-    if not writes_are_simple(program.graph):
+    if not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
         program = program.run_decompositions({})
     table: dict[Any, Any] = {}
     while unknown := {op for op in operators(program) if operator_known(op, supported) is None} - {*table}:
@@ -221,7 +222,8 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
 
 def operators(program: Any) -> set[Any]:
     """The operators of torch.ops that a program calls."""
-    return {n.target for n in program.graph.nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
+    nodes = [node for graph in subgraphs(program.graph_module) for node in graph.nodes]
+    return {n.target for n in nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
 
 
 def operator_known(op: Any, supported: Collection[str]) -> str | None:
@@ -257,6 +259,8 @@ def writes_are_simple(graph: Any) -> bool:
 
 def _writes(node: Any) -> bool:
     """Whether a node writes to an operand, or runs a graph of its own (a region without gradients, say)."""
+    if is_control(node.target):
+        return False
     schema = getattr(node.target, "_schema", None)
     return schema.is_mutable if schema is not None else node.target.__class__.__module__.startswith("torch")
 

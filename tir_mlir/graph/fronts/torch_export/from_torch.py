@@ -15,6 +15,7 @@ from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.refusals import Refusals
+from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
 from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
@@ -94,9 +95,6 @@ _IGNORED = frozenset(
 
 _NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the real and the imaginary part, each a tensor"
 _RANDOM = "it draws random numbers, and a graph has none\n  fix: pass them as an input"
-_BRANCHES = "control flow on data: a graph is one block\n  fix: torch.where(condition, a, b) of both results"
-_REPEATED = "a loop of torch: a graph is one block\n  fix: a loop in Python, with a number of steps that is known"
-_CONTROL = {"cond": _BRANCHES, "while_loop": _REPEATED, "scan": _REPEATED, "map_impl": _REPEATED, "map": _REPEATED}
 
 
 class _Refused:
@@ -120,18 +118,28 @@ class TorchImporter:
         self.emitter = TorchEmitter(builder, self.sizes)
         self.refusals, self.translations = Refusals(), translations()
         self.values: dict[Any, Any] = {}
+        self.owner = program.graph_module  # of the graphs that nodes run
 
     def graph(self) -> Any:
         """The Graph, or GraphError that tells all that is not known."""
         self._check_writes()
         self._inputs()
-        for node in self.program.graph.nodes:
-            if node.op == "call_function":
-                self.values[node] = self._translated(node)
+        self.translate(self.program.graph)
         self.refusals.check("from_torch", _FIX)
         self._ranges()
         self._outputs()
         return self.builder.finish()
+
+    def translate(self, graph: Any) -> None:
+        """Write the nodes of a graph: of the program, or one that a branch or a loop runs."""
+        for node in graph.nodes:
+            if node.op == "call_function":
+                self.values[node] = self._translated(node)
+
+    @staticmethod
+    def is_refused(value: Any) -> bool:
+        """Whether a value is that of a node that was refused, or of one that needs it."""
+        return isinstance(value, _Refused)
 
     # inputs and outputs
 
@@ -246,10 +254,17 @@ class TorchImporter:
         if getattr(node.target, "__name__", "") == "getitem":
             results = self.values[node.args[0]]
             return results if isinstance(results, _Refused) else results[node.args[1]]
-        name = getattr(node.target, "__name__", str(node.target))
-        return self._refuse(
-            node, _CONTROL.get(name, "it is not known, and no operator of torch.ops\n  fix: leave it out")
-        )
+        if any(isinstance(self.values.get(n), _Refused) for n in node.all_input_nodes):
+            return _Refused()
+        try:
+            results = control_flow(self, node)
+        except RegionRefused:
+            return _Refused()
+        except TirError as error:
+            return self._refuse(node, str(error))
+        if results is not None:
+            return results
+        return self._refuse(node, "it is not known, and no operator of torch.ops\n  fix: leave it out")
 
     def _refuse(self, node: Any, reason: str) -> _Refused:
         self.refusals.add(str(node.target), node.name, place(node), reason)

@@ -1,0 +1,155 @@
+"""Branches and loops of a graph that is being built: their regions, and what these read of the graph around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.graph import LoopFacts, TensorType, encoding, node_of
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.builder import GraphBuilder, Value
+from tir_mlir.graph.emit import listed_values
+
+
+class RegionBuilder(GraphBuilder):
+    """Writes a region: a graph that may read the values of the graphs around it.
+
+    captured: what it reads of the one around it, in the order of its inputs that are no weights, behind the first ones.
+    """
+
+    def __init__(self, name: str, around: GraphBuilder):
+        super().__init__(name, around.module, kind=encoding.REGION)
+        self.around, self.sizes, self.captured = around, around.sizes, list[Value]()
+        self.outputs: list[Value] = []
+        self._read: dict[ir.Value, Value] = {}
+
+    def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
+        """A weight of the whole graph: it is an input of the outermost one."""
+        return self.read(self.around.weight(name, array, dtype))
+
+    def read(self, value: Value) -> Value:
+        """A value of a graph around this one, here: a weight under its name, a copy of a constant, or an input."""
+        if value.builder is self:
+            return value
+        if value.builder is not self.around:
+            value = self.around.read(value) if isinstance(self.around, RegionBuilder) else self._foreign(value)
+        if value.value not in self._read:
+            self._read[value.value] = self._read_first(value)
+        return self._read[value.value]
+
+    def _read_first(self, value: Value) -> Value:
+        with entered():
+            node, owner = node_of(value.value), self.around.func
+            number = None if node is not None else ir.BlockArgument(value.value).arg_number
+            weight = None if number is None else owner.weight(number)
+            if node is not None and node.kind == "constant":
+                with self._kept(), self._at_end():
+                    copy = node.op.clone()
+                return Value(self, copy.results[0], self._fresh(value.name), value.type)
+        if weight is None:
+            self.captured.append(value)
+        return self.input(value.name, value.shape, value.dtype, weight)
+
+    def _foreign(self, value: Value) -> Value:
+        raise GraphError(f"{value.name} is of another graph; fix: a value of this graph, or of one around it")
+
+    def _as_values(self, what: str, operands: Sequence[Any]) -> list[Value]:
+        here = [self.read(operand) if isinstance(operand, Value) else operand for operand in operands]
+        return super()._as_values(what, here)
+
+    def output(self, *values: Any) -> None:
+        super().output(*values)
+        self.outputs = list(self._outputs or ())
+
+
+Region = Callable[..., Any]
+"""A function of a RegionBuilder and of values: what a region computes of them, one value or several."""
+
+
+def branch(
+    builder: GraphBuilder, condition: Value, then: Region, otherwise: Region, inputs: Sequence[Value], hint: Any
+) -> Any:
+    """See `GraphBuilder.branch`."""
+    (condition,) = builder._as_values("the condition of a branch", [condition])
+    if condition.dtype != "bool" or any(size != 1 for size in condition.shape):
+        raise GraphError(f"the condition of a branch is one bool, not {condition.type}; fix: a comparison of numbers")
+    if condition.shape:
+        condition = builder.op("reshape", condition, shape=())
+    regions = [RegionBuilder(name, builder) for name in ("then", "otherwise")]
+    for region, function in zip(regions, (then, otherwise), strict=True):
+        if region is regions[1]:
+            for value in regions[0].captured:
+                region.read(value)
+        region.output(*listed_values(function(region, *map(region.read, inputs))))
+    first, second = regions
+    for value in second.captured[len(first.captured) :]:
+        first.read(value)
+    if [v.type for v in first.outputs] != [v.type for v in second.outputs]:
+        types = [f"({', '.join(str(v.type) for v in region.outputs)})" for region in regions]
+        raise GraphError(f"both sides of a branch have results of the same types, not {types[0]} and {types[1]}")
+    results = [(v.shape, v.dtype) for v in first.outputs]
+    return builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, hint)
+
+
+def loop(
+    builder: GraphBuilder,
+    body: Region,
+    carried: Sequence[Value],
+    scanned: Sequence[Value],
+    steps: int | str | Value | None,
+    condition: Value | None,
+    backward: bool,
+    hint: Any,
+) -> Any:
+    """See `GraphBuilder.loop`."""
+    carried, scanned = builder._as_values("a loop", carried), builder._as_values("a loop", scanned)
+    before = [_scalar(builder, v, t) for v, t in ((steps, "int64"), (condition, "bool")) if isinstance(v, Value)]
+    if scanned and steps is None:
+        steps = scanned[0].shape[0]
+    at_most = None if isinstance(steps, Value) else steps
+    if at_most is None and not before:
+        raise GraphError("a loop has a number of steps, or a condition; fix: steps=... or condition=...")
+    region = RegionBuilder("body", builder)
+    given = [region.input("step", (), "int64")]
+    given += [region.input(v.name, v.shape, v.dtype) for v in carried]
+    given += [region.input(f"{v.name}_row", v.shape[1:], v.dtype) for v in scanned]
+    region.output(*listed_values(body(region, *given)))
+    facts = LoopFacts(
+        len(carried), len(scanned), at_most, isinstance(steps, Value), condition is not None, backward=backward
+    )
+    results = region.outputs[facts.tests :]
+    _check_body(facts, region.outputs, carried)
+    if len(results) > len(carried) and at_most is None:
+        raise GraphError("a loop that stacks rows has a number of steps that is known; fix: steps=... as a number")
+    if len(results) > len(carried) and facts.tests:
+        raise GraphError(
+            "a loop that stacks rows runs all its steps, or the number of rows depends on data; fix: no condition, and "
+            "rows that are masked"
+        )
+    types = [(v.shape, v.dtype) for v in carried]
+    types += [((at_most or 0, *v.shape), v.dtype) for v in results[len(carried) :]]
+    inputs = [*before, *carried, *scanned, *region.captured]
+    return builder.control([region.func.name], inputs, types, facts, hint)
+
+
+def _scalar(builder: GraphBuilder, value: Value, dtype: str) -> Value:
+    if any(size != 1 for size in value.shape):
+        raise GraphError(f"{value.name} is {value.type}, and a loop takes one {dtype}; fix: one element")
+    value = builder.op("reshape", value, shape=()) if value.shape else value
+    return value if value.dtype == dtype else builder.op("astype", value, dtype=dtype)
+
+
+def _check_body(facts: LoopFacts, outputs: Sequence[Value], carried: Sequence[Value]) -> None:
+    """Errors: GraphError for a body that does not return the types that it is given."""
+    if facts.tests and (not outputs or outputs[0].type != TensorType((), "bool")):
+        raise GraphError("the body of a loop with a condition returns the next one first, a bool of no dimensions")
+    for number, value in enumerate(carried):
+        result = outputs[facts.tests + number] if facts.tests + number < len(outputs) else None
+        if result is None or result.type != value.type:
+            found = "nothing" if result is None else str(result.type)
+            raise GraphError(
+                f"a loop carries {value.name}, {value.type}, and its body returns {found} for it; fix: the same type"
+            )
