@@ -93,7 +93,7 @@ def test_a_tile_lies_where_its_swizzle_says(swizzle, columns):
             np.testing.assert_array_equal(raw[r, j ^ flip], tile[r, j])
 
 
-@pytest.mark.parametrize("coordinates", [(-3, -2), (60, 35), (100, 100)])
+@pytest.mark.parametrize("coordinates", [(-8, -2), (64, 35), (104, 100)])
 def test_outside_of_the_array_there_are_zeros(coordinates):
     x, y = coordinates
     raw = run(ARRAY, (16, 16), 0, coordinates).view(np.float16).reshape(16, 16)
@@ -103,6 +103,12 @@ def test_outside_of_the_array_there_are_zeros(coordinates):
             if 0 <= y + i < 40 and 0 <= x + j < 72:
                 expected[i, j] = ARRAY[y + i, x + j]
     np.testing.assert_array_equal(raw, expected)
+
+
+def test_rows_that_do_not_start_at_16_bytes_are_refused():
+    """An illegal instruction on an H200."""
+    with pytest.raises(PtxError, match="rows start at element -3 of 2 bytes: without a swizzle"):
+        run(ARRAY, (16, 16), 0, (-3, -2))
 
 
 def test_three_dimensions_of_f32():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from tir_mlir.ptx.registers import Lanes, vector
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
     from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.tensors import TensorMap
 
 
 def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
@@ -164,6 +165,19 @@ def _into_shared(
     copies.bulk.append(BulkCopy(barrier, len(positions) * unit, land, ins.text, ins.line))
 
 
+def _tile_of(machine: Machine, lane: Lanes, tensor: TensorMap, at: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The offsets of a tile in its array, and what is inside. Without a swizzle rows start at a multiple of 16 bytes:
+    an H200 takes another copy for an illegal instruction."""
+    size = tensor.array.itemsize
+    if not tensor.swizzle and at[0] * size % 16:
+        machine.fault(
+            f"thread {machine.thread(lane, 0)} copies a tile whose rows start at element {at[0]} of {size} bytes:"
+            " without a swizzle this has to be a multiple of 16 bytes",
+            "alignment", lane, 0,
+        )  # fmt: skip
+    return tensor.tile(at)
+
+
 def _aligned(machine: Machine, lane: np.ndarray, address: int, unit: int, what: str) -> None:
     if address % unit:
         machine.fault(
@@ -207,7 +221,7 @@ def _tensor_in(machine: Machine, ins: Instruction) -> Any:
             lane = lanes[k : k + 1]
             tensor, start = _map(machine, lane, int(maps[k]), len(names))
             _aligned(machine, lane, int(to[k]), 128, "a tile to")
-            offset, in_bounds = tensor.tile([int(c[k]) for c in places])
+            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
             every = tensor.places(int(to[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to"
@@ -298,7 +312,7 @@ def _tensor_out(machine: Machine, ins: Instruction) -> Any:
             lane = lanes[k : k + 1]
             tensor, begin = _map(machine, lane, int(maps[k]), len(names))
             _aligned(machine, lane, int(start[k]), 128, "a tile from")
-            offset, in_bounds = tensor.tile([int(c[k]) for c in places])
+            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
             every = tensor.places(int(start[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies"
