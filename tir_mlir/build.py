@@ -38,7 +38,7 @@ from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import GPU, ROCM, OpenCL, Target, named
+from tir_mlir.target import CUDA, GPU, ROCM, OpenCL, Target, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools", "object")
@@ -182,7 +182,7 @@ def _build_program(
         with followed(f"build of {name}"), opened(dump, name) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
-            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, GPU):
+            if scheduled_programs.FINDER.get() is not None and not isinstance(requested, ROCM | OpenCL):
                 original, origin = _scheduled(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
@@ -206,7 +206,7 @@ def _resolved(libs: Sequence[str | Path]) -> list[str]:
 
 
 def _scheduled(
-    mod: Any, target: Target | str, original: ir.Module, timing: Timing, states: Dump | None
+    mod: Any, target: Target | CUDA | str, original: ir.Module, timing: Timing, states: Dump | None
 ) -> tuple[ir.Module, str]:
     """The program with the schedule that a database has for it, and where that came from."""
     with timing.clock("schedule"):

@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from harness.bound_programs import add_one, matmul, two_stages
+from harness.bound_programs import MATMUL, add_one, matmul, two_stages
 from harness.device_arrays import DeviceArray
+from programs.parsed import parse
 
-from tir_mlir import build, interpret
+from tir_mlir import build, interpret, tune
 from tir_mlir.errors import DeviceError
 from tir_mlir.runtime.drivers import cuda
 
@@ -67,6 +68,17 @@ def test_events_measure_time(driver):
     arrays = np.ones(1000, np.float32), np.ones(1000, np.float32)
     (seconds,) = build(add_one(), target="sm_80")["add_one"].seconds(arrays, number=100)
     assert 0 < seconds < 1
+
+
+def test_a_search_is_timed_by_the_gpu(driver, tmp_path):
+    pytest.importorskip("optuna")
+    product = parse(MATMUL.format(n=64, dtype="float32"))
+    best = tune.tune(product, target="cuda", trials=2, work_dir=tmp_path, seed=0)
+    assert best.trials[0].ok
+    with tune.Database(tmp_path):
+        a, b, c = (np.ones((64, 64), np.float32) for _ in range(3))
+        called(build(product, target="cuda"), a, b, c)
+    assert (c == 64).all()
 
 
 def test_a_kernel_is_between_the_work_of_torch_on_its_stream(torch):

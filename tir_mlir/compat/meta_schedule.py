@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from tir_mlir import tune
-from tir_mlir.compat.gpu_targets import gpu_of, runnable
+from tir_mlir.compat.gpu_targets import gpu_of, has_gpu, runnable
 from tir_mlir.dialect.diagnostics import TirError, TuneError, TuneWarning, short_repr
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -91,13 +91,14 @@ def tune_tir(
     target: "llvm" with `--num-cores=1` or another number of threads. space: a ScheduleFn, or a function over a
     Schedule, of which the best schedule is returned even where the library's is faster; default: the space of
     `tir_mlir.tune`. Trials run one by one, so `num_trials_per_iter` has no effect. For a GPU, "nvidia/tesla-p100": the
-    space of `tir_mlir.tune.spaces.kernels`, whose candidates run on the CPU, loops over threads as plain loops.
+    space of `tir_mlir.tune.spaces.kernels`, whose candidates run on the GPU, or without one on the CPU, loops over
+    threads as plain loops.
     Raises TuneError for an unknown target, and those of `tune.tune`.
     """
     threads = threads_of(target)
     gpu = gpu_of(str(target))
-    if isinstance(gpu, CUDA) and _space(space) is None:
-        runnable(gpu)  # says so without a GPU
+    timed_on = gpu if isinstance(gpu, CUDA) and runnable(gpu) is gpu else None  # without a GPU that is said
+    if isinstance(gpu, CUDA) and _space(space) is None and timed_on is None:
         space = ScheduleFn(partial(kernels, target=gpu))
     settings = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
@@ -107,6 +108,7 @@ def tune_tir(
         work_dir=folder,
         space=_space(space),
         sampler=STRATEGIES[settings.strategy],
+        target=timed_on,
         threads=threads,
         seed=seed,
         builders=num_tuning_cores if isinstance(num_tuning_cores, int) else None,
@@ -122,7 +124,9 @@ def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     """The best schedule that a database has of a program, with its trace; None, with a warning, without a record."""
     function = _function(mod)
     skips_library = getattr(database, "only_given_space", False)
-    for record in database.candidates(identity(function), None, threads_of(target)):
+    gpu = gpu_of(str(target))
+    timed_on = gpu if isinstance(gpu, CUDA) and has_gpu() else None
+    for record in database.candidates(identity(function), timed_on, threads_of(target)):
         if skips_library and record.space == _LIBRARY:
             continue  # `tune` measures the library's schedule as well
         try:

@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 from programs.short import each, program
 
-from tir_mlir import Schedule, build
-from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir import Schedule, build, schedules, tune
+from tir_mlir.errors import BuildError, LoweringError, ScheduleError
+from tir_mlir.script.module import module_text
+from tir_mlir.tune import Database
+from tir_mlir.tune.records.record import subject
+from tir_mlir.tune.search.candidates import drawn
+from tir_mlir.tune.spaces.deciders import Defaults
 from tir_mlir.tune.spaces.kernels import kernels
+from tir_mlir.tune.trials.outcome import Status
 
 PRODUCT = each("C i:48 j:40 k:24R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0")
+SMALL = each("C i:32 j:32 k:8R", "C[vi, vj] += A[vi, vk] * B[vk, vj]", init="C[vi, vj] = 0.0")
 SOFT = each("D i:48 j:40", "D[vi, vj] = C[vi, vj] * 2.0")
 
 
@@ -28,6 +35,34 @@ def test_the_first_choice_is_a_tile_in_shared_memory():
     sch = Schedule(program("A:48x24 B:24x40 C:48x40", PRODUCT), seed=0)
     kernels(sch)
     assert 'scope="shared"' in sch.mod.script()
+
+
+def test_products_begin_with_the_tiles_of_the_library():
+    """The first choice is `schedules.gemm`."""
+    product = program("A:32x8 B:8x32 C:32x32", SMALL)
+    by_hand = Schedule(product)
+    schedules.gemm(by_hand, "C", target="sm_80")
+    chosen = drawn(product, kernels, Defaults())
+    assert chosen.decisions["C.tile"] == 0 and chosen.schedule.mod.script() == by_hand.mod.script()
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(BuildError, match="no NVIDIA GPU that can be used|kernels for sm_121 cannot be timed"):
+        tune.tune(program("A:48x24 B:24x40 C:48x40", PRODUCT), target="sm_121")
+
+
+def test_records_of_a_gpu_are_found_by_its_chip(tmp_path):
+    product = program("A:32x8 B:8x32 C:32x32", SMALL)
+    best = drawn(product, kernels, Defaults()).schedule
+    about = subject(product, "sm_80")
+    Database(tmp_path).add(about.record(
+        space="library", decisions={}, trace=best.trace.as_json(), text=module_text(best.mod.mlir), status=Status.OK,
+        seconds=(1e-3,), stages={}, reason="",
+    ))  # fmt: skip
+    with Database(tmp_path):
+        assert "32x32" in str(build(product, target="sm_80")).replace(", ", "x")
+        with pytest.raises(LoweringError, match="not bound to blocks or threads"):
+            build(product, target="sm_90")
 
 
 def test_a_program_without_loops_is_refused():

@@ -18,7 +18,7 @@ _PADDING = 4
 
 
 @dataclass(frozen=True)
-class _Tile:
+class Tile:
     """Rows, columns and terms of the sums of a block of threads, and its threads along them."""
 
     m: int
@@ -34,19 +34,19 @@ class _Tile:
 
 
 _TILES = (
-    _Tile(64, 128, 16, 8, 16),
-    _Tile(128, 64, 16, 16, 8),
-    _Tile(64, 64, 16, 8, 16),
-    _Tile(32, 64, 16, 8, 16),
-    _Tile(32, 32, 16, 8, 8),
-    _Tile(32, 32, 8, 8, 8),
-    _Tile(16, 16, 8, 4, 4),
+    Tile(64, 128, 16, 8, 16),
+    Tile(128, 64, 16, 16, 8),
+    Tile(64, 64, 16, 8, 16),
+    Tile(32, 64, 16, 8, 16),
+    Tile(32, 32, 16, 8, 8),
+    Tile(32, 32, 8, 8, 8),
+    Tile(16, 16, 8, 4, 4),
 )  # fmt: skip
 """From the best to the smallest."""
 
 
-def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA) -> None:
-    """Schedule a product C[m, n] += A * B of floats; operands may be transposed.
+def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA, tile: Tile | None = None) -> None:
+    """Schedule a product C[m, n] += A * B of floats; operands may be transposed. tile: default the best that fits.
 
         for i, j, k in T.grid(m, n, k):          for i_0 (blockIdx.y), j_0 (blockIdx.x):
             with T.block("C"): C += A * B   ->     for i_1 (threadIdx.y), j_1 (threadIdx.x):
@@ -57,7 +57,7 @@ def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA) -> None:
     Errors: ScheduleError for a batch, or sizes that no tile divides.
     """
     what = contraction(sch, block)
-    tile = _tile_for(what, gpu)
+    tile = tile or _tile_for(what, gpu)
     back = sch.cache_write(block, 0, "local")
     _lay_out_sums(sch, block, back, tile)
     loops = loops_by_iter(sch, block)
@@ -76,21 +76,31 @@ def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA) -> None:
     sch.unroll(k1)
 
 
-def _tile_for(what: Contraction, gpu: CUDA) -> _Tile:
+def _tile_for(what: Contraction, gpu: CUDA) -> Tile:
     """The best tile that divides the sizes. Raises ScheduleError."""
-    sizes = [what.extent(axis) for axis in (what.m, what.n, what.k)]
     if what.batch:
         raise ScheduleError(f"a batch of products is not scheduled for {gpu.chip}; fix: bind its loop to blockIdx.z")
-    for tile in _TILES:
-        if all(size is not None and size % t == 0 for size, t in zip(sizes, (tile.m, tile.n, tile.k), strict=True)):
-            return tile
+    if fitting := tiles_of(what):
+        return fitting[0]
+    sizes = [what.extent(axis) for axis in (what.m, what.n, what.k)]
     text = " x ".join("an unknown size" if size is None else str(size) for size in sizes)
     raise ScheduleError(
         f"no tile divides a product of {text} for {gpu.chip}; fix: sch.pad_einsum to multiples of 16, 16 and 8"
     )
 
 
-def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: _Tile) -> None:
+def tiles_of(what: Contraction) -> list[Tile]:
+    """The tiles that divide the sizes of a product, the best first."""
+    sizes = [what.extent(axis) for axis in (what.m, what.n, what.k)]
+
+    def divides(tile: Tile) -> bool:
+        parts = zip(sizes, (tile.m, tile.n, tile.k), strict=True)
+        return all(size is not None and size % part == 0 for size, part in parts)
+
+    return [tile for tile in _TILES if divides(tile)]
+
+
+def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: Tile) -> None:
     """The sums by block, thread, group and place in the group: those of a thread are together."""
     rows, columns = tile.rows * _GROUP, tile.columns * _GROUP
 
@@ -104,7 +114,7 @@ def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: _Tile) -> None:
     sch.transform_layout(block, ("write", 0), digits)
 
 
-def _share(sch: Schedule, block: Any, operand: Operand, what: Contraction, tile: _Tile, at: Any) -> None:
+def _share(sch: Schedule, block: Any, operand: Operand, what: Contraction, tile: Tile, at: Any) -> None:
     """Copy a tile of an operand to shared memory, by all threads, 4 numbers at once; terms are its first dimension."""
     copy = sch.cache_read(block, operand.name, "shared")
     sch.compute_at(copy, at)

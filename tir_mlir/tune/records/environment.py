@@ -12,23 +12,24 @@ from pathlib import Path
 from tir_mlir import __version__
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.runtime.llvm import llvm_c
-from tir_mlir.target import Target, chosen, host
+from tir_mlir.target import CUDA, Target, chosen, host, resolved
 
 FORMAT = 1  # of records; a higher one is of a newer version
 _OF_CODE = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
 """Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 
 
-def target_key(target: Target | str | None = None, threads: int | None = None) -> str:
+def target_key(target: Target | CUDA | str | None = None, threads: int | None = None) -> str:
     """A target as records name it: architecture, vector registers, threads, and the instruction sets that matter.
 
-        host()  ->  "x86_64 512x32 threads=2 avx avx2 avx512bw ... fma"
+        host()  ->  "x86_64 512x32 threads=2 avx avx2 avx512bw ... fma"    CUDA("sm_90a")  ->  "sm_90a"
 
     threads: default the cores of the target. Caches are left out: they differ between machines that run the same code.
     """
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise TuneError(f"threads is a number >= 1, not {short_repr(threads)}")
-    return _key(chosen(target), threads)
+    resolved_target = resolved(target)
+    return resolved_target.chip if isinstance(resolved_target, CUDA) else _key(chosen(resolved_target), threads)
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
-from tir_mlir.target import Target
+from tir_mlir.target import CUDA, Target
 from tir_mlir.tune.records.environment import FORMAT, machine, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 
@@ -83,7 +83,7 @@ class Subject:
         )  # fmt: skip
 
 
-def subject(program: Any, target: Target | str | None = None, threads: int | None = None) -> Subject:
+def subject(program: Any, target: Target | CUDA | str | None = None, threads: int | None = None) -> Subject:
     """The subject of records of a program on this machine, see `identity` and `target_key`."""
     return Subject(identity(program), target_key(target, threads), versions(), machine())
 

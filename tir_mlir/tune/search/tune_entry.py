@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.calls import caller_of
-from tir_mlir.dialect.diagnostics import TuneError, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, TuneError, short_repr
 from tir_mlir.dialect.ir import entered, funcs, held_module
+from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import CUDA, Target, chosen, host_gpu, ptx_target
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best
@@ -56,7 +57,7 @@ def tune(
     timeout: float | None = None,
     stop_after: float | None = None,
     builders: int | None = None,
-    target: Target | str | None = None,
+    target: Target | CUDA | str | None = None,
     threads: int | None = None,
     sizes: Mapping[str, int] | None = None,
     resume: bool = True,
@@ -82,7 +83,8 @@ def tune(
     or one; default: a journal in work_dir. sampler: "tpe", "random", "gp", "cmaes", "qmc", "nsga2", or one of optuna.
     seed: of the sampler and the data. timeout: CPU seconds that building and running one candidate may take.
     stop_after: seconds after which no candidate is started. builders: processes that build side by side, default one a
-    core. target, threads: as for `schedules`. sizes: values of shape variables that are measured. resume: go on with
+    core. target, threads: as for `schedules`; for "cuda" candidates are kernels (`tune.spaces.kernels`), timed on the
+    GPU of this machine. sizes: values of shape variables that are measured. resume: go on with
     what work_dir or storage has of this search; False: start again. progress: whether to show it; default: in a
     terminal. ssh: names of boards, as ssh takes them, on which candidates run; target is their CPU.
 
@@ -92,7 +94,7 @@ def tune(
     """
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
-        builders, target, threads, resume, dict(sizes or {}), _hosts(ssh, target),
+        builders, _timed_here(target), threads, resume, dict(sizes or {}), _hosts(ssh, target),
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
@@ -105,7 +107,18 @@ def tune(
         return Tuner(module, options, listener, pool).run()
 
 
-def _hosts(ssh: Sequence[str], target: Target | str | None) -> tuple[str, ...]:
+def _timed_here(target: Target | CUDA | str | None) -> Target | CUDA | str | None:
+    """A target; one of a GPU by its chip. Raises BuildError for a GPU that is not that of this machine."""
+    gpu = ptx_target(target)
+    if gpu is None:
+        return target
+    here = host_gpu()
+    if not runs_on(gpu.chip, here.chip):
+        raise BuildError(f"kernels for {gpu.chip} cannot be timed on {here.chip}; fix: target={here.chip!r}")
+    return gpu
+
+
+def _hosts(ssh: Sequence[str], target: Target | CUDA | str | None) -> tuple[str, ...]:
     """The names of boards. Raises TuneError for other values, and for boards without a target."""
     if isinstance(ssh, str):
         raise TuneError(f"ssh is a list of names of machines, not {ssh!r}; fix: ssh=[{ssh!r}]")

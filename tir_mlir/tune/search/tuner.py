@@ -17,7 +17,7 @@ from tir_mlir.dialect.ir import held_module
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info
 from tir_mlir.script.module import IRModule, module_text
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import CUDA, Target, chosen
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, Subject, subject
@@ -33,6 +33,7 @@ from tir_mlir.tune.search.session import Budget, Listener, Session, TrialResult
 from tir_mlir.tune.search.stages import stages
 from tir_mlir.tune.search.study_settings import SETTINGS, Settings, text_of
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
+from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.spaces.library import library
 from tir_mlir.tune.trials.pool import Pool
 
@@ -60,7 +61,7 @@ class Options:
     timeout: float | None = None
     stop_after: float | None = None
     builders: int | None = None
-    target: Target | str | None = None
+    target: Target | CUDA | str | None = None
     threads: int | None = None
     resume: bool = True
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -98,7 +99,7 @@ class Tuner:
 
     def __init__(self, program: Any, options: Options, listener: Listener, pool: Pool):
         self.program, self.options, self.listener = program, options, listener
-        self.target = chosen(options.target)
+        self.target = options.target if isinstance(options.target, CUDA) else chosen(options.target)
         self.library = library_space(self.target, options.threads)
         self.space = options.space or self.library
         self.about: Subject = subject(program, options.target, options.threads)
@@ -277,7 +278,7 @@ class Tuner:
 
     def _references(self) -> dict[str, float]:
         """Seconds of what others have for this program, where it is one that they know."""
-        if not self.target.runs_here or self.options.ssh:
+        if isinstance(self.target, CUDA) or not self.target.runs_here or self.options.ssh:
             return {}
         self.listener.phase("other libraries")
         return matmul_seconds(self.program, self.options.threads or self.target.cores)
@@ -343,10 +344,13 @@ def builders_of(builders: int | None, ssh: Sequence[str]) -> int:
     return builders or (os.cpu_count() or 1) + len(ssh)
 
 
-def library_space(target: Target, threads: int | None) -> Callable[..., Any]:
+def library_space(target: Target | CUDA, threads: int | None) -> Callable[..., Any]:
     """The schedules of the library with their parameters free, and generic rules for what they leave."""
 
     def space(sch: Any) -> None:
-        library(sch, target, threads)
+        if isinstance(target, CUDA):
+            kernels(sch, target)
+        else:
+            library(sch, target, threads)
 
     return space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from tir_mlir.build import build
@@ -9,6 +10,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError, TirError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of, iters
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm_cuda import cuda_gemm, tiles_of
 from tir_mlir.schedules.steps import attempt
 from tir_mlir.target import CUDA
 
@@ -30,12 +33,14 @@ def kernels(sch: Schedule, target: CUDA | None = None) -> None:
 
     Raises ScheduleError for a program that `target` (default: a typical GPU) cannot run so.
     """
+    gpu = target or CUDA()
     for block in [b for b in sch.get_child_blocks(sch.get_block("root"))]:
         free = Free(sch, block, True)
-        if not (_is_product(sch, block) and attempt(sch, lambda block=block, free=free: _tiled(sch, block, free))):
+        product = partial(_product, sch, block, free, gpu)
+        if not (_is_product(sch, block) and attempt(sch, product)):
             _flat(sch, block, free)
     try:
-        build(sch, target or CUDA())
+        build(sch, gpu)
     except ScheduleError:
         raise
     except TirError as error:
@@ -46,6 +51,19 @@ def _is_product(sch: Schedule, block: Any) -> bool:
     """Whether a block sums up over one loop into a matrix, from two buffers."""
     info = block_info(sch, block)
     return len(iters(info, "S")) == 2 and len(iters(info, "R")) == 1 and len(info.reads) >= 2
+
+
+def _product(sch: Schedule, block: Any, free: Free, gpu: CUDA) -> bool:
+    """By one of the tiles of `schedules.gemm`, from the best, or by tiles whose sizes are free."""
+    try:
+        tiles = tiles_of(contraction(sch, block))
+    except ScheduleError:  # of integers, or of more than a product
+        tiles = []
+    number = free.choice("tile", range(len(tiles) + 1), 0)
+    if number == len(tiles):
+        return _tiled(sch, block, free)
+    cuda_gemm(sch, block, gpu, tiles[number])
+    return True
 
 
 def _tiled(sch: Schedule, block: Any, free: Free) -> bool:

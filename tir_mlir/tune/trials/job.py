@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import entered, held_module, visit
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
 from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.library import Library
-from tir_mlir.target import Target
+from tir_mlir.target import CUDA, Target, ptx_target
 from tir_mlir.tune.trials.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Job:
     """
 
     text: str
-    target: str | Target = "llvm"
+    target: str | Target | CUDA = "llvm"
     kernels: tuple[KernelCode, ...] = ()
     libs: tuple[str, ...] = ()
     function: str = ""
@@ -104,6 +104,11 @@ class Job:
     def parallel(self) -> bool:
         """Whether it has parallel loops, so that wall time counts."""
         return 'tir.kind = "parallel"' in self.text
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it runs as kernels, whose time a GPU tells."""
+        return ptx_target(self.target) is not None
 
 
 def job_of(

@@ -54,7 +54,7 @@ class LocalRunner:
             return Outcome(Status.OUT_OF_MEMORY, reason=text)
         signature, values = arguments_of(built, job)
         seconds, hurry = job.limits.run, ""
-        if job.best is not None and (short := max(1.0, HURRY * job.best)) < seconds:
+        if job.best is not None and not job.on_gpu and (short := max(1.0, HURRY * job.best)) < seconds:
             seconds, hurry = short, f"ended after {short:g} s, and the best takes {job.best:.3g} s"
         work = partial(_measured, built, job, signature, values)
         return _outcome(run_forked(work, seconds, job.limits.memory, threads_of(job), hurry))
@@ -132,7 +132,8 @@ def _measured(built: Library, job: Job, signature: CallSignature, values: Sequen
     marks.append(time.process_time())
     wrong = job.reference.difference(arrays, signature) if job.reference is not None else None
     marks.append(time.process_time())
-    seconds, stopped = ([], False) if wrong else sample(partial(run, *arrays), clock_of(job.parallel), job.best)
+    clock = clock_of(job.parallel, job.on_gpu)
+    seconds, stopped = ([], False) if wrong else sample(partial(run, *arrays), clock, job.best)
     marks.append(time.process_time())
     names = ("measure.arguments", "measure.first", "measure.check", "measure.runs")
     stages = {name: marks[n + 1] - marks[n] for n, name in enumerate(names)}
@@ -176,7 +177,7 @@ def _in_turns(candidates: Sequence[_Candidate], rounds: int, tell: Tell) -> dict
             by_reference[candidate.job.reference] = arrays
         if candidate.is_right(arrays):
             runs[candidate.number] = partial(candidate.built[candidate.signature.name], *arrays)
-    clock = clock_of(any(candidate.job.parallel for candidate in candidates))
+    clock = clock_of(any(c.job.parallel for c in candidates), any(c.job.on_gpu for c in candidates))
     return dict(zip(runs, in_turns(list(runs.values()), clock, rounds), strict=True))
 
 

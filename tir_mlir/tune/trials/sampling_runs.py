@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 SHORTEST = 2e-3
 """Seconds of a sample: a shorter run is repeated, so that reading the clock does not count."""
@@ -31,8 +32,23 @@ class Clock:
         return (self.now() - start) / times
 
 
-def clock_of(parallel: bool) -> Clock:
-    """The clock for a program with or without parallel loops."""
+@dataclass(frozen=True)
+class GpuClock(Clock):
+    """The clock of a GPU: runs are calls of a function of kernels, by `partial`."""
+
+    now: Callable[[], float] = time.perf_counter
+    fewest: int = FEWEST
+    budget: float = BUDGET
+
+    def once(self, run: Callable[[], None], times: int = 1) -> float:
+        assert isinstance(run, partial)
+        return run.func.seconds(run.args, times)[0]
+
+
+def clock_of(parallel: bool, kernels: bool = False) -> Clock:
+    """The clock for a program with or without parallel loops, or for one of kernels on a GPU."""
+    if kernels:
+        return GpuClock()
     return (
         Clock(time.perf_counter, 2 * FEWEST + 1, 3 * BUDGET) if parallel else Clock(time.process_time, FEWEST, BUDGET)
     )

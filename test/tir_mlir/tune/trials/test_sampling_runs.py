@@ -1,5 +1,7 @@
 """How many runs a program is timed by."""
 
+from functools import partial
+
 import pytest
 
 from tir_mlir.tune.trials.sampling_runs import Clock, clock_of, in_turns, repeats, sample
@@ -42,6 +44,27 @@ def test_one_disturbed_run_is_not_hopeless():
     program = Program(0.4, 0.1)
     found, stopped = sample(program, program.clock, best=0.1)
     assert not stopped and sorted(found) == pytest.approx([0.1, 0.1, 0.4])
+
+
+class Kernels:
+    """A function of a GPU whose calls take a millisecond there."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, *arrays):
+        raise AssertionError("timed by a clock of the CPU")
+
+    def seconds(self, arrays, number=1):
+        self.asked.append((arrays, number))
+        return [1e-3]
+
+
+def test_kernels_are_timed_by_their_gpu():
+    function = Kernels()
+    found, stopped = sample(partial(function, "a", "b"), clock_of(False, kernels=True), None)
+    assert found == [1e-3] * 9 and not stopped
+    assert function.asked == [(("a", "b"), 1)] + [(("a", "b"), 2)] * 9
 
 
 def test_threads_are_timed_on_the_wall_by_more_runs():
