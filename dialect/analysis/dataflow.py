@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation, relation_of, relations_of, structural_key
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses, accesses_to
+from tir_mlir.dialect.analysis.box_coverage import is_in_filled_box
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.regions import footprint
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
@@ -66,6 +67,8 @@ def _all_key(writes: tuple[Access, ...], read: Access, depth: int) -> Hashable |
 @by_structure(_all_key)
 def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
     """Whether writes are of all elements of a read, in one iteration of the outermost `depth` loops."""
+    if any(is_in_filled_box(write, read, depth) for write in writes):
+        return True
     written = relation_of(writes[0]).outer(depth)
     for write in writes[1:]:
         written = written.union(relation_of(write).outer(depth))

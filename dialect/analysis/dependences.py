@@ -131,9 +131,20 @@ def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     """Whether a pair of accesses has no conflict that the loop at a depth carries."""
     if has_digits(a.access.op):
         return carried_by(a, b, depth).is_empty()
-    first, second = (t.outer(depth + 1).move_dims(dim_type.out, 0, dim_type.in_, 0, depth) for t in (a, b))
     # as part of the element, outer iterations are the same without columns of their own
-    return _at_depth(first.apply_range(second.reverse()), 0).is_empty()
+    first, second = (t.outer(depth + 1).move_dims(dim_type.out, 0, dim_type.in_, 0, depth) for t in (a, b))
+    return _never_meet(first, second) or _at_depth(first.apply_range(second.reverse()), 0).is_empty()
+
+
+def _unordered(first: isl.Map, second: isl.Map) -> Hashable:
+    return frozenset((first, second))
+
+
+@by_structure(_unordered)
+def _never_meet(first: isl.Map, second: isl.Map) -> bool:
+    """Whether no two different iterations touch one element. Accesses of a block often have equal relations."""
+    clash = first.apply_range(second.reverse())
+    return all(order(dim_type.in_, 0, dim_type.out, 0).is_empty() for order in (clash.order_lt, clash.order_gt))
 
 
 def _own_key(touch: AccessRelation, level: int) -> Hashable | None:

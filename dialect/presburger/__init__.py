@@ -2,6 +2,9 @@
 of loops, implied guards, conditions on shape variables.
 """
 
+from tir_mlir.dialect.presburger.digit_boxes import Side as Side
+from tir_mlir.dialect.presburger.digit_boxes import enclosing_box as enclosing_box
+from tir_mlir.dialect.presburger.digit_boxes import filled_box as filled_box
 from tir_mlir.dialect.presburger.digit_domain import DigitDomain as DigitDomain
 from tir_mlir.dialect.presburger.digit_domain import over_digits as over_digits
 from tir_mlir.dialect.presburger.digits import index_sums as index_sums

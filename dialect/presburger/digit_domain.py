@@ -62,12 +62,12 @@ def over_digits(
 
 
 @remembered
-def _nest(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...]) -> _Nest | None:
-    nest = _Nest.of(body, top, indices)
+def _nest(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...]) -> Nest | None:
+    nest = Nest.of(body, top, indices)
     if nest is None or any(ends is not None and ends[0] > ends[1] for ends in nest.ranges.values()):
         return None
     for count in range(len(nest.dims)):
-        split = _Split(nest, [v for n, v in enumerate(nest.dims) if n < count or nest.ranges.get(v) is None])
+        split = DigitSplit(nest, [v for n, v in enumerate(nest.dims) if n < count or nest.ranges.get(v) is None])
         if split.parts is not None:
             nest.least, nest.divided, nest.sums = count, split.divided, split.sums_of_dims
             return nest
@@ -75,7 +75,7 @@ def _nest(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...]) 
 
 
 @dataclass
-class _Nest:
+class Nest:
     """What bounds an iteration: loops and iters of `top` with their ranges (None: not constant), and conditions, over
     these and values defined outside. With the outermost `least` dimensions as they are, the others have digits, which
     expressions use of those in `divided`; `sums`: dimensions that are one number."""
@@ -90,7 +90,7 @@ class _Nest:
     sums: list[list[ir.Value]] = field(default_factory=list)
 
     @staticmethod
-    def of(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> _Nest | None:
+    def of(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> Nest | None:
         """None if no index or condition divides, or for a condition that is no conjunction of affine ones."""
         bound: dict[ir.Value, Index] = {}
         loops: list[Loop] = []
@@ -113,7 +113,7 @@ class _Nest:
         resolved = [i.substitute(bound).simplified() for i in indices]
         if not any(has_division(i.expr) for i in (*resolved, *(c.index for c in conditions))):
             return None
-        return _Nest._with_bounds(loops, top, bound, conditions, resolved)
+        return Nest._with_bounds(loops, top, bound, conditions, resolved)
 
     @staticmethod
     def _with_bounds(
@@ -122,7 +122,7 @@ class _Nest:
         bound: dict[ir.Value, Index],
         conditions: list[Constraint],
         indices: list[Index],
-    ) -> _Nest:
+    ) -> Nest:
         iters = Block(top).iters if top is not None and is_block(top) else []
         ranges: dict[ir.Value, Ends | None] = dict.fromkeys(it.var for it in iters)
         bounds = {it.var: _inside(it.var, [it.min], [it.min + it.extent]) for it in iters}
@@ -131,7 +131,7 @@ class _Nest:
             bounds[loop.var] = [i.substitute(bound) for i in _inside(loop.var, loop.lowers, loop.uppers)]
         used = [*indices, *(c.index for c in conditions), *(i for part in bounds.values() for i in part)]
         free = dict.fromkeys(v for i in used for v in i.values if v not in ranges and not is_symbol(v))
-        return _Nest([*free, *ranges], ranges, bounds, conditions, indices)
+        return Nest([*free, *ranges], ranges, bounds, conditions, indices)
 
     def is_fixed(self, value: ir.Value) -> bool:
         """Whether a dimension has one value only."""
@@ -152,10 +152,10 @@ def _inside(var: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> lis
     return [*(Index.of(var) - low for low in lows), *(high - var - 1 for high in highs)]
 
 
-class _Split:
+class DigitSplit:
     """The expressions of a nest as sums of digits; `opaque`: the dimensions that stay as they are."""
 
-    def __init__(self, nest: _Nest, opaque: Sequence[ir.Value]):
+    def __init__(self, nest: Nest, opaque: Sequence[ir.Value]):
         indices = [i.simplified() for i in nest.expressions(opaque)]
         self.values = list(dict.fromkeys(v for i in indices for v in i.values))
         dim_of = {v: ir.AffineExpr.get_dim(n) for n, v in enumerate(self.values)}
@@ -194,7 +194,7 @@ def _with_digits(
     fixed = [v for v in nest.dims if nest.ranges.get(v) is None]
     mixed = [v for members in nest.sums if any(v in outer for v in members) for v in members]
     opaque = [v for v in dict.fromkeys([*outer, *fixed]) if v not in mixed]
-    split = _Split(nest, opaque)
+    split = DigitSplit(nest, opaque)
     if split.parts is None:
         return None
     space = _Space(body.owner.operation, list(dict.fromkeys([*outer, *opaque, *mixed])), split.parts, split.values)

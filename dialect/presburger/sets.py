@@ -6,10 +6,11 @@ Proofs may use the assumptions of a function on its sizes, `T.assume(n % 16 == 0
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import islpy as isl
 from mlir import ir
@@ -39,6 +40,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
+from tir_mlir.dialect.presburger.lazy_sets import LazySet, Points
 
 AffineExpr = ir.AffineExpr
 dim_type = isl.dim_type
@@ -79,10 +81,19 @@ class Domain:
     free: int = 0
     outer: int = 0
     exact: bool = True
+    points: Points = field(init=False, repr=False)  # what `set` is computed from
 
     def copy(self) -> Domain:
-        parts = self.dims, self.params, self.set, self.env, self.zero
-        return Domain(*parts, self.free, self.outer, self.exact)
+        return self.over(self.dims, self.env)
+
+    def over(self, dims: list[ir.Value], env: dict[ir.Value, isl.Aff]) -> Domain:
+        """The same points, in terms of other values."""
+        points: Any = self.points
+        return Domain(dims, self.params, points, env, self.zero, self.free, self.outer, self.exact)
+
+    def then(self, step: Callable[[isl.Set], isl.Set]) -> None:
+        """Replace the set by what a step makes of it, once somebody asks."""
+        self.points = Points(None, self.points, step)
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
@@ -106,6 +117,9 @@ class Domain:
 
     def index_of(self, value: ir.Value) -> int:
         return self.dims.index(value)
+
+
+Domain.set = LazySet()  # type: ignore[assignment]  # what digits decide needs no set
 
 
 def _name_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
@@ -188,14 +202,14 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
         if any(v not in nest.places for v in (*result.dims, *result.env)):
             return result
         _domains[key] = (
-            replace(result, dims=[], env={}),
+            result.over([], {}),
             [nest.places[v] for v in result.dims],
             {nest.places[v]: aff for v, aff in result.env.items()},
         )
         return result
     bare, dims, env = _domains[key]
     values = {origin: value for value, origin in nest.places.items()}
-    return replace(bare, dims=[values[p] for p in dims], env={values[p]: aff for p, aff in env.items()})
+    return bare.over([values[p] for p in dims], {values[p]: aff for p, aff in env.items()})
 
 
 def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
@@ -296,15 +310,18 @@ def _bound(domain_: Domain, value: ir.Value, lows: Sequence[Index], highs: Seque
     position, var = domain_.index_of(value), domain_.env[value]
     for low in lows:
         if (number := low.as_constant()) is not None:
-            domain_.set = domain_.set.lower_bound_val(dim_type.set, position, isl.Val(number))
+            domain_.then(lambda points, n=number: points.lower_bound_val(dim_type.set, position, isl.Val(n)))
         else:
-            domain_.set = domain_.set.intersect(nonneg(var.sub(domain_.aff(low))))
+            _keep_nonneg(domain_, var.sub(domain_.aff(low)))
     for high in highs:
         if (number := high.as_constant()) is not None:
-            domain_.set = domain_.set.upper_bound_val(dim_type.set, position, isl.Val(number - 1))
+            domain_.then(lambda points, n=number: points.upper_bound_val(dim_type.set, position, isl.Val(n - 1)))
         else:
-            last = domain_.aff(high).sub(var).add_constant_val(isl.Val(-1))
-            domain_.set = domain_.set.intersect(nonneg(last))
+            _keep_nonneg(domain_, domain_.aff(high).sub(var).add_constant_val(isl.Val(-1)))
+
+
+def _keep_nonneg(domain_: Domain, aff: isl.Aff) -> None:
+    domain_.then(lambda points: points.intersect(nonneg(aff)))
 
 
 def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
@@ -318,18 +335,26 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
         for argument, binding in zip(arguments, block.bindings or [Index.constant(0)], strict=True):
             domain_.env[argument] = domain_.aff(binding)
     elif parent.name == "affine.if":
-        holds = guard_set(domain_, parent)
+        conditions = [(domain_.aff(c.index), c.is_eq) for c in constraints(parent)]
         in_else = len(parent.regions[1].blocks) and child.block == parent.regions[1].blocks[0]
-        domain_.set = domain_.set.subtract(holds) if in_else else domain_.set.intersect(holds)
+        if in_else:
+            domain_.then(lambda points: points.subtract(_holding(points, conditions)))
+        else:
+            domain_.then(lambda points: points.intersect(_holding(points, conditions)))
     elif parent.name != "func.func":
         domain_.exact = False
 
 
 def guard_set(domain_: Domain, if_op: ir.Operation) -> isl.Set:
     """The points that satisfy the condition of an `affine.if`."""
-    holds = isl.Set.universe(domain_.set.get_space())
-    for c in constraints(if_op):
-        holds = holds.intersect(constraint_set(domain_, c))
+    return _holding(domain_.set, [(domain_.aff(c.index), c.is_eq) for c in constraints(if_op)])
+
+
+def _holding(points: isl.Set, conditions: Sequence[tuple[isl.Aff, bool]]) -> isl.Set:
+    """All points of a space where expressions are not negative, or zero."""
+    holds = isl.Set.universe(points.get_space())
+    for aff, is_eq in conditions:
+        holds = holds.intersect(zeros(aff) if is_eq else nonneg(aff))
     return holds
 
 

@@ -9,8 +9,8 @@ from tir_mlir.dialect.analysis import relations_of
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, is_loop, only_reads, parents
-from tir_mlir.dialect.presburger import boxes_cover, dim_type, question, sets
+from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_inside, only_reads
+from tir_mlir.dialect.presburger import dim_type, question, sets
 from tir_mlir.passes.schedule.edits import keeps_region_order
 from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_compute_inline
 from tir_mlir.passes.schedule.legality import (
@@ -25,6 +25,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_results_stable, shared_loops
 from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
+from tir_mlir.passes.schedule.placement.filled_spans import filled_spans, run_everything
 from tir_mlir.passes.schedule.placement.final_values import (
     READY,
     accesses_between,
@@ -158,7 +159,7 @@ def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[ne
         reads = accesses_to(inputs[0], block.op, False)
         spans = needed_region.box_spans(written, reads, loop, iters, dense=True)
     if spans is None or not _ran_before(block, loop, iters, spans):
-        spans = _exactly_available(block, loop, inputs, iters)
+        spans = filled_spans(block, loop, inputs, iters) or _exactly_available(block, loop, inputs, iters)
     by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
@@ -239,7 +240,7 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         for buffer in inputs:
             _check_ready(block, loop, space, buffer, runs, iters)
         example = None
-        if iters and not _run_everything(loop, spans):
+        if iters and not run_everything(loop, spans):
             lost = _run_before(block, loop, space, iters).range().subtract(runs.range())
             example = None if lost.is_empty() else first_iteration(lost, block, iters)
     if example is not None:
@@ -247,16 +248,6 @@ def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]
         way = f'compute_at of its producers, at a loop of block "{block.name}", joins them the other way'
         refuse(loop, text, counterexample=example, fix=way)
     return spans
-
-
-def _run_everything(loop: Loop, spans: list[needed_region.IterSpan]) -> bool:
-    """Whether spans under a loop run each point of the iters' domains; by digits only, False means unknown."""
-    chain = [loop.op, *parents(loop.op)]
-    if not all(is_loop(op) for op in chain[:-1]):
-        return False
-    run = [s.low for s in spans], [s.extent for s in spans]
-    domains = [s.iter.min for s in spans], [s.iter.extent for s in spans]
-    return boxes_cover(run, domains, [Loop(op) for op in chain[:-1]])
 
 
 def _run_before(

@@ -105,3 +105,17 @@ for b in range(4):
     with pytest.raises(ScheduleError, match=r"S\[0, 8\]|S\[8, 0\]"):
         sch.bind(loops[0], "blockIdx.x")
     sch.bind(loops[2], "threadIdx.x")
+
+
+def test_what_tiles_with_a_tail_compute_is_copied_back_at_the_indices_of_the_tiles():
+    sch = Schedule(window((14, 14), 3))
+    back = sch.cache_write("Y", 0, "local")
+    y, x, *reduce = sch.get_loops("Y")
+    (y0, y1), (x0, x1) = (sch.split(loop, [None, 8]) for loop in (y, x))
+    sch.reorder(y0, x0, y1, x1, *reduce)
+    block = sch.fuse(y0, x0)
+    sch.reverse_compute_at(back, x1)
+    assert block is not None and "vi = T.axis.spatial(14, i_0_j_0_fused // 2 * 8 + i_1)" in sch.mod.script().replace(
+        "v0", "vi"
+    )
+    assert sch.verify()

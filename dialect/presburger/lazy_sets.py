@@ -1,0 +1,63 @@
+"""Sets that are computed when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import islpy as isl
+
+
+class Points:
+    """A set, or one that follows from another by a step, which runs when somebody asks."""
+
+    __slots__ = ("_before", "_step", "_value")
+
+    def __init__(
+        self, value: isl.Set | None, before: Points | None = None, step: Callable[[isl.Set], isl.Set] | None = None
+    ):
+        self._value, self._before, self._step = value, before, step
+
+    @property
+    def known(self) -> bool:
+        return self._value is not None
+
+    def get(self) -> isl.Set:
+        if self._value is None:
+            assert self._before is not None and self._step is not None
+            self._value = self._step(self._before.get())
+            self._before = self._step = None
+        return self._value
+
+
+class LazySet:
+    """An attribute that is computed from `points`. Steps hold isl objects only, so they may run when the module has
+    changed; they count for no question."""
+
+    def __get__(self, holder: Any, owner: type) -> isl.Set:
+        if holder is None:
+            raise AttributeError  # a field without a default
+        if holder.points.known:
+            return holder.points.get()
+        with _unlimited():
+            return holder.points.get()
+
+    def __set__(self, holder: Any, value: isl.Set | Points) -> None:
+        holder.points = value if isinstance(value, Points) else Points(value)
+
+
+@contextmanager
+def _unlimited() -> Iterator[None]:
+    """Do isl work that is no part of the question that is being asked."""
+    ctx = isl.DEFAULT_CONTEXT
+    limit = ctx.get_max_operations()
+    if not limit:
+        yield
+        return
+    ctx.set_max_operations(0)
+    try:
+        yield
+    finally:
+        ctx.reset_operations()
+        ctx.set_max_operations(limit)
