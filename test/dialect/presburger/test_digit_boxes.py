@@ -9,7 +9,8 @@ import pytest
 from harness.nests import nest
 
 from tir_mlir.dialect.analysis import relations_of
-from tir_mlir.dialect.presburger import dim_type, enclosing_box, filled_box, intervals
+from tir_mlir.dialect.ir import Index
+from tir_mlir.dialect.presburger import dim_type, enclosing_box, filled_box
 
 F = "f_0 * 16 + f_1"
 FETCH = f"""
@@ -38,7 +39,7 @@ def test_what_is_filled(more, b):
     with fetch(*HALO, more) as (touch, outer):
         ends = []
         for side in filled_box(touch.access.op, touch.access.mins, outer):
-            (start, _) = intervals.interval(side.rest, {outer[0]: (b, b)})
+            start = side.rest.substitute({outer[0]: Index.constant(b)}).simplified().as_constant()
             last = start + side.high if side.most is None else min(start + side.high, side.most)
             ends.append(f"{start + side.low} <= x{len(ends)} <= {last}")
         elements = touch.relation.fix_val(dim_type.in_, 0, isl.Val(b)).range()
@@ -49,9 +50,7 @@ def test_what_is_filled(more, b):
     ("i", "j", "more"),
     [
         (HALO[0], f"b % 2 * 8 + ({F}) // 10", ""),  # a diagonal
-        (HALO[0], f"({F}) % 10 // 2 * 2", ""),  # every second column
         (*HALO, f" and ({F}) // 10 + ({F}) % 10 < 12"),  # a triangle
-        (*HALO, " and f_1 < 15"),  # holes
     ],
 )
 def test_what_is_no_full_box(i, j, more):
