@@ -166,13 +166,13 @@ def _into_shared(
 
 
 def _tile_of(machine: Machine, lane: Lanes, tensor: TensorMap, at: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets of a tile in its array, and what is inside. Without a swizzle rows start at a multiple of 16 bytes:
-    an H200 takes another copy for an illegal instruction."""
+    """The offsets of a tile in its array, and what is inside. Its rows start at a multiple of 16 bytes: an H200 takes
+    another copy for an illegal instruction, with swizzles too."""
     size = tensor.array.itemsize
-    if not tensor.swizzle and at[0] * size % 16:
+    if at[0] * size % 16:
         machine.fault(
-            f"thread {machine.thread(lane, 0)} copies a tile whose rows start at element {at[0]} of {size} bytes:"
-            " without a swizzle this has to be a multiple of 16 bytes",
+            f"thread {machine.thread(lane, 0)} copies a tile whose rows start at element {at[0]} of {size} bytes, which"
+            " is no multiple of 16 bytes",
             "alignment", lane, 0,
         )  # fmt: skip
     return tensor.tile(at)
