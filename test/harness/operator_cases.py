@@ -85,6 +85,15 @@ CASES: dict[str, list[Case]] = {
     "nn.attention": [([(1, 5, 4, 8), (1, 7, 2, 8), (1, 7, 2, 8)], {"causal_mask": "BottomRight"})],
     "nn.rotary_embedding": [([(1, 5, 2, 6), (5, 3), (5, 3)], {})],
     "nn.upsampling": [([_IMAGE], {"scale_h": 2, "scale_w": 3})],
+    "diagonal": [([(3, 5)], {"offset": 1}), ([(2, 3, 2)], {"axis1": 0, "axis2": 2})],
+    "sliding_windows": [([(2, 7)], {"size": 3, "step": 2})],
+    "as_strided": [([(3, 4)], {"shape": [2, 3], "strides": [4, 1], "offset": 1})],
+    "nn.unfold": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
+    "nn.fold": [([(1, 12, 12)], {"output_size": [4, 5], "kernel": [2, 3], "dilation": [1, 1]})],
+    "image.grid_sample": [
+        ([_IMAGE, (1, 3, 2, 2)], {}),
+        ([_IMAGE, (1, 2, 2, 2)], {"method": "bicubic", "padding_mode": "reflection"}),
+    ],
     "image.resize2d": [([_IMAGE], {"size": [3, 11]})],
 }
 """Operands of one type. The others of the table are in MIXED."""
@@ -98,6 +107,10 @@ MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]]
     "one_hot": [([((5,), "int64")], {"depth": 6})],
     "scatter_elements": [([((6, 5), "float32"), ((2, 5), "int64"), ((2, 5), "float32")], {"reduction": "add"})],
     "scatter_nd": [([((6, 5), "float32"), ((2, 1), "int64"), ((2, 5), "float32")], {"mode": "add"})],
+    "image.resample": [
+        ([((2, 7), "float32"), ((3, 2), "int32"), ((3, 2), "float32")], {}),
+        ([((7, 2), "float32"), ((3, 1), "int32")], {"axis": 0}),
+    ],
     "index_put": [([((6, 5), "float32"), ((2,), "int64"), ((2, 5), "float32")], {"accumulate": True})],
     "quantize": [([(ROWS, "float32"), ((5,), "float32")], {})],
     "dequantize": [([(ROWS, "int8"), ((5,), "float32")], {})],

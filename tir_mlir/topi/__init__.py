@@ -23,6 +23,8 @@ from tir_mlir.topi import scattering as _scattering
 from tir_mlir.topi import searching as _searching
 from tir_mlir.topi import shapes as _shapes
 from tir_mlir.topi import sorting as _sorting
+from tir_mlir.topi import special_functions as _special_functions
+from tir_mlir.topi import views as _views
 from tir_mlir.topi.broadcast import *  # noqa: F403
 from tir_mlir.topi.creation import *  # noqa: F403
 from tir_mlir.topi.elementwise import *  # noqa: F403
@@ -37,6 +39,8 @@ from tir_mlir.topi.scattering import *  # noqa: F403
 from tir_mlir.topi.searching import *  # noqa: F403
 from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
+from tir_mlir.topi.special_functions import *  # noqa: F403
+from tir_mlir.topi.views import *  # noqa: F403
 
 __all__ = ["image", "nn"]
 __all__ += _broadcast.__all__
@@ -52,6 +56,8 @@ __all__ += _scattering.__all__
 __all__ += _searching.__all__
 __all__ += _shapes.__all__
 __all__ += _sorting.__all__
+__all__ += _special_functions.__all__
+__all__ += _views.__all__
 
 
 def __getattr__(name: str) -> _NoReturn:

@@ -24,8 +24,9 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.sizes import Size, is_one, same, shown
 
 __all__ = [
-    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal", "floor_divide",
-    "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal", "logical_and", "logical_or",
+    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "copysign", "divide", "equal",
+    "floor_divide", "floor_mod", "fmax", "fmin", "greater", "greater_equal",
+    "hypot", "left_shift", "less", "less_equal", "logical_and", "logical_or",
     "logical_xor", "maximum", "minimum", "mod", "multiply", "not_equal", "power", "right_shift", "subtract",
     "where",
 ]  # fmt: skip
@@ -203,6 +204,41 @@ def atan2(lhs: Any, rhs: Any) -> te.Tensor:
         if isinstance(x, te.Tensor):
             floats("atan2", what, x)
     return _elements("atan2", _pair("atan2", lhs, rhs), (lhs, rhs), te.atan2)
+
+
+def _of_float_pairs(name: str, combine: Callable[[Any, Any], Any], doc: str) -> Any:
+    def operator(lhs: Any, rhs: Any) -> te.Tensor:
+        for what, x in (("lhs", lhs), ("rhs", rhs)):
+            if isinstance(x, te.Tensor):
+                floats(name, what, x)
+        return _elements(name, _pair(name, lhs, rhs), (lhs, rhs), combine)
+
+    operator.__name__ = operator.__qualname__ = name
+    operator.__doc__ = doc
+    return operator
+
+
+def _hypot(a: Any, b: Any) -> Any:
+    """The greater side times sqrt(1 + (lesser / greater) ** 2), which does not overflow."""
+    big, small = te.max(te.abs(a), te.abs(b)), te.min(te.abs(a), te.abs(b))
+    dtype = big.dtype
+    share = te.Select(t_call("EQ", big, constant(0, dtype)), constant(0, dtype), small / big)
+    length = big * te.sqrt(share * share + constant(1, dtype))
+    return te.Select(te.any(te.isinf(a), te.isinf(b)), te.infinity(dtype), length)
+
+
+copysign = _of_float_pairs("copysign", te.copysign, "The size of lhs with the sign of rhs, of floats.")
+hypot = _of_float_pairs("hypot", _hypot, "sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.")
+fmax = _of_float_pairs(
+    "fmax",
+    lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))),
+    "The greater of lhs and rhs, of floats; the other one of a NaN.",
+)
+fmin = _of_float_pairs(
+    "fmin",
+    lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))),
+    "The lesser of lhs and rhs, of floats; the other one of a NaN.",
+)
 
 
 def where(condition: Any, x: Any, y: Any) -> te.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,15 +92,19 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     """Sum of products by Einstein's notation: `einsum("bik,bkj->bij", a, b)`.
 
     A letter names an axis; letters that are not in the result are summed over. Without `->` the result has the letters
-    that occur once, in alphabetical order. No `...` and no letter twice in one operand.
+    that occur once, in alphabetical order. A letter twice in one operand: its diagonal. `...`: axes without letters,
+    which broadcast, and are the first ones of the result.
     """
     tensors = [tensor("einsum", f"operand {n}", x) for n, x in enumerate(operands)]
+    subscripts = _spelled_out(subscripts, [x.ndim for x in tensors])
     inputs, result = _einsum_letters(subscripts, tensors)
     dtype = one_type("einsum", **{f"operand_{n}": x for n, x in enumerate(tensors)})
     sizes: dict[str, Any] = {}
     for letters, x in zip(inputs, tensors, strict=True):
         for letter, size in zip(letters, x.shape, strict=True):
-            if not same(sizes.setdefault(letter, size), size):
+            if is_one(sizes.get(letter)):
+                sizes[letter] = size
+            if not is_one(size) and not same(sizes.setdefault(letter, size), size):
                 problem = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
                 raise refuse("einsum", problem, "give axes of one letter the same size")
     sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
@@ -109,11 +114,32 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
         by_letter = {**dict(zip(result, i, strict=True)), **sums}
         value: Any = None
         for letters, x in zip(inputs, tensors, strict=True):
-            factor = as_type(x(*(by_letter[c] for c in letters)), dtype, added)
+            at = (
+                0 if is_one(n) and not is_one(sizes[c]) else by_letter[c] for c, n in zip(letters, x.shape, strict=True)
+            )
+            factor = as_type(x(*at), dtype, added)
             value = factor if value is None else value * factor
         return te.sum(value, axis=list(sums.values())) if sums else value
 
     return narrow(te.compute(tuple(sizes[c] for c in result), element, name="T_einsum"), dtype)
+
+
+def _spelled_out(subscripts: str, ranks: Sequence[int]) -> str:
+    """With letters for `...`: "...ij,...jk->...ik" of 3 axes -> "Aij,Ajk->Aik"."""
+    terms, arrow, result = subscripts.replace(" ", "").partition("->")
+    inputs = terms.split(",")
+    if "..." not in subscripts or len(inputs) != len(ranks):
+        return subscripts
+    unused = [c for c in string.ascii_letters if c not in subscripts]
+    counts = [
+        rank - len(term.replace("...", "")) if "..." in term else 0 for term, rank in zip(inputs, ranks, strict=True)
+    ]
+    letters = "".join(unused[: max(max(counts), 0)])
+    spelled = [t.replace("...", letters[len(letters) - max(n, 0) :]) for t, n in zip(inputs, counts, strict=True)]
+    if not arrow:
+        plain = "".join(inputs).replace(".", "")
+        result = "..." + "".join(sorted(c for c in set(plain) if plain.count(c) == 1))
+    return ",".join(spelled) + "->" + result.replace("...", letters)
 
 
 def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list[str], str]:
@@ -127,7 +153,7 @@ def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list
     if wrong or any(len(s) != x.ndim for s, x in zip(inputs, tensors, strict=True)):
         fix = 'name each axis of each operand by a letter: einsum("bik,bkj->bij", a, b)'
         raise refuse("einsum", f"{subscripts!r} for operands of shapes {shape}", fix)
-    if any(len(set(s)) < len(s) for s in (*inputs, result)) or not set(result) <= set(every):
-        fix = "use each letter once in an operand, and in the result only letters of operands"
-        raise refuse("einsum", f"{subscripts!r} has a letter twice in one operand, or a new one in the result", fix)
+    if len(set(result)) < len(result) or not set(result) <= set(every):
+        fix = "use in the result each letter once, and only letters of operands"
+        raise refuse("einsum", f"{subscripts!r} has a letter twice in the result, or a new one", fix)
     return inputs, result

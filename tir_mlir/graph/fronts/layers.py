@@ -8,6 +8,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import Emitter, static
+from tir_mlir.graph.fronts.transposed_convolutions import interleaved
 from tir_mlir.topi.nn.pooling import max_pool_with_indices
 
 
@@ -71,18 +72,26 @@ def transposed_convolution(
     batched = len(x.shape) == axes + 2
     if not batched:
         x = e.reshape(x, (1, *x.shape))
-    y = e.op(
-        f"nn.conv{axes}d_transpose",
-        x,
-        weight,
-        strides=every_axis(stride, axes),
-        padding=_both_sides(padding, axes, weight, None),
-        output_padding=every_axis(output_padding, axes),
-        dilation=every_axis(dilation, axes),
-        groups=groups,
-    )
+    window = every_axis(stride, axes), _both_sides(padding, axes, weight, None), every_axis(output_padding, axes)
+    spread = every_axis(dilation, axes)
+    if max(window[0]) > 1 and max(spread) == 1 and all(isinstance(n, int) for n in (*x.shape, *weight.shape)):
+        result = _transposed_sizes(x, weight, *window)
+        y = interleaved(e, x, weight, window[0], window[1][:axes], result, groups)
+    else:
+        named = dict(zip(("strides", "padding", "output_padding"), window, strict=True))
+        y = e.op(f"nn.conv{axes}d_transpose", x, weight, **named, dilation=spread, groups=groups)
     y = with_bias(e, y, bias, axes)
     return y if batched else e.reshape(y, y.shape[1:])
+
+
+def _transposed_sizes(
+    x: Any, weight: Any, stride: Sequence[int], padding: Sequence[int], more: Sequence[int]
+) -> list[int]:
+    """The sizes of the result of a transposed convolution."""
+    axes = len(stride)
+    ends = zip(padding[:axes], padding[axes:], more, strict=True)
+    sizes = zip(x.shape[2:], weight.shape[2:], stride, ends, strict=True)
+    return [(n - 1) * s + k - low - high + m for n, k, s, (low, high, m) in sizes]
 
 
 def with_bias(e: Emitter, x: Any, bias: Any, axes: int) -> Any:

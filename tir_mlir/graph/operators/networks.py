@@ -29,7 +29,7 @@ def _batch_norm(
 
 
 def _pad(data: Any, pad_width: Any, pad_value: Any = 0, pad_mode: str = "constant") -> Any:
-    """Elements before and after each axis: a number, or "reflect", or "edge". pad_width: before and after each axis."""
+    """Elements before and after each axis: a number, or "reflect", "edge", "wrap". pad_width: two for each axis."""
     flat = [n for p in pad_width for n in (p if isinstance(p, Sequence) else (p,))]
     return nn.pad(data, flat[::2], flat[1::2], pad_value, pad_mode)
 
@@ -134,5 +134,9 @@ OPERATORS = [
     Operator("nn.attention", nn.attention, num_inputs=4),
     Operator("nn.rotary_embedding", nn.rotary_embedding),
     Operator("nn.upsampling", nn.upsampling, num_inputs=1),
+    Operator("nn.unfold", nn.unfold, num_inputs=1),
+    Operator("nn.fold", nn.fold, num_inputs=1),
     Operator("image.resize2d", _resize2d, num_inputs=1),
+    Operator("image.resample", topi.image.resample, num_inputs=3),
+    Operator("image.grid_sample", topi.image.grid_sample, num_inputs=2),
 ]

@@ -132,4 +132,7 @@ OPERATORS = [
     row_wise("sort", topi.sort),
     Operator("topk", topi.topk),
     Operator("search_sorted", topi.search_sorted),
+    Operator("diagonal", topi.diagonal),
+    Operator("sliding_windows", topi.sliding_windows, num_inputs=1),
+    Operator("as_strided", topi.as_strided, num_inputs=1),
 ]

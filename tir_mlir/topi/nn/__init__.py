@@ -14,6 +14,7 @@ from tir_mlir.topi.nn import padding as _padding
 from tir_mlir.topi.nn import pooling as _pooling
 from tir_mlir.topi.nn import softmax as _softmax
 from tir_mlir.topi.nn import transposed_convolution as _transposed_convolution
+from tir_mlir.topi.nn import windows as _windows
 from tir_mlir.topi.nn.activations import *  # noqa: F403
 from tir_mlir.topi.nn.attention import *  # noqa: F403
 from tir_mlir.topi.nn.convolution import *  # noqa: F403
@@ -24,6 +25,7 @@ from tir_mlir.topi.nn.padding import *  # noqa: F403
 from tir_mlir.topi.nn.pooling import *  # noqa: F403
 from tir_mlir.topi.nn.softmax import *  # noqa: F403
 from tir_mlir.topi.nn.transposed_convolution import *  # noqa: F403
+from tir_mlir.topi.nn.windows import *  # noqa: F403
 from tir_mlir.topi.operands import absent as _absent
 from tir_mlir.topi.products import batch_matmul
 from tir_mlir.topi.shapes import flatten
@@ -39,6 +41,7 @@ __all__ += _padding.__all__
 __all__ += _pooling.__all__
 __all__ += _softmax.__all__
 __all__ += _transposed_convolution.__all__
+__all__ += _windows.__all__
 
 
 def __getattr__(name: str) -> _NoReturn:

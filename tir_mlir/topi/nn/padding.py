@@ -48,13 +48,13 @@ def pad(
     name: str = "PadInput",
 ) -> te.Tensor:
     """Elements before and after each axis: a number, or ("reflect") the elements mirrored at the edge, or ("edge") the
-    edge repeated.
+    edge repeated, or ("wrap", "circular") those of the other end.
 
     pad_before, pad_after: a number for each axis; pad_after: default pad_before. Negative ones cut off (only
     "constant"). name: of its block.
     """
     x = tensor("nn.pad", "data", data)
-    one_of("nn.pad", "pad_mode", pad_mode, ["constant", "reflect", "edge", "replicate"])
+    one_of("nn.pad", "pad_mode", pad_mode, ["constant", "reflect", "edge", "replicate", "wrap", "circular"])
     lows = integers("nn.pad", "pad_before", pad_before, x.ndim)
     highs = lows if pad_after is None else integers("nn.pad", "pad_after", pad_after, x.ndim)
     if pad_mode == "constant":
@@ -62,6 +62,8 @@ def pad(
         sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(lows, highs, strict=True))}
         result = padded(cut, sides, pad_value, name)
         return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name=name)
+    if pad_mode in ("wrap", "circular"):
+        return _wrapped(x, lows, highs, name)
     return _mirrored(x, lows, highs, pad_mode == "reflect", name)
 
 
@@ -73,6 +75,20 @@ def _cut(x: te.Tensor, lows: Sequence[int], highs: Sequence[int]) -> te.Tensor:
     if any((number(n) or 0) < 0 for n in shape):
         raise refuse("nn.pad", f"{described('data', x)} is shorter than what is cut off", "cut off less")
     return te.compute(shape, lambda *i: x(*(v + s for v, s in zip(i, starts, strict=True))), name="T_cut")
+
+
+def _wrapped(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: str) -> te.Tensor:
+    for a, n in enumerate(x.shape):
+        least, size = min(lows[a], highs[a]), number(n)
+        if least < 0 or (size == 0 and max(lows[a], highs[a])):
+            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {described('data', x)}"
+            raise refuse("nn.pad", problem, "pad an axis with elements, and do not cut off")
+    shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
+
+    def source(a: int, v: Any) -> Any:
+        return v if lows[a] == highs[a] == 0 else (v - lows[a]) % x.shape[a]
+
+    return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name=name)
 
 
 def _mirrored(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflect: bool, name: str) -> te.Tensor:

@@ -348,6 +348,33 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     return te.compute(shape, mean, name="adaptive_pool_avg")
 
 
+def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tuple[te.Tensor, te.Tensor]:
+    """The maxima of `nn.adaptive_max_pool` of (n, c, ..), and the index of each in its image, int64."""
+    op = "nn.adaptive_max_pool"
+    letters = f"NC{'DHW'[-len(output_size) :]}"
+    x, _ = _image(op, data, letters, letters)
+    places = list(range(2, x.ndim))
+    spans = {p: _Span(op, x, p, x.shape[p] if n is None else n) for p, n in zip(places, output_size, strict=True)}
+    taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
+    reducer = first_of(lambda a, b: a > b, False, x.dtype)
+    least = MAX.identity([x.dtype])[0]
+
+    def candidate(*i: Any) -> Any:
+        at = {p: spans[p].first(i[p]) + taps[p] for p in places}
+        tests = [taps[p] < spans[p].count(i[p]) for p in places if not spans[p].even]
+        value = x(*i[:2], *at.values())
+        flat_index = _row_major(list(at.values()), [x.shape[p] for p in places])
+        if tests:
+            value = te.if_then_else(te.all(*tests), value, least)
+            flat_index = te.if_then_else(te.all(*tests), flat_index, te.max_value("int32"))
+        return reducer((flat_index, value), axis=list(taps.values()))
+
+    where, greatest = te.compute(
+        (*x.shape[:2], *(spans[p].windows for p in places)), candidate, name="adaptive_pool_argmax"
+    )
+    return greatest, te.compute(where.shape, lambda *i: where(*i).astype("int64"), name="adaptive_pool_index")
+
+
 class _Span:
     """The windows along one axis. `most`: the size of the largest; `even`: whether all have it."""
 

@@ -2,6 +2,7 @@
 
 from tir_mlir.graph.fronts.aten import (
     aten_elementwise,
+    aten_images,
     aten_layers,
     aten_ordering,
     aten_reductions,
@@ -10,6 +11,14 @@ from tir_mlir.graph.fronts.aten import (
 )
 from tir_mlir.graph.fronts.aten.aten_table import translations
 
-FAMILIES = (aten_elementwise, aten_layers, aten_ordering, aten_reductions, aten_scatters, aten_shapes)
+FAMILIES = (
+    aten_elementwise,
+    aten_images,
+    aten_layers,
+    aten_ordering,
+    aten_reductions,
+    aten_scatters,
+    aten_shapes,
+)
 
 __all__ = ["FAMILIES", "translations"]

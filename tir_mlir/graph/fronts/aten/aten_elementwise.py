@@ -226,6 +226,41 @@ for _name in ("and", "or", "xor"):
     aten(f"bitwise_{_name}", f"__{_name}__")(_bits(_name))
 
 
+@aten("__lshift__", "bitwise_left_shift")
+def shift_left(e: TorchEmitter, x: Any, other: Any) -> Any:
+    return e.binary("left_shift", x, other, e.dtype)
+
+
+@aten("__rshift__", "bitwise_right_shift")
+def shift_right(e: TorchEmitter, x: Any, other: Any) -> Any:
+    """Keeping the sign."""
+    return e.binary("right_shift", x, other, e.dtype)
+
+
+@aten("fmax")
+def greater_number(e: TorchEmitter, x: Any, other: Any) -> Any:
+    """The greater one; of a NaN the other one."""
+    return e.binary("fmax" if e.dtype in FLOATS else "maximum", x, other, e.dtype)
+
+
+@aten("fmin")
+def lesser_number(e: TorchEmitter, x: Any, other: Any) -> Any:
+    return e.binary("fmin" if e.dtype in FLOATS else "minimum", x, other, e.dtype)
+
+
+@aten("signbit")
+def has_sign(e: TorchEmitter, x: Any) -> Any:
+    """Whether the sign is that of negative numbers, also that of -0 and NaN."""
+    if x.dtype not in FLOATS:
+        return e.binary("less", x, 0, x.dtype)
+    return e.binary("less", e.op("copysign", e.broadcast(e.constant(1, x.dtype), x.shape), x), 0, x.dtype)
+
+
+@aten("ldexp")
+def times_power_of_two(e: TorchEmitter, x: Any, other: Any) -> Any:
+    return e.binary("multiply", x, e.op("exp2", e.cast(other, e.dtype)), e.dtype)
+
+
 @aten("logical_not")
 def logical_not(e: TorchEmitter, x: Any) -> Any:
     return e.op("logical_not", e.cast(x, "bool"))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
+from tir_mlir.graph.fronts.aten.aten_reductions import vector_norm
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.emitter import static
 from tir_mlir.graph.fronts.layers import (
     adaptive_mean,
     attention,
     convolution,
     linear,
     pool,
-    pool_with_indices,
     scaled_sum,
     transposed_convolution,
 )
@@ -63,6 +66,39 @@ def add_batched_product(e: TorchEmitter, x: Any, batch1: Any, batch2: Any, beta:
 @aten("einsum")
 def einsum(e: TorchEmitter, equation: str, tensors: Any) -> Any:
     return e.op("einsum", *tensors, subscripts=equation)
+
+
+@aten("_trilinear")
+def sum_of_products(
+    e: TorchEmitter, i1: Any, i2: Any, i3: Any, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
+) -> Any:
+    """The product of three tensors with axes of size 1 put in, summed over axes."""
+    parts = []
+    for x, axes in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        shape = list(x.shape)
+        for axis in sorted(axes):
+            shape.insert(axis, 1)
+        parts.append(e.reshape(x, shape))
+    return e.op("sum", e.op("multiply", e.op("multiply", parts[0], parts[1]), parts[2]), axis=list(sumdim))
+
+
+@aten("cdist", "_cdist_forward", "_euclidean_dist")
+def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any = None) -> Any:
+    """The distance of each row of one tensor to each of another."""
+    rank = max(len(x1.shape), len(x2.shape))
+    left, right = (e.reshape(x, [*[1] * (rank - len(x.shape)), *x.shape]) for x in (x1, x2))
+    left = e.reshape(left, [*left.shape[:-1], 1, left.shape[-1]])
+    right = e.reshape(right, [*right.shape[:-2], 1, *right.shape[-2:]])
+    return vector_norm(e, e.op("subtract", left, right), p, [rank], False)
+
+
+@aten("_pdist_forward", "pdist")
+def own_distances(e: TorchEmitter, x: Any, p: float = 2) -> Any:
+    """The distances of each row to those after it."""
+    rows = static(x.shape[0], "the number of points")
+    first, second = np.triu_indices(rows, 1)
+    left, right = (e.op("take", x, e.constant(i, "int32"), axis=0) for i in (first, second))
+    return vector_norm(e, e.op("subtract", left, right), p, [1], False)
 
 
 @aten("conv1d", "conv2d", "conv3d")
@@ -114,46 +150,72 @@ def _max_pool(axes: int) -> Translation:
     return translated
 
 
-def _mean_pool(axes: int) -> Translation:
-    def translated(
-        e: TorchEmitter,
-        x: Any,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: Any = None,
-    ) -> Any:
-        if divisor_override is not None:
-            raise GraphError(f"divisor_override={divisor_override} is not supported\n  fix: multiply the mean")
-        return pool(e, "avg", x, axes, kernel_size, stride, padding, 1, ceil_mode, count_include_pad)
-
-    return translated
-
-
 def _adaptive(axes: int) -> Translation:
     return lambda e, x, output_size: adaptive_mean(e, x, axes, output_size)
 
 
 for _axes in (1, 2, 3):
     aten(f"max_pool{_axes}d")(_max_pool(_axes))
-    aten(f"avg_pool{_axes}d")(_mean_pool(_axes))
     aten(f"adaptive_avg_pool{_axes}d", f"_adaptive_avg_pool{_axes}d")(_adaptive(_axes))
 
 
-@aten("max_pool2d_with_indices")
-def max_pool_with_places(
-    e: TorchEmitter, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    """The maxima and, where they are used, their indices in each image."""
-    if not any(user.args[1:] == (1,) for user in e.node.users):
-        return [pool(e, "max", x, 2, kernel_size, stride, padding, dilation, ceil_mode), None]
-    window = kernel_size, stride, padding, dilation, ceil_mode
-    return pool_with_indices(e, x, 2, *window, of_image=True)
-
-
 _EPSILON = {"float32": 1.1920928955078125e-07, "float64": 2.220446049250313e-16}
+
+
+def _by_batch(e: TorchEmitter, x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """x by the mean and the variance of each channel of the batch, and these two."""
+    axes = [a for a in range(len(x.shape)) if a != 1]
+    mean = e.op("mean", x, axis=axes)
+    apart = e.op("subtract", x, e.reshape(mean, (x.shape[1], *[1] * (len(x.shape) - 2))))
+    variance = e.op("mean", e.op("multiply", apart, apart), axis=axes)
+    return layers.batch_norm(e, x, weight, bias, mean, variance, eps), mean, variance
+
+
+@aten("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit.no_stats", "_batch_norm_with_update")
+def batch_norm_with_statistics(
+    e: TorchEmitter,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    training: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Also the mean of the batch and one over its deviation, and nothing for what is kept for later."""
+    if not training:
+        return [layers.batch_norm(e, x, weight, bias, running_mean, running_var, eps), None, None]
+    y, mean, variance = _by_batch(e, x, weight, bias, eps)
+    return [y, mean, e.op("rsqrt", e.add(variance, eps))]
+
+
+@aten("_native_batch_norm_legit_functional")
+def batch_norm_of_training(
+    e: TorchEmitter,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """Also the running statistics, nearer to those of the batch by the momentum."""
+    if not training:
+        y = layers.batch_norm(e, x, weight, bias, running_mean, running_var, eps)
+        return [y, None, None, running_mean, running_var]
+    y, mean, variance = _by_batch(e, x, weight, bias, eps)
+    count = 1
+    for a, n in enumerate(x.shape):
+        count = count if a == 1 else count * static(n, "the size of a batch whose variance is kept")
+    unbiased = e.multiply(variance, count / max(count - 1, 1))
+    new = [
+        e.op("add", e.multiply(old, 1 - momentum), e.multiply(now, momentum))
+        for old, now in ((running_mean, mean), (running_var, unbiased))
+    ]
+    return [y, mean, e.op("rsqrt", e.add(variance, eps)), *new]
 
 
 @aten("batch_norm")
@@ -168,7 +230,7 @@ def batch_norm(
     eps: float,
 ) -> Any:
     if training or running_mean is None:
-        raise GraphError("it normalizes by the statistics of the batch\n  fix: export the model after model.eval()")
+        return _by_batch(e, x, weight, bias, eps)[0]
     return layers.batch_norm(e, x, weight, bias, running_mean, running_var, eps)
 
 
@@ -239,36 +301,3 @@ def scaled_dot_product_attention(
     if dropout_p:
         raise GraphError(f"dropout_p={dropout_p} drops elements at random\n  fix: pass 0.0 when not self.training")
     return attention(e, query, key, value, attn_mask, is_causal, scale)
-
-
-def _resize(method: str) -> Translation:
-    def translated(
-        e: TorchEmitter,
-        x: Any,
-        output_size: Any,
-        align_corners: bool = False,
-        scale_factors: Any = None,
-        scales_h: Any = None,
-        scales_w: Any = None,
-    ) -> Any:
-        size = e.shape[2:]
-        scales = scale_factors or [s for s in (scales_h, scales_w) if s is not None]
-        for scale, old, new in zip(scales, x.shape[2:], size, strict=False):
-            if not (isinstance(old, int) and isinstance(new, int) and old * scale == new):
-                raise GraphError(f"a scale of {scale} of {old}, which is no whole number\n  fix: pass size=")
-        corners = "align_corners" if align_corners else "half_pixel" if method == "linear" else "asymmetric"
-        return e.op(
-            "image.resize2d",
-            x,
-            size=list(size),
-            layout="NCHW",
-            method="nearest_neighbor" if method == "nearest" else method,
-            coordinate_transformation_mode=corners,
-            rounding_method="" if method == "linear" else "floor",
-        )
-
-    return translated
-
-
-aten("upsample_nearest2d")(_resize("nearest"))
-aten("upsample_bilinear2d")(_resize("linear"))

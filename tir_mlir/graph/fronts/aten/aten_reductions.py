@@ -123,8 +123,11 @@ def variance_and_mean(
 def norm(
     e: TorchEmitter, x: Any, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
-    order, axes = (ord if p is None else p), _axes(x, dim)
-    x = e.cast(x, e.dtype)
+    return vector_norm(e, e.cast(x, e.dtype), ord if p is None else p, _axes(x, dim), keepdim)
+
+
+def vector_norm(e: TorchEmitter, x: Any, order: Any, axes: list[int], keepdim: bool) -> Any:
+    """The norm of an order over axes: the sum of powers to 1 / order; 0: how many elements differ from 0."""
     if order == 2:
         return e.op("sqrt", e.op("sum", e.op("multiply", x, x), axis=axes, keepdims=keepdim))
     if order == 0:

@@ -11,8 +11,9 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form
+from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form, static
 from tir_mlir.graph.fronts.layers import sized_range
+from tir_mlir.te.expr import t_call
 
 
 @aten("view.default", "reshape", "_unsafe_view", "flatten.using_ints", "unflatten.int", "view_as", "reshape_as")
@@ -27,8 +28,18 @@ def add_or_drop_ones(e: TorchEmitter, x: Any, **_: Any) -> Any:
 
 
 @aten("view.dtype")
-def bits(e: TorchEmitter, x: Any) -> Any:
-    raise GraphError("the bits of a tensor as another type are not supported\n  fix: convert with .to(dtype)")
+def bits(e: TorchEmitter, x: Any, dtype: Any) -> Any:
+    """The same bits as another type of the same width."""
+    width = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16, "bool": 8}
+    source, target = (width.get(t) or int(t.lstrip("uint")) for t in (x.dtype, e.dtype))
+    if source != target:
+        raise GraphError(f"the bits of {x.dtype} as {e.dtype}, of another width\n  fix: convert with .to(dtype)")
+    return e.builder.call_te(_reinterpreted, x, e.dtype, name_hint=e.node.name)
+
+
+def _reinterpreted(x: Any, dtype: str) -> Any:
+    """The bits of each element as another type."""
+    return te.compute(x.shape, lambda *i: t_call("reinterpret", dtype, x(*i)), name="T_bits")
 
 
 @aten("transpose.int", "swapaxes", "swapdims")
@@ -244,15 +255,60 @@ def roll(e: TorchEmitter, x: Any, shifts: Any, dims: Any) -> Any:
     return e.reshape(e.op("roll", x, shift=list(shifts), axis=[axis_in(d, len(x.shape)) for d in dims]), shape)
 
 
+@aten("diagonal")
+def diagonal(e: TorchEmitter, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    return e.op("diagonal", x, offset=offset, axis1=dim1, axis2=dim2)
+
+
+@aten("trace")
+def trace(e: TorchEmitter, x: Any) -> Any:
+    return e.op("sum", e.cast(e.op("diagonal", x), e.dtype))
+
+
+@aten("as_strided", "as_strided_copy")
+def as_strided(e: TorchEmitter, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """Elements by strides, of a tensor whose elements torch has in row-major order."""
+    if not e.operand(0).is_contiguous() or storage_offset is None and e.operand(0).storage_offset():
+        raise GraphError("strides of a tensor that is itself a view\n  fix: call .contiguous() before")
+    return e.op("as_strided", x, shape=list(size), strides=list(stride), offset=storage_offset or 0)
+
+
+@aten("as_strided_scatter")
+def put_strided(e: TorchEmitter, x: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """x with the elements of such a view replaced."""
+    count = 1
+    for n in e.shape:
+        count *= static(n, "a size of a tensor that is written by strides")
+    every = np.arange(count, dtype=np.int64)
+    places = np.lib.stride_tricks.as_strided(
+        every[storage_offset or 0 :], tuple(size), tuple(8 * s for s in stride), writeable=False
+    )
+    flat = [e.op("reshape", part, shape=(-1,)) for part in (x, src)]
+    return e.reshape(e.op("index_put", flat[0], e.constant(places.ravel(), "int64"), flat[1]), e.shape)
+
+
+@aten("diagonal_scatter")
+def put_diagonal(e: TorchEmitter, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """x with a diagonal replaced."""
+    rank = len(x.shape)
+    first, second = axis_in(dim1, rank), axis_in(dim2, rank)
+    order = [first, second, *(a for a in range(rank) if a not in (first, second))]
+    steps = np.arange(static(src.shape[-1], "the size of a diagonal"))
+    rows, columns = e.constant(steps + max(-offset, 0), "int64"), e.constant(steps + max(offset, 0), "int64")
+    parts = e.permute(src, [len(src.shape) - 1, *range(len(src.shape) - 1)])
+    written = e.op("index_put", e.permute(x, order), rows, columns, parts)
+    return e.permute(written, [order.index(a) for a in range(rank)])
+
+
 @aten("slice_scatter")
 def put_slice(
     e: TorchEmitter, x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Any:
     """x with a slice replaced by src."""
-    if step != 1:
-        raise GraphError(f"a write to every {step}th element is not supported\n  fix: use torch.where")
     axis = axis_in(dim, len(x.shape))
     begin, stop = _bounds(e, x.shape[axis], start, end)
+    if step != 1:
+        return e.op("slice_scatter", x, e.cast(src, x.dtype), start=begin, end=stop, step=step, axis=axis)
     return _replaced(e, x, e.cast(src, x.dtype), axis, begin, stop)
 
 
@@ -300,11 +356,9 @@ def _padded(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
     flat = [max(w, 0) for pair in pairs for w in pair]
     if not any(flat):
         return x
-    if mode not in ("constant", "reflect", "replicate"):
-        raise GraphError(f"padding of mode {mode} is not supported")
     if mode == "constant":
         return e.op("nn.pad", x, pad_width=flat, pad_value=value, pad_mode="constant")
-    return e.op("nn.pad", x, pad_width=flat, pad_mode={"replicate": "edge"}.get(mode, mode))
+    return e.op("nn.pad", x, pad_width=flat, pad_mode={"replicate": "edge", "circular": "wrap"}.get(mode, mode))
 
 
 @aten("embedding")
@@ -397,6 +451,13 @@ def _symbolic_range(e: TorchEmitter, start: Any, end: Any, step: Any) -> Any:
 @aten("linspace")
 def linspace(e: TorchEmitter, start: Any, end: Any, steps: int, dtype: Any = None) -> Any:
     return e.constant(np.linspace(start, end, steps), e.dtype)
+
+
+@aten("tril_indices", "triu_indices")
+def triangle_indices(e: TorchEmitter, row: int, col: int, offset: int = 0) -> Any:
+    """Rows and columns of the elements of a triangle."""
+    find = np.tril_indices if "tril" in str(e.node.target) else np.triu_indices
+    return e.constant(np.stack(find(row, offset, col)), e.dtype)
 
 
 @aten("eye.default", "eye.m")

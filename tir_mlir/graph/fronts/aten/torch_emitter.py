@@ -30,6 +30,10 @@ class TorchEmitter(Emitter):
         value = self.node.meta.get("val", ())
         return list(value) if isinstance(value, (tuple, list)) else [value]
 
+    def operand(self, position: int) -> Any:
+        """What torch says of an operand of the node: a tensor without data."""
+        return self.node.args[position].meta["val"]
+
     @property
     def shape(self) -> tuple[int | str, ...]:
         return self.sizes.shape(self.results[0])

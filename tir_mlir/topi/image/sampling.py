@@ -1,0 +1,183 @@
+"""Images read at places that are data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.operands import (
+    as_type,
+    constant,
+    described,
+    floats,
+    one_of,
+    one_type,
+    refuse,
+    wide_type,
+)
+from tir_mlir.topi.reductions import narrow
+from tir_mlir.topi.sizes import number, same
+
+OP = "image.grid_sample"
+METHODS = ("bilinear", "nearest", "bicubic")
+PADDINGS = ("zeros", "border", "reflection")
+CUBIC = -0.75
+"""The slope of cubic interpolation, that of torch and OpenCV."""
+
+
+def grid_sample(
+    data: Any, grid: Any, method: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> te.Tensor:
+    """Images read at places: (n, c, h, w) at (n, p, q, 2) -> (n, c, p, q), or volumes (n, c, d, h, w) at (.., 3).
+
+    grid: the places as x, y (, z): the last axis of the data first; -1 and 1 are the ends of the image, the centres of
+    the elements there (align_corners) or their outer edges. method: the mean of the neighbours, the nearest one, or
+    cubic (images only). padding_mode: what is beyond the image: zeros, its border, or its reflection.
+    """
+    x, places = floats(OP, "data", data), floats(OP, "grid", grid)
+    one_type(OP, data=x, grid=places)
+    one_of(OP, "method", method, METHODS)
+    one_of(OP, "padding_mode", padding_mode, PADDINGS)
+    axes = x.ndim - 2
+    fits = axes in (2, 3) and places.ndim == x.ndim and number(places.shape[-1]) == axes
+    if not fits or not same(x.shape[0], places.shape[0]) or (method == "bicubic" and axes == 3):
+        problem = f"{described('data', x)} at {described('grid', places)}, method {method}"
+        raise refuse(OP, problem, "pass (n, c, h, w) and (n, p, q, 2), or volumes and (n, o, p, q, 3), not bicubic")
+    table = _Table(x, places, method, padding_mode, align_corners)
+    where, weights = table.built()
+    taps = [te.reduce_axis((0, table.taps), name=f"t{a}") for a in range(axes)]
+    wide = wide_type(x.dtype)
+
+    def term(*i: Any) -> Any:
+        point = (i[0], *i[2:])
+        index = [where(a, t, *point) for a, t in enumerate(taps)]
+        weight: Any = None
+        for a, t in enumerate(taps):
+            part = weights(a, t, *point)
+            weight = part if weight is None else weight * part
+        inside = [te.max(te.min(v, n - 1), 0) for v, n in zip(index, x.shape[2:], strict=True)]
+        return te.sum(as_type(x(*i[:2], *inside), x.dtype, wide) * weight, axis=taps)
+
+    return narrow(te.compute((*x.shape[:2], *places.shape[1:-1]), term, name="T_sample"), x.dtype)
+
+
+class _Table:
+    """For each axis and each of its taps where they are in the data, and their weights; 0 beyond the image.
+
+    Each step is a tensor of its own: an expression would have the steps before it many times.
+    """
+
+    def __init__(self, x: te.Tensor, grid: te.Tensor, method: str, padding: str, corners: bool):
+        self.x, self.grid, self.method, self.padding, self.corners = x, grid, method, padding, corners
+        self.sizes, self.wide = x.shape[2:], wide_type(x.dtype)
+        self.points = (len(self.sizes), *grid.shape[:-1])
+        self.taps = {"nearest": 1, "bilinear": 2, "bicubic": 4}[method]
+
+    def real(self, value: Any) -> Any:
+        return constant(value, self.wide)
+
+    def size(self, axis: Any) -> Any:
+        """The size of an axis that is an index."""
+        size: Any = self.sizes[-1]
+        for a in range(len(self.sizes) - 2, -1, -1):
+            size = te.Select(axis < a + 1, te.cast(self.sizes[a], "int32"), te.cast(size, "int32"))
+        return te.cast(size, self.wide)
+
+    def built(self) -> tuple[te.Tensor, te.Tensor]:
+        sizes = te.compute((len(self.sizes),), lambda a: self.size(a), name="T_sizes")
+        at = te.compute(self.points, lambda a, *p: self._unscaled(self._grid(a, p), sizes(a)), name="T_place")
+        if self.method == "bicubic":
+            steps = te.compute(self._shape(), lambda a, t, *p: te.floor(at(a, *p)) + self._step(t - 1), name="T_step")
+            places = self._folded(steps, sizes)
+            where = te.compute(self._shape(), lambda *i: te.nearbyint(places(*i)), name="T_near")
+            shares = te.compute(self._shape(), lambda a, t, *p: self._cubic(at(a, *p), t), name="T_share")
+        else:
+            spread = te.compute((self.points[0], 1, *self.points[1:]), lambda a, _, *p: at(a, *p), name="T_spread")
+            places = self._folded(spread, sizes)
+            whole = te.nearbyint if self.method == "nearest" else te.floor
+            where = te.compute(self._shape(), lambda a, t, *p: whole(places(a, 0, *p)) + self._step(t), name="T_near")
+            shares = te.compute(
+                self._shape(), lambda a, t, *p: self._linear(places(a, 0, *p), where(a, t, *p)), name="T_share"
+            )
+        shape = self._shape()
+        weights = te.compute(shape, lambda *i: self._inside(where(*i), shares(*i), sizes(i[0])), name="T_weight")
+        return te.compute(shape, lambda *i: self._limited(where(*i), sizes(i[0])), name="T_where"), weights
+
+    def _shape(self) -> tuple[Any, ...]:
+        return (self.points[0], self.taps, *self.points[1:])
+
+    def _step(self, t: Any) -> Any:
+        return te.cast(t, self.wide)
+
+    def _grid(self, axis: Any, point: Sequence[Any]) -> Any:
+        """The grid names the last axis first."""
+        return as_type(self.grid(*point, len(self.sizes) - 1 - axis), self.grid.dtype, self.wide)
+
+    def _unscaled(self, v: Any, n: Any) -> Any:
+        """-1..1 -> a place along an axis of n elements."""
+        if self.corners:
+            return (v + self.real(1)) * self.real(0.5) * (n - self.real(1))
+        return ((v + self.real(1)) * n - self.real(1)) * self.real(0.5)
+
+    def _folded(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
+        """Places within the image, unless what is beyond is zero."""
+        if self.padding == "zeros":
+            return at
+        if self.padding == "reflection":
+            at = self._reflected(at, sizes)
+        numbers = te.compute(at.shape, lambda *i: te.Select(te.isnan(at(*i)), self.real(0), at(*i)), name="T_number")
+        return te.compute(
+            at.shape,
+            lambda *i: te.min(te.max(numbers(*i), self.real(0)), sizes(i[0]) - self.real(1)),
+            name="T_border",
+        )
+
+    def _reflected(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
+        """Places mirrored at both ends until they are between them."""
+        low = self.real(0 if self.corners else -0.5)
+
+        def span(a: Any) -> Any:
+            return te.max(sizes(a) - self.real(1), self.real(0)) if self.corners else sizes(a)
+
+        away = te.compute(at.shape, lambda *i: te.abs(at(*i) - low), name="T_away")
+        none = self.real(0)
+
+        def flipped(*i: Any) -> Any:
+            return te.floor(away(*i) / te.Select(span(i[0]) > none, span(i[0]), self.real(1)))
+
+        flips = te.compute(at.shape, flipped, name="T_flips")
+        extra = te.compute(at.shape, lambda *i: away(*i) - flips(*i) * span(i[0]), name="T_extra")
+
+        def mirrored(*i: Any) -> Any:
+            odd = flips(*i) - te.floor(flips(*i) * self.real(0.5)) * self.real(2) > self.real(0.5)
+            folded = te.Select(odd, span(i[0]) - extra(*i), extra(*i)) + low
+            return te.Select(span(i[0]) > self.real(0), folded, self.real(0))
+
+        return te.compute(at.shape, mirrored, name="T_mirrored")
+
+    def _linear(self, at: Any, where: Any) -> Any:
+        """The share of a tap: less the farther it is."""
+        return self.real(1) if self.method == "nearest" else self.real(1) - te.abs(at - where)
+
+    def _cubic(self, at: Any, t: Any) -> Any:
+        """The share of tap t, which is at t - 1 from the place's whole part."""
+        far = te.abs(at - te.floor(at) - self._step(t - 1))
+        return cubic_weight(far, self.real)
+
+    def _inside(self, where: Any, share: Any, size: Any) -> Any:
+        if self.padding != "zeros" and self.method != "bilinear":
+            return share
+        inside = te.all(where >= self.real(0), where <= size - self.real(1))
+        return te.Select(inside, share, self.real(0))
+
+    def _limited(self, where: Any, size: Any) -> Any:
+        limited = te.min(te.max(where, self.real(0)), size - self.real(1))
+        return te.Select(te.isnan(where), self.real(0), limited).astype("int32")
+
+
+def cubic_weight(far: Any, real: Callable[[float], Any], slope: float = CUBIC) -> Any:
+    """The weight of an element that is `far` from the place, of 0..2."""
+    near = ((real(slope + 2) * far - real(slope + 3)) * far) * far + real(1)
+    tail = ((real(slope) * far - real(5 * slope)) * far + real(8 * slope)) * far - real(4 * slope)
+    return te.Select(far <= real(1), near, tail)

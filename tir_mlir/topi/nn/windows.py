@@ -1,0 +1,67 @@
+"""Windows of images as columns, and columns added up to images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tir_mlir import te
+from tir_mlir.topi.nn.convolution import Window
+from tir_mlir.topi.operands import as_type, constant, described, integers, ranked, refuse, wide_type
+from tir_mlir.topi.reductions import narrow
+from tir_mlir.topi.sizes import number, same, simple, total
+
+__all__ = ["fold", "unfold"]
+
+
+def unfold(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+    """The windows of an image as columns: (n, c, h, w) -> (n, c * kh * kw, windows), zeros beyond the image."""
+    op = "nn.unfold"
+    x = ranked(op, "data", data, 4)
+    taps = integers(op, "kernel", kernel, 2, 1)
+    window = Window.of(op, strides, padding, dilation, 2)
+    counts = window.result(op, x.shape[2:], taps)
+    rows, columns = simple(x.shape[1] * (taps[0] * taps[1])), total(counts)
+
+    def element(n: Any, r: Any, j: Any) -> Any:
+        offsets = (r // taps[1] % taps[0], r % taps[1])
+        places = (j // counts[1], j % counts[1])
+        index, tests = [], []
+        for a in range(2):
+            (low, high), step, apart = window.padding[a], window.strides[a], window.dilation[a]
+            v = places[a] * step + offsets[a] * apart - low
+            tests += [v >= 0] * (low > 0) + [v < x.shape[2 + a]] * (high > 0)
+            index.append(v)
+        value = x(n, r // (taps[0] * taps[1]), *index)
+        return te.if_then_else(te.all(*tests), value, constant(0, x.dtype)) if tests else value
+
+    return te.compute((x.shape[0], rows, columns), element, name="T_unfold")
+
+
+def fold(data: Any, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+    """Windows added up to an image, the reverse of `unfold`: (n, c * kh * kw, windows) -> (n, c, h, w)."""
+    op = "nn.fold"
+    x = ranked(op, "data", data, 3)
+    taps, size = integers(op, "kernel", kernel, 2, 1), integers(op, "output_size", output_size, 2, 1)
+    window = Window.of(op, strides, padding, dilation, 2)
+    counts = window.result(op, size, taps)
+    channels = number(x.shape[1])
+    if channels is None or channels % (taps[0] * taps[1]) or not same(total(counts), x.shape[2]):
+        problem = f"{described('data', x)} for windows of {taps} of an image of {size}"
+        raise refuse(op, problem, f"pass (n, c * {taps[0] * taps[1]}, {total(counts)})")
+    ky, kx = te.reduce_axis((0, taps[0]), name="ky"), te.reduce_axis((0, taps[1]), name="kx")
+    wide = wide_type(x.dtype)
+
+    def element(n: Any, c: Any, *place: Any) -> Any:
+        tests, at = [], []
+        for a, (v, k) in enumerate(zip(place, (ky, kx), strict=True)):
+            begin = v + window.padding[a][0] - k * window.dilation[a]  # times the stride, of a window that covers v
+            step = window.strides[a]
+            tests += [begin >= 0, begin // step < counts[a]] + [begin % step < 1] * (step > 1)
+            at.append(begin // step if step > 1 else begin)
+        row = c * (taps[0] * taps[1]) + ky * taps[1] + kx
+        value = as_type(x(n, row, at[0] * counts[1] + at[1]), x.dtype, wide)
+        return te.sum(te.if_then_else(te.all(*tests), value, constant(0, wide)), axis=[ky, kx])
+
+    shape: Sequence[Any] = (x.shape[0], channels // (taps[0] * taps[1]), *size)
+    return narrow(te.compute(shape, element, name="T_fold"), x.dtype)
