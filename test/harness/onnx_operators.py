@@ -65,7 +65,7 @@ def verdict(name: str, case: Case, opset: int) -> tuple[str, str]:
     except Exception as error:  # noqa: BLE001 - of any kind
         return "no reference", f"{type(error).__name__}: {error}"
     try:
-        ran = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1)(*inputs.values())
+        ran = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(*inputs.values())
     except GraphError as error:
         return "refused", str(error)
     except Exception as error:  # noqa: BLE001 - of any kind

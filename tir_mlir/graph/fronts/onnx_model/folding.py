@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, TensorSequence
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import MOST_BYTES
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence
+from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import MOST_BYTES
 
 SMALL = 1 << 16
 """Elements of the operands of a node that is computed at import without need; what is larger waits for the weights."""

@@ -12,9 +12,9 @@ from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_functions, check_graph, sorted_nodes, used_names
 from tir_mlir.graph.fronts.onnx_model.node_import import NodeImporter, identifier
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import IN_BYTES, TensorSequence
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import GREATEST_BYTES, array_of, bytes_of, dense_array
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import IN_BYTES, TensorSequence
+from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import GREATEST_BYTES, array_of, bytes_of, dense_array
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.runtime.progress import followed
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, TensorSequence
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import Value
-from tir_mlir.graph.fronts.onnx_model import translations
 from tir_mlir.graph.fronts.onnx_model.folding import folded, is_foldable, is_known
 from tir_mlir.graph.fronts.onnx_model.function_bodies import Body, body_of_function, body_of_schema
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_node, node_name, result_name, used_names
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import GREATEST_BYTES, GREATEST_CONSTANT, array_of, bytes_of
+from tir_mlir.graph.fronts.onnx_operators import translations
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
+from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import GREATEST_BYTES, GREATEST_CONSTANT, array_of, bytes_of
 from tir_mlir.graph.fronts.refusals import Refusals
 
 _FIT = "\n  fix: inputs and attributes as ONNX defines them for the operator"

@@ -11,8 +11,8 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import sized_range
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import array_of, check_bytes
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import array_of, check_bytes
 from tir_mlir.topi.sizes import simple
 
 _END = 2**31 - 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import FLOATS
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, Translation, all_known, dtype_of, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, Translation, all_known, dtype_of, onnx_op
 
 
 def _of_sizes(name: str, fold: Callable[[Any, Any], Any]) -> Translation:

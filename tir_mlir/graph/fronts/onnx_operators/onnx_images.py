@@ -10,8 +10,8 @@ from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import every_axis, pool, with_bias
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op, rank_of
-from tir_mlir.graph.fronts.onnx_model.onnx_layers import window_padding
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_layers import window_padding
 
 
 @onnx_op("LRN")

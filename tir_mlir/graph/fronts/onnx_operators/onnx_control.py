@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
 TURNS = 256
 """The most turns of a loop that are written out."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
 LONGEST = 8192
 """The most points of a transform: the work grows with their square."""

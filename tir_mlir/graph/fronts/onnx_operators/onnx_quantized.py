@@ -11,8 +11,8 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import convolution, every_axis
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import MICROSOFT, OnnxEmitter, dtype_of, onnx_op, rank_of
-from tir_mlir.graph.fronts.onnx_model.onnx_layers import matmul, window_padding
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_layers import matmul, window_padding
 
 LIMITS = {
     "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
@@ -216,7 +216,7 @@ def _by_floats(name: str, count: int) -> None:
     """An operator of ONNX Runtime on integers with scales, (x, scale, zero) each, then those of the result."""
 
     def translated(e: OnnxEmitter, *operands: Any, **attrs: Any) -> Any:
-        from tir_mlir.graph.fronts.onnx_model.onnx_emitter import translations
+        from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import translations
 
         parts = [dequantize(e, *operands[3 * n : 3 * n + 3]) for n in range(count)]
         y = translations()[name](e, *parts, **attrs)

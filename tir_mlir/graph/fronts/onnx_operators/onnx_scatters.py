@@ -8,8 +8,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op, rank_of
-from tir_mlir.graph.fronts.onnx_model.onnx_shapes import check_indices
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_shapes import check_indices
 
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
 

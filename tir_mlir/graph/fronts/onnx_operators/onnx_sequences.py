@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, TensorSequence, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence, onnx_op, rank_of
 
 
 @onnx_op("SequenceConstruct")

@@ -9,7 +9,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
 from tir_mlir.graph.fronts.emitter import static
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op
 
 
 def heads(e: OnnxEmitter, x: Any, count: int) -> Any:

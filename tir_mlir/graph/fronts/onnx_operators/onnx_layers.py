@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import convolution, pool, pool_with_indices, scaled_sum, transposed_convolution
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
 
 @onnx_op("MatMul")

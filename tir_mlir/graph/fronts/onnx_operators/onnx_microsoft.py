@@ -6,10 +6,10 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
-from tir_mlir.graph.fronts.onnx_model.onnx_elementwise import gelu
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op
-from tir_mlir.graph.fronts.onnx_model.onnx_layers import conv, gemm
-from tir_mlir.graph.fronts.onnx_model.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
+from tir_mlir.graph.fronts.onnx_operators.onnx_elementwise import gelu
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_layers import conv, gemm
+from tir_mlir.graph.fronts.onnx_operators.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
 
 
 def _microsoft(*names: str) -> Any:

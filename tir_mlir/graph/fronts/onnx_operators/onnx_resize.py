@@ -10,8 +10,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
-from tir_mlir.graph.fronts.onnx_model.onnx_emitter import OnnxEmitter, onnx_op
-from tir_mlir.graph.fronts.onnx_model.onnx_tensors import check_bytes
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import check_bytes
 from tir_mlir.topi.image.resize import MODES
 
 FEW = 8
