@@ -3,6 +3,7 @@ of loops, implied guards, conditions on shape variables.
 """
 
 from tir_mlir.dialect.presburger.digit_boxes import Side as Side
+from tir_mlir.dialect.presburger.digit_boxes import all_run_at_first as all_run_at_first
 from tir_mlir.dialect.presburger.digit_boxes import enclosing_box as enclosing_box
 from tir_mlir.dialect.presburger.digit_boxes import filled_box as filled_box
 from tir_mlir.dialect.presburger.digit_domain import DigitDomain as DigitDomain

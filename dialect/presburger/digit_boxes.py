@@ -16,6 +16,7 @@ from tir_mlir.dialect.ir import Index, trim
 from tir_mlir.dialect.presburger.digit_domain import DigitSplit, Nest
 from tir_mlir.dialect.presburger.digits import DigitSum, is_range_of
 from tir_mlir.dialect.presburger.full_box import span
+from tir_mlir.dialect.presburger.intervals import ValueRanges, interval
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ def filled_box(op: ir.Operation, indices: Sequence[Index], outer: Sequence[ir.Va
             return None
         sides[place] = limited[place] or sides[place]
     return sides
+
+
+def all_run_at_first(op: ir.Operation, indices: Sequence[Index], outer: Sequence[ir.Value]) -> bool:
+    """Whether no condition excludes an iteration of the inner loops in the first one of the outermost loops `outer`;
+    False means unknown."""
+    nest = Nest.of(op.block, None, indices)
+    if nest is None:
+        return False
+    starts = {v: Index.constant(ends[0]) for v, ends in nest.ranges.items() if v in outer and ends is not None}
+    ranges: ValueRanges = {v: ends or (None, None) for v, ends in nest.ranges.items()}
+    first = [interval(c.index.substitute(starts).simplified(), ranges) for c in nest.conditions if not c.is_eq]
+    return len(first) == len(nest.conditions) and all(low is not None and low >= 0 for low, _ in first)
 
 
 def _split(op: ir.Operation, indices: Sequence[Index], outer: Sequence[ir.Value]) -> DigitSplit | None:

@@ -47,6 +47,7 @@ from tir_mlir.passes.schedule.legality import (
 )
 from tir_mlir.passes.schedule.legality.stable_inputs import check_inputs_stable, shared_loops
 from tir_mlir.passes.schedule.placement import move_under_loop, needed_region
+from tir_mlir.passes.schedule.placement.enclosed_spans import enclosed_spans
 from tir_mlir.passes.schedule.placement.location import SpecialLocation, move_to_special
 from tir_mlir.passes.schedule.placement.move_under_loop import check_unread, loop_of_parts, refuse_parts, whole_domain
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, LoopSpace
@@ -187,7 +188,9 @@ def _plainly_needed(
     read = [a for a in accesses(loop.op) if a.buffer == buffer and not a.is_write and a.op not in followed]
     read += [a for a in declared_accesses if a.buffer == buffer]
     stores = accesses_to(buffer, block.op, True)
-    return needed_region.box_spans(read, stores, loop, spatial, dense=False, free=sharing_threads(Buffer(buffer), loop))
+    free = sharing_threads(Buffer(buffer), loop)
+    spans = needed_region.box_spans(read, stores, loop, spatial, dense=False, free=free)
+    return enclosed_spans(read, stores, loop, spatial, free) if spans is None else spans
 
 
 def _exactly_needed(

@@ -209,7 +209,7 @@ def needed_spans(
         if bounds is None:
             spans.append(IterSpan(it, it.min, it.extent, False))
         else:
-            spans.append(IterSpan(it, *bounds, _leaves_domain(bounds, it, body_domain)))
+            spans.append(IterSpan(it, *bounds, leaves_domain(bounds, it, body_domain)))
     return spans
 
 
@@ -262,7 +262,7 @@ def _constant(aff: isl.Aff, points: isl.Set) -> int | None:
     return low.to_python() if low.is_int() and low.eq(high) else None
 
 
-def _leaves_domain(span: tuple[Index, Index], it: Iter, body_domain: Domain) -> bool:
+def leaves_domain(span: tuple[Index, Index], it: Iter, body_domain: Domain) -> bool:
     """Whether [low, low + extent) may exceed the domain of the iter."""
     low, extent = span
     margins = (low - it.min, it.min + it.extent - low - extent)

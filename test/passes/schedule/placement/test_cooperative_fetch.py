@@ -119,3 +119,14 @@ def test_what_tiles_with_a_tail_compute_is_copied_back_at_the_indices_of_the_til
         "v0", "vi"
     )
     assert sch.verify()
+
+
+def test_a_halo_of_tiles_with_a_tail_is_as_large_as_a_tile_needs():
+    sch = Schedule(window((14, 14), 3))
+    fetch = sch.cache_read("Y", 0, "shared")
+    y, x, *reduce = sch.get_loops("Y")
+    (y0, y1), (x0, x1) = (sch.split(loop, [None, 8]) for loop in (y, x))
+    sch.reorder(y0, x0, y1, x1, *reduce)
+    sch.compute_at(fetch, sch.fuse(y0, x0))
+    assert "for ax0, ax1 in T.grid(10, 10):" in sch.mod.script()
+    assert sch.verify()
