@@ -1,0 +1,1 @@
+"""`torch.compile(model, backend="tir_mlir")`: the graphs of TorchDynamo, compiled as far as they are known."""

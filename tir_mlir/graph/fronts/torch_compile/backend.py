@@ -1,0 +1,229 @@
+"""The backend of `torch.compile`: `torch.compile(model, backend="tir_mlir")`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.build_model import build_model
+from tir_mlir.graph.fronts.aten import translations
+from tir_mlir.graph.fronts.torch_compile.parts import PartModel, as_input, divide
+from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators
+
+_OPTIONS = ("target", "threads", "optimize", "cache")
+_TRAINING = "gradients are computed, and models are compiled for inference; fix: with torch.no_grad()"
+_told: set[str] = set()
+
+
+def backend(
+    graph_module: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """Compile a graph of TorchDynamo: a module of torch.fx -> a function of its inputs, which returns a tuple.
+
+        model = torch.compile(model, backend="tir_mlir", options={"threads": 4})
+
+    options: target, threads, optimize, cache, as of `build`. The graph is compiled at the first call, for the shapes of
+    that call; of a graph with sizes that vary, for each combination of sizes. Parameters and buffers are weights of the
+    model until one is written to or replaced: from then on they are inputs. Operators that are not known stay with
+    torch, and so do graphs with gradients and tensors that are not on the CPU; a warning says so, once for each reason.
+    Raises GraphError for an option that there is not.
+    """
+    settings = dict(options or {})
+    for name in settings:
+        if name not in _OPTIONS:
+            raise GraphError(
+                f"torch.compile: the backend tir_mlir has no option {name!r}\n  fix: one of {', '.join(_OPTIONS)}"
+            )
+    if mode not in (None, "default"):
+        raise GraphError(f"torch.compile: the backend tir_mlir has no mode {short_repr(mode)}\n  fix: leave it out")
+    tensors = [value for value in example_inputs if isinstance(value, torch.Tensor)]
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        return _with_torch(graph_module, _TRAINING)
+    if away := next((tensor.device for tensor in tensors if tensor.device.type != "cpu"), None):
+        return _with_torch(graph_module, f"a tensor is on the device {away}")
+    placeholders = [node for node in graph_module.graph.nodes if node.op == "placeholder"]
+    weights = [n for n, node in enumerate(placeholders) if _is_weight(node, example_inputs[n])]
+    varies = any(isinstance(value, torch.SymInt) for value in example_inputs)
+    return CompiledGraph(graph_module, [node.name for node in placeholders], weights, varies, settings)
+
+
+def _with_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
+    _tell(f"a graph stays with torch: {reason}")
+    return graph_module.forward
+
+
+def _tell(reason: str) -> None:
+    if reason not in _told:
+        _told.add(reason)
+        warnings.warn(f"torch.compile, backend tir_mlir: {reason}", stacklevel=3)
+
+
+def _is_weight(node: torch.fx.Node, value: Any) -> bool:
+    """Whether an input of a graph is a parameter or a buffer of the model."""
+    if isinstance(value, torch.nn.Parameter):
+        return True
+    source = getattr(node.meta.get("grapharg"), "source", None)
+    while source is not None and isinstance(value, torch.Tensor):
+        if "ParamBuffer" in type(source).__name__:
+            return True
+        source = getattr(source, "base", None)
+    return False
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A graph compiled for some shapes and weights: `run(args)`. weights: (position, tensor, its version)."""
+
+    run: Callable[[Sequence[Any]], Any]
+    weights: Sequence[tuple[int, torch.Tensor, int]]
+
+    def has(self, args: Sequence[Any]) -> bool:
+        """Whether the weights are still those that it was compiled with."""
+        return all(args[n] is tensor and tensor._version == version for n, tensor, version in self.weights)
+
+
+class CompiledGraph:
+    """A graph of TorchDynamo as a function."""
+
+    def __init__(
+        self,
+        graph_module: torch.fx.GraphModule,
+        names: Sequence[str],
+        weights: Sequence[int],
+        varies: bool,
+        settings: Mapping[str, Any],
+    ):
+        self._module, self._names, self._settings = graph_module, names, settings
+        self._weights, self._varies = list(weights), varies
+        self._versions: dict[Any, _Version] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        key = tuple([getattr(arg, "shape", arg) for arg in args]) if self._varies else None
+        version = self._versions.get(key)
+        if version is None or not version.has(args):
+            if version is not None:  # weights change: they are inputs
+                self._weights.clear()
+                self._versions.clear()
+            version = self._versions[key] = self._compiled(args)
+        return version.run(args)
+
+    def _compiled(self, args: Sequence[Any]) -> _Version:
+        with torch.no_grad():
+            self._weights = [n for n in self._weights if not args[n].is_inference()]
+            try:
+                program = self._exported(args)
+                written = set(program.graph_signature.buffers_to_mutate.values())
+                if written:
+                    self._weights = [n for n in self._weights if self._names[n] not in written]
+                    program = self._exported(args)
+            except Exception as error:  # torch's errors have many classes
+                first = str(error).strip().partition("\n")[0]
+                _tell(f"a graph stays with torch, as torch.export refuses it: {type(error).__name__}: {first}")
+                return _Version(lambda args: self._module(*args), ())
+            divided = divide(program, self._model)
+        for operator, reason in divided.left.items():
+            _tell(f"{operator} stays with torch: {reason}")
+        run = _caller(divided.module, program, [n for n in range(len(args)) if n not in set(self._weights)])
+        return _Version(run, [(n, args[n], args[n]._version) for n in self._weights])
+
+    def _model(self, graph: Any) -> Callable[..., Any]:
+        return build_model(graph, **self._settings)
+
+    def _exported(self, args: Sequence[Any]) -> Any:
+        """The program of the graph, functional, in operators that are known where there are such."""
+        weights = {self._names[n]: args[n].detach() for n in self._weights}
+        module = _WithWeights(self._module, self._names, weights)
+        inputs = tuple(arg for n, arg in enumerate(args) if n not in set(self._weights))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of torch's own code
+            program = torch.export.export(module, inputs, strict=False).run_decompositions({})
+            return in_known_operators(program, translations())
+
+
+class _WithWeights(torch.nn.Module):
+    """A graph as a function of the inputs that are no weights."""
+
+    def __init__(self, graph_module: torch.fx.GraphModule, names: Sequence[str], weights: Mapping[str, torch.Tensor]):
+        super().__init__()
+        for name, tensor in weights.items():
+            self.register_buffer(name, tensor)
+        self.graph_module, self._names = graph_module, names
+
+    def forward(self, *inputs: Any) -> Any:
+        rest = iter(inputs)
+        return self.graph_module(
+            *[self._buffers[name] if name in self._buffers else next(rest) for name in self._names]
+        )
+
+
+def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """A function of the arguments of the graph. inputs: those that the program takes."""
+    places, values = _placeholders(program, inputs)
+    specs = program.graph_signature.output_specs
+    kinds = {spec.kind.name for spec in specs}
+    if kinds == {"USER_OUTPUT"} and (direct := _direct(module, places)) is not None:
+        return direct
+    positions = dict(zip(program.graph_signature.user_inputs, inputs, strict=True))
+
+    def run(args: Sequence[Any]) -> Any:
+        outputs = []
+        results = module(*[value if n is None else args[n] for n, value in zip(places, values, strict=True)])
+        for spec, value in zip(specs, results, strict=True):
+            if spec.kind.name == "USER_OUTPUT":
+                outputs.append(value)
+            elif spec.kind.name.endswith("MUTATION"):
+                args[positions[spec.target]].copy_(value)
+        return tuple(outputs)
+
+    return run
+
+
+def _placeholders(program: Any, inputs: Sequence[int]) -> tuple[list[int | None], list[Any]]:
+    """For each placeholder of a program the position of its argument, or None and its value. inputs: the positions of
+    those that are the caller's, in order."""
+    stored, rest = {**program.constants, **program.state_dict}, iter(inputs)
+    places: list[int | None] = []
+    values: list[Any] = []
+    for spec in program.graph_signature.input_specs:
+        is_given = spec.kind.name == "USER_INPUT"
+        places.append(next(rest) if is_given else None)
+        token = spec.kind.name == "TOKEN"  # of the order of effects
+        values.append(None if is_given else torch.tensor([]) if token else stored[spec.target])
+    return places, values
+
+
+def _direct(module: torch.fx.GraphModule, places: Sequence[int | None]) -> Callable[[Sequence[Any]], Any] | None:
+    """The call of the model, of a program that is one; None for others. places: see `_placeholders`."""
+    nodes = list(module.graph.nodes)
+    calls = [node for node in nodes if node.op == "call_module"]
+    items = [node for node in nodes if node.op == "call_function"]
+    (output,) = [node for node in nodes if node.op == "output"]
+    if len(calls) != 1 or any(item.args[0] is not calls[0] for item in items):
+        return None
+    part: PartModel = getattr(module, str(calls[0].target))
+    placeholders = [node for node in nodes if node.op == "placeholder"]
+    operands = [placeholders.index(calls[0].args[n]) for n in part.inputs]
+    taken = [place for place in map(places.__getitem__, operands) if place is not None]
+    if len(taken) < len(operands):
+        return None
+    results = list(output.args[0])
+    if results == calls and not items:
+        return lambda args: (part.model(*[as_input(args[n]) for n in taken]),)
+    if not items or any(result not in items for result in results):
+        return None
+    order = [item.args[1] for item in results]
+
+    def run(args: Sequence[Any]) -> Any:
+        values = part.model(*[as_input(args[n]) for n in taken])
+        return tuple([values[n] for n in order])
+
+    return run

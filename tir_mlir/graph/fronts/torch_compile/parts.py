@@ -1,0 +1,174 @@
+"""The parts of an exported program that become models; torch runs the nodes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.fronts.aten import translations
+from tir_mlir.graph.fronts.torch_export.export_model import operator_known
+from tir_mlir.graph.fronts.torch_export.from_torch import TorchImporter
+
+Build = Callable[[Any], Callable[..., Any]]
+"""A graph as a function of tensors."""
+
+
+@dataclass
+class Divided:
+    """A program whose parts are models. module: takes the values of all placeholders. left: why torch runs a node, by
+    its operator."""
+
+    module: torch.fx.GraphModule
+    left: dict[str, str]
+
+
+def divide(program: Any, build: Build) -> Divided:
+    """Divide a functional program, which is not changed. build: makes the model of a graph; what it refuses with a
+    TirError stays with torch."""
+    refused: dict[str, str] = {node.name: "" for node in _views_of_inputs(program.graph)}
+    known = translations()
+    for node in program.graph.nodes:
+        if node.op == "call_function" and any(map(_is_complex, (node, *node.all_input_nodes))):
+            refused[node.name] = "it computes with complex numbers"
+        elif node.op == "call_function" and hasattr(node.target, "_schema") and not operator_known(node.target, known):
+            refused[node.name] = "it is not known"
+    while True:
+        module = _partitioned(program, refused)
+        models, found = _models(module, program, build)
+        if not found:
+            break
+        refused |= found
+    for name, model in models.items():
+        setattr(module, name, model)
+    operators = {node.name: str(node.target) for node in program.graph.nodes}
+    return Divided(module, {operators[name]: reason for name, reason in refused.items() if reason})
+
+
+def _partitioned(program: Any, refused: Mapping[str, str]) -> torch.fx.GraphModule:
+    """A copy of the program with a submodule `fused_N` for each part."""
+    graph = torch.fx.Graph()
+    graph.output(graph.graph_copy(program.graph, {}))
+    copied = torch.fx.GraphModule(program.graph_module, graph)
+    return CapabilityBasedPartitioner(copied, _Known(refused)).partition_and_fuse()
+
+
+class _Known(OperatorSupportBase):
+    """Nodes that were not refused; a part of several results goes with what has them."""
+
+    def __init__(self, refused: Mapping[str, str]):
+        self._refused = refused
+
+    def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
+        if node.op != "call_function" or node.name in self._refused:
+            return False
+        return hasattr(node.target, "_schema") or self._is_known_result(node)
+
+    def _is_known_result(self, node: torch.fx.Node) -> bool:
+        source = node.args[0] if node.args else None
+        is_item = getattr(node.target, "__name__", "") == "getitem"
+        return is_item and isinstance(source, torch.fx.Node) and self.is_node_supported(None, source)
+
+
+def _models(module: torch.fx.GraphModule, program: Any, build: Build) -> tuple[dict[str, PartModel], dict[str, str]]:
+    """The models of the parts by name, and the nodes that are refused, each with the reason."""
+    signature = program.graph_signature
+    weights = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    weights |= signature.inputs_to_lifted_tensor_constants
+    changed = {*signature.buffers_to_mutate.values()}
+    models, refused = {}, {}
+    for call in [node for node in module.graph.nodes if node.op == "call_module"]:
+        part = getattr(module, call.target)
+        targets = [weights.get(operand.name) if operand.op == "placeholder" else None for operand in call.args]
+        targets = [None if target in changed else target for target in targets]
+        importer = _importer(part, targets, program)
+        try:
+            if all(target is not None for target in targets):
+                raise GraphError("it has no input")
+            graph = importer.graph()
+            models[call.target] = PartModel(build(graph), [n for n, t in enumerate(targets) if t is None])
+        except TirError as error:
+            nodes = {r.node: r.reason.partition("\n")[0] for r in importer.refusals.found}
+            names = {node.name for node in program.graph.nodes if node.op == "call_function"}
+            nodes = nodes or {node.name: str(error).partition("\n")[0] for node in part.graph.nodes}
+            refused |= {name: reason for name, reason in nodes.items() if name in names}
+    return models, refused
+
+
+def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program: Any) -> TorchImporter:
+    """The import of a part, as that of an exported program. targets: for each placeholder the weight that it is."""
+    placeholders = [node for node in part.graph.nodes if node.op == "placeholder"]
+    (output,) = [node for node in part.graph.nodes if node.op == "output"]
+    if isinstance(output.args[0], torch.fx.Node):
+        output.args = ((output.args[0],),)
+    pairs = list(zip(placeholders, targets, strict=True))
+    signature = SimpleNamespace(
+        buffers_to_mutate={},
+        user_inputs_to_mutate={},
+        inputs_to_parameters={node.name: target for node, target in pairs if target is not None},
+        inputs_to_buffers={},
+        inputs_to_lifted_tensor_constants={},
+        user_inputs=[node.name for node, target in pairs if target is None],
+        output_specs=[SimpleNamespace(kind=SimpleNamespace(name="USER_OUTPUT"))] * len(output.args[0]),
+    )
+    own = SimpleNamespace(
+        graph=part.graph,
+        graph_signature=signature,
+        state_dict=program.state_dict,
+        constants=program.constants,
+        range_constraints={},
+    )
+    return TorchImporter(GraphBuilder("main"), own, {}, {}, False)
+
+
+class PartModel(torch.nn.Module):
+    """A part as a module: runs its model on the inputs that are no weights. Tensors are passed in place if they are
+    contiguous."""
+
+    def __init__(self, model: Callable[..., Any], inputs: Sequence[int]):
+        super().__init__()
+        self.model, self.inputs = model, tuple(inputs)
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.model(*[as_input(args[n]) for n in self.inputs])
+
+
+def as_input(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor as a model takes it: contiguous, without gradients or a sign that is pending."""
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if tensor.is_neg():
+        tensor = tensor.resolve_neg()
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+def _views_of_inputs(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
+    """Nodes on the way from an input to an output that is a view of it: the caller may write to either."""
+    (output,) = [node for node in graph.nodes if node.op == "output"]
+    for node in output.all_input_nodes:
+        chain = []
+        while node.op == "call_function" and _is_view(node):
+            chain.append(node)
+            node = node.all_input_nodes[0]
+        if node.op == "placeholder":
+            yield from chain
+
+
+def _is_complex(node: torch.fx.Node) -> bool:
+    values = node.meta.get("val")
+    values = values if isinstance(values, (tuple, list)) else [values]
+    return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
+
+
+def _is_view(node: torch.fx.Node) -> bool:
+    if getattr(node.target, "__name__", "") == "getitem":
+        return True
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and any(value.alias_info is not None for value in schema.returns)
