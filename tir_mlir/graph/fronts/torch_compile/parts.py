@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -38,7 +39,7 @@ def divide(program: Any, build: Build) -> Divided:
     for node in program.graph.nodes:
         if node.op == "call_function" and any(map(_is_complex, (node, *node.all_input_nodes))):
             refused[node.name] = "it computes with complex numbers"
-        elif node.op == "call_function" and hasattr(node.target, "_schema") and not operator_known(node.target, known):
+        elif node.op == "call_function" and not (_is_item(node) or operator_known(node.target, known)):
             refused[node.name] = "it is not known"
     while True:
         module = _partitioned(program, refused)
@@ -69,12 +70,7 @@ class _Known(OperatorSupportBase):
     def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
         if node.op != "call_function" or node.name in self._refused:
             return False
-        return hasattr(node.target, "_schema") or self._is_known_result(node)
-
-    def _is_known_result(self, node: torch.fx.Node) -> bool:
-        source = node.args[0] if node.args else None
-        is_item = getattr(node.target, "__name__", "") == "getitem"
-        return is_item and isinstance(source, torch.fx.Node) and self.is_node_supported(None, source)
+        return not _is_item(node) or self.is_node_supported(submodules, node.all_input_nodes[0])
 
 
 def _models(module: torch.fx.GraphModule, program: Any, build: Build) -> tuple[dict[str, PartModel], dict[str, str]]:
@@ -120,6 +116,7 @@ def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program
     )
     own = SimpleNamespace(
         graph=part.graph,
+        graph_module=part,
         graph_signature=signature,
         state_dict=program.state_dict,
         constants=program.constants,
@@ -167,8 +164,13 @@ def _is_complex(node: torch.fx.Node) -> bool:
     return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
 
 
+def _is_item(node: torch.fx.Node) -> bool:
+    """Whether a node is one of several results of another."""
+    return node.target is operator.getitem
+
+
 def _is_view(node: torch.fx.Node) -> bool:
-    if getattr(node.target, "__name__", "") == "getitem":
+    if _is_item(node):
         return True
     schema = getattr(node.target, "_schema", None)
     return schema is not None and any(value.alias_info is not None for value in schema.returns)
