@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import FLOATS
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, Translation, all_known, dtype_of, onnx_op
+from tir_mlir.te.expr import t_call
 
 
 def _of_sizes(name: str, fold: Callable[[Any, Any], Any]) -> Translation:
@@ -86,6 +88,19 @@ def mean(e: OnnxEmitter, x: Any, *others: Any) -> Any:
 @onnx_op("BitShift")
 def shift(e: OnnxEmitter, x: Any, by: Any, direction: str) -> Any:
     return e.op("left_shift" if direction == "LEFT" else "right_shift", x, by)
+
+
+@onnx_op("BitCast")
+def bit_cast(e: OnnxEmitter, x: Any, to: int) -> Any:
+    """The bits of each element as another type of the same width."""
+    import onnx
+
+    dtype, x = onnx.helper.tensor_dtype_to_np_dtype(to).name, e.value(x)
+
+    def reinterpreted(data: te.Tensor) -> te.Tensor:
+        return te.compute(data.shape, lambda *i: t_call("reinterpret", dtype, data(*i)), name="bit_cast")
+
+    return e.builder.call_te(reinterpreted, x)
 
 
 @onnx_op("IsInf")

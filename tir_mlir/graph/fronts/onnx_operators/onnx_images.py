@@ -10,7 +10,7 @@ from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import every_axis, pool, with_bias
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.fronts.onnx_operators.onnx_layers import window_padding
 
 
@@ -275,3 +275,15 @@ def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Any:
     if end <= begin:
         return e.broadcast(e.constant(0, x.dtype), [1 if a == axis else s for a, s in enumerate(x.shape)])
     return e.op("max", e.slice(x, axis, begin, end), axis=[axis], keepdims=True)
+
+
+@onnx_op("GridSample")
+@onnx_op("GridSample", domain=MICROSOFT)
+def grid_sample(
+    e: OnnxEmitter, x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: int = 0
+) -> Any:
+    """Images at places of -1..1. Since opset 20 the modes are named linear, nearest and cubic."""
+    methods = {"linear": "bilinear", "cubic": "bicubic"}
+    x, grid = e.value(x), e.value(grid)
+    options = {"padding_mode": padding_mode, "align_corners": bool(align_corners)}
+    return e.op("image.grid_sample", x, e.cast(grid, x.dtype), method=methods.get(mode, mode), **options)

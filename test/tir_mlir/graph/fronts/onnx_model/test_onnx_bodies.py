@@ -1,0 +1,63 @@
+"""Functions, branches and sequences of ONNX that are known at import, against ONNX's own evaluator; what is given."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+
+from onnx import parser  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+import tir_mlir  # noqa: E402
+from tir_mlir.errors import GraphError  # noqa: E402
+
+HEAD = '<ir_version: 10, opset_import: ["" : 21, "local" : 1]>\n'
+X = np.arange(12, dtype="float32").reshape(4, 3) - 5
+MODELS = {
+    "functions with attributes": """agraph (float[4,3] x) => (float[4,3] y) { y = local.scaled <by = 3.0> (x) }
+        <domain: "local", opset_import: ["" : 21]> moved (a) => (b) { b = Celu <alpha = 2.0> (a) }
+        <domain: "local", opset_import: ["" : 21, "local" : 1]> scaled <by> (a) => (b) {
+            k = Constant <value_float: float = @by> ()  c = local.moved (a)  b = Mul (c, k) }""",
+    "a known branch": """agraph (float[4,3] x) => (float[n] y) {
+        r = Size (x)  k = Constant <value_int: int = 9> ()  c = Less (k, r)
+        y = If (c) <then_branch: graph = t () => (float[n] z) { z = Abs (x) },
+                    else_branch: graph = f () => (float[n] z) { z = Neg (x) }> }""",
+    "a loop of three turns": """agraph (float[4,3] x) => (float[4,3] y, float[n,12] s) {
+        n = Constant <value_int: int = 3> ()  t = Constant <value: tensor = bool {1}> ()
+        y, s = Loop (n, t, x) <body: graph = b (int64 i, bool c, float[4,3] a) => (bool d, float[4,3] e, float[12] u) {
+            d = Identity (c)  f = CastLike (i, a)  e = Add (a, f)  r = Constant <value_ints: ints = [-1]> ()
+            u = Reshape (e, r) }> }""",
+    "a sequence": """agraph (float[4,3] x) => (float[n,3] y, float[n,3] z, int64 l) {
+        k = Constant <value_ints: ints = [1, 3]> ()  p = Constant <value_int: int = -1> ()
+        s = SplitToSequence <axis = 0> (x, k)  a = SequenceAt (s, p)  n = Neg (a)
+        t = SequenceInsert (s, n)  u = SequenceErase (t, p)  v = SequenceConstruct (a, n)
+        y = ConcatFromSequence <axis = 0> (t)  z = ConcatFromSequence <axis = 0> (v)  l = SequenceLength (u) }""",
+    "shapes that are computed": """agraph (float[4,3] x) => (float[n,m] y) {
+        s = Shape (x)  z = Constant <value_ints: ints = [0]> ()  o = Constant <value_ints: ints = [-1]> ()
+        h = Gather (s, z)  w = ReduceProd (s)  e = Concat <axis = 0> (o, h)
+        q = Equal (e, o)  d = Div (w, h)  g = Where (q, d, e)  y = Reshape (x, g) }""",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_results(name):
+    proto = parser.parse_model(HEAD + MODELS[name])
+    wanted = ReferenceEvaluator(proto).run(None, {"x": X})
+    ran = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(X)
+    for ours, expected in zip(ran if isinstance(ran, tuple) else (ran,), wanted, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-6)
+
+
+def test_shapes_and_values_of_inputs():
+    proto = parser.parse_model(HEAD + "agraph (float[n,m] x, int64[k] s) => (float[p,q] y) { y = Reshape (x, s) }")
+    with pytest.raises(GraphError, match=r"the shape of a Reshape is computed by the model\n  fix: .*values="):
+        tir_mlir.from_onnx(proto)
+    graph = tir_mlir.from_onnx(proto, shapes={"x": (4, 3)}, values={"s": np.array([2, -1])})
+    assert tir_mlir.build(graph, threads=1, optimize="fast")(X).shape == (2, 6)
+    with pytest.raises(GraphError, match=r"shapes of z, which is no input of the model\n  fix: name one of x, s"):
+        tir_mlir.from_onnx(proto, shapes={"z": (4, 3)})
+
+
+def test_weights_of_floats_are_not_folded():
+    text = "agraph (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { v = Neg (w)  y = Add (x, v) }"
+    assert list(tir_mlir.from_onnx(parser.parse_model(HEAD + text)).weights) == ["w"]
