@@ -7,7 +7,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder gpu clean
+.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -86,6 +86,10 @@ bench: env  ## compare with the installed peers and the machine's roofline: tabl
 
 ladder: env  ## time a matrix product after each primitive of its schedule
 	$(BIN)/python tools/bench --ladder $(ARGS)
+
+zoo: env  ## 190 models of torchvision, timm, transformers and diffusers beside PyTorch eager, for hours; ARGS="timm/resnet* --limit 300"
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[zoo]'
+	$(BIN)/python tools/bench/zoo.py $(ARGS)
 
 # the tests of the driver, 500 random kernels on the PTX machine and on the GPU, build/gpu.json and build/gpu-kernels.json; the
 # driver is enough, PyTorch with CUDA is compared with where it is; with BIN=FOLDER, the Python there is used and nothing installed
