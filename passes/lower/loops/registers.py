@@ -5,13 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import ceil
 from typing import Any
 
 from mlir import ir
 from mlir.dialects import vector
 
-from tir_mlir.dialect.ir import Buffer, Index, Loop, apply, attrs, direct_ops, emit_map, is_loop, owner_op, walk
+from tir_mlir.dialect.ir import (
+    ENTRIES,
+    Buffer,
+    Index,
+    Loop,
+    apply,
+    attrs,
+    direct_ops,
+    emit_map,
+    is_loop,
+    owner_op,
+    simplified_expr,
+    walk,
+)
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_LOAD, AFFINE_STORE, STORES, accessed, takes_no_memref
 from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
@@ -126,6 +140,8 @@ def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot], known: dict[tuple[
     if any(walk.is_inside(owner_op(v), loop.op) for v in values):
         return None
     for slot in slots:
+        if any(_gap(a, b) not in (0, None) for a, b in zip(new.indices[:-1], slot.indices[:-1], strict=True)):
+            continue  # apart in a dimension that has no lanes: the others need not be looked at
         gaps = [_gap(a, b) for a, b in zip(new.indices, slot.indices, strict=True)]
         if slot.type == new.type and _same_lanes(slot, new) and all(g == 0 for g in gaps):
             return slot
@@ -141,7 +157,16 @@ def _gap(a: Index, b: Index) -> int | None:
     first, second = a.as_constant(), b.as_constant()
     if first is not None and second is not None:
         return first - second
+    if a.values == b.values:
+        return 0 if a.expr == b.expr else _gap_of(a.expr, b.expr, len(a.values))
     return (a - b).simplified().as_constant()
+
+
+@lru_cache(maxsize=ENTRIES)
+def _gap_of(first: ir.AffineExpr, second: ir.AffineExpr, count: int) -> int | None:
+    """The same of two expressions of the same values: they occur in every loop of a tile."""
+    expr = simplified_expr(first + second * -1, count)
+    return expr.value if isinstance(expr, ir.AffineConstantExpr) else None
 
 
 def _same_lanes(a: Slot, b: Slot) -> bool:
