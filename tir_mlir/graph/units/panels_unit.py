@@ -6,12 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tir_mlir.dialect.ir import entered
+from mlir import ir
+
+from tir_mlir.dialect.ir import Func, entered
 from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.passes.lower.direct.affine import NotDirect
+from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import WeightPanels, plain_panels, prepack
+from tir_mlir.schedules.programs.plain import panel_width
 from tir_mlir.script.module import PrimFunc
+from tir_mlir.target import chosen
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,29 @@ def pack(payload: bytes) -> bytes:
 
 
 def pack_plainly(payload: bytes) -> bytes:
-    """The same where the program is to be ready soon."""
-    return _packed(payload, plain_panels)
+    """The same where the program is to be ready soon: without the steps of a schedule, if its code can be written
+    directly."""
+    text, numbers, target, _ = asked(payload)
+    function = parsed(text)
+    with entered():
+        func = function.func
+        try:
+            found = dimensions_along(func, numbers)
+        except NotDirect:
+            return _packed(payload, plain_panels)
+        vector = chosen(None if target == "llvm" else target).lanes(32)
+        panels = {number: _panels_along(func, number, along, vector) for number, along in found.items()}
+        for number, layout in panels.items():
+            read_in_panels(func, number, layout.along, layout.inner, layout.shape)
+    if not panels:
+        return answered(None)
+    return answered([canonical_text(function), [(number, asdict(layout)) for number, layout in panels.items()]])
+
+
+def _panels_along(func: Func, number: int, along: int, vector: int) -> WeightPanels:
+    shape = tuple(ir.MemRefType(func.args[number].type).shape)
+    inner = tuple(n for n in range(len(shape)) if n != along)
+    return WeightPanels("", shape, "float32", along, inner, panel_width(shape[along], vector))
 
 
 def _packed(payload: bytes, choose: Callable[..., dict[str, WeightPanels]]) -> bytes:

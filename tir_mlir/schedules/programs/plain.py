@@ -89,8 +89,12 @@ def tile(sch: Schedule, block: Any, target: Target | str | None = None, threads:
 
 
 def _width(info: BlockInfo, lanes: str, target: Target) -> int:
-    """The columns of a tile: whole vectors, which divide the extent if some do."""
-    vector, extent = target.lanes(widest_bits(info)), extents(info)[lanes] or 1
+    """The columns of a tile."""
+    return panel_width(extents(info)[lanes] or 1, target.lanes(widest_bits(info)))
+
+
+def panel_width(extent: int, vector: int) -> int:
+    """The columns of a tile, and of a panel: whole vectors of so many elements, which divide the extent if some do."""
     most = VECTORS * vector
     if extent <= most:
         return extent
