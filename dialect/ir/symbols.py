@@ -14,8 +14,8 @@ from tir_mlir.dialect.ir.views import is_program
 
 
 class KeptSymbols(type(threading.RLock())):  # type: ignore[misc]
-    """The symbols of a module while entered, and `contents`, those of its functions on tensors that are
-    looked up by content: None until they are asked for.
+    """The symbols of a module while entered; `contents`, those of its functions on tensors that are looked up by
+    content, and `programs`, the names of its TensorIR functions by content, in order: None until they are asked for.
 
     A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
     """
@@ -23,6 +23,7 @@ class KeptSymbols(type(threading.RLock())):  # type: ignore[misc]
     def __init__(self, module: ir.Operation) -> None:
         self.module, self.table = module, ir.SymbolTable(module)
         self.contents: dict[Any, ir.Operation] | None = None
+        self.programs: dict[str, list[str]] | None = None
         self.count = _count(module)
 
     def is_entered(self) -> bool:
@@ -86,6 +87,8 @@ def symbol_added(op: ir.Operation) -> None:
     """Tell that an op, whose name no other one has, is in its module."""
     kept = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
     if kept is not None:
+        if is_program(op):
+            kept.programs = None
         kept.table.insert(op)
         kept.count += 1
 
@@ -96,7 +99,9 @@ def erase_symbol(op: ir.Operation) -> None:
     if kept is None:
         op.erase()
     else:
-        if not is_program(op):
+        if is_program(op):
+            kept.programs = None
+        else:
             kept.contents = None
         kept.table.erase(op)
         kept.count -= 1

@@ -10,8 +10,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding
-from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, symbols_kept
+from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
+from tir_mlir.dialect.ir import symbol as symbol_of
 from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters, check_regions
 from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, listed
@@ -19,6 +20,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.size_code import Sizes, checked_dtype
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
+from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func
 
 
@@ -166,9 +168,9 @@ class GraphBuilder:
         name_hint: for the result, or one for each. Returns Value or Values.
         """
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
-        with entered():
+        with entered(), self._kept():
             symbol = function if isinstance(function, str) else add_function(self.module, function, name)
-        if symbol not in self.module.prim_funcs:
+        if self._program(symbol) is None:
             raise GraphError(
                 f"the module has no function {symbol}; it has {', '.join(self.module.prim_funcs) or 'none'}"
             )
@@ -304,6 +306,12 @@ class GraphBuilder:
             self._symbols = symbols_kept(self.module.mlir)
         return self._symbols
 
+    def _program(self, name: str) -> PrimFunc | None:
+        """The TensorIR function of a name; None if there is none."""
+        with entered(), self._kept():
+            op = symbol_of(self.module.mlir, name)
+            return PrimFunc(self.module, name) if op is not None and is_program(op) else None
+
     def _at_end(self) -> ir.InsertionPoint:
         return tir_create.at_end(self.func.body)
 
@@ -347,9 +355,32 @@ class GraphBuilder:
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
     base_name = name or str(function.attrs.get("global_symbol", function.name))
-    for existing in module.prim_funcs.values():
-        if existing.name.startswith(base_name) and existing.equal(function):
-            return existing.name
-    symbol = create.fresh_symbol(module.mlir, base_name)
-    copy_function(module.mlir, function, symbol)
+    with entered():
+        known, content = _programs(module, base_name), _content(function)
+        for existing in known.get(content, ()):
+            if existing.startswith(base_name) and module[existing].equal(function):
+                return existing
+        symbol = create.fresh_symbol(module.mlir, base_name)
+        copy_function(module.mlir, function, symbol)
+        if (kept := kept_symbols(module.mlir.operation)) is not None:
+            known.setdefault(content, []).append(symbol)
+            kept.programs = known
     return symbol
+
+
+def _programs(module: IRModule, base_name: str) -> dict[str, list[str]]:
+    """The names of the TensorIR functions of a module by content, in order: of all, read once, where its symbols are
+    kept; else of those whose names begin so."""
+    kept = kept_symbols(module.mlir.operation)
+    if kept is not None and kept.programs is not None:
+        return kept.programs
+    programs: dict[str, list[str]] = {}
+    for existing in module.prim_funcs.values():
+        if kept is not None or existing.name.startswith(base_name):
+            programs.setdefault(_content(existing), []).append(existing.name)
+    return programs
+
+
+def _content(function: PrimFunc) -> str:
+    """Text that is equal for functions that are equal but for their names."""
+    return canonical(IRModule({"main": function}).mlir)
