@@ -107,6 +107,7 @@ MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]]
     "one_hot": [([((5,), "int64")], {"depth": 6})],
     "scatter_elements": [([((6, 5), "float32"), ((2, 5), "int64"), ((2, 5), "float32")], {"reduction": "add"})],
     "scatter_nd": [([((6, 5), "float32"), ((2, 1), "int64"), ((2, 5), "float32")], {"mode": "add"})],
+    "grouped_matmul": [([((5, 3), "float32"), ((2, 3, 4), "float32"), ((2,), "int32")], {})],
     "image.resample": [
         ([((2, 7), "float32"), ((3, 2), "int32"), ((3, 2), "float32")], {}),
         ([((7, 2), "float32"), ((3, 1), "int32")], {"axis": 0}),

@@ -8,11 +8,11 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape
-from tir_mlir.topi.operands import as_type, described, one_type, ranked, refuse, tensor
+from tir_mlir.topi.operands import as_type, described, is_float, one_type, ranked, refuse, tensor
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import is_one, same, shown
 
-__all__ = ["einsum", "matmul"]
+__all__ = ["einsum", "grouped_matmul", "matmul"]
 
 
 def sum_type(dtype: str, out_dtype: str | None) -> str:
@@ -86,6 +86,37 @@ def batch_matmul(
     x, y = ranked("nn.batch_matmul", "tensor_a", tensor_a, 3), ranked("nn.batch_matmul", "tensor_b", tensor_b, 3)
     name = f"T_batch_matmul_{orders(transpose_a, transpose_b)}"
     return product(x, y, transpose_a, transpose_b, out_dtype, name)
+
+
+def grouped_matmul(data: Any, weight: Any, offsets: Any) -> te.Tensor:
+    """Rows times the matrix of their group, as of a mixture of experts: (m, k), (g, k, n), (g,) -> (m, n).
+
+    offsets: where each group of rows ends; rows behind the last one are 0. No row is multiplied by another matrix.
+    """
+    op = "grouped_matmul"
+    x, w, ends = ranked(op, "data", data, 2), ranked(op, "weight", weight, 3), ranked(op, "offsets", offsets, 1)
+    dtype = one_type(op, data=x, weight=w)
+    if not same(x.shape[1], w.shape[1]) or not same(w.shape[0], ends.shape[0]) or is_float(ends.dtype):
+        problem = f"{described('data', x)}, {described('weight', w)}, {described('offsets', ends)}"
+        raise refuse(op, problem, "pass (m, k), (g, k, n) and g integers")
+    rows, groups = x.shape[0], w.shape[0]
+    g, k = te.reduce_axis((0, groups), name="g"), te.reduce_axis((0, x.shape[1]), name="k")
+    one, zero = te.cast(1, "int32"), te.cast(0, "int32")
+    group = te.compute(
+        (rows,),
+        lambda i: te.sum(te.Select(as_type(ends(g), ends.dtype, "int32") <= i, one, zero), axis=g),
+        name="T_group",
+    )
+    added = sum_type(dtype, None)
+
+    def element(i: Any, j: Any) -> Any:
+        matrix = te.max(te.min(group(i), groups - 1), 0)
+        return te.sum(as_type(x(i, k), dtype, added) * as_type(w(matrix, k, j), dtype, added), axis=k)
+
+    total = te.compute((rows, w.shape[2]), element, name="T_grouped")
+    none = te.cast(0, added)
+    kept = te.compute(total.shape, lambda i, j: te.Select(group(i) < groups, total(i, j), none), name="T_kept")
+    return narrow(kept, dtype)
 
 
 def einsum(subscripts: str, *operands: Any) -> te.Tensor:

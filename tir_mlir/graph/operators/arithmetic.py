@@ -175,6 +175,7 @@ OPERATORS = [
     Operator("cummin", topi.cummin),
     Operator("matmul", _matmul, linalg="linalg.matmul", kind=OperatorKind.PRODUCT),
     Operator("einsum", _einsum),
+    Operator("grouped_matmul", topi.grouped_matmul),
     Operator("full", _full, num_inputs=1, arrays=rules.FULL),
     Operator("zeros", _zeros, num_inputs=0, arrays=rules.ZEROS),
     Operator("ones", _ones, num_inputs=0, arrays=rules.ONES),

@@ -183,7 +183,7 @@ def _sum_of_windows(e: TorchEmitter, x: Any, axes: int, window: Any) -> Any:
     padded = e.op("nn.pad", x, pad_width=widths, pad_value=0) if any(widths) else x
     for a, (n, k, s) in enumerate(zip(e.shape[-axes:], size, stride, strict=True)):
         axis = len(x.shape) - axes + a
-        padded = e.slice(padded, axis, 0, (n - 1) * s + k)
+        padded = e.slice(padded, axis, 0, (static(n, "a size of a pool") - 1) * s + k)
     elements = 1
     for k in size:
         elements *= k

@@ -82,6 +82,25 @@ def sum_of_products(
     return e.op("sum", e.op("multiply", e.op("multiply", parts[0], parts[1]), parts[2]), axis=list(sumdim))
 
 
+@aten("_grouped_mm")
+def grouped_product(
+    e: TorchEmitter, x: Any, mat2: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None
+) -> Any:
+    """Rows times the matrix of their group; without groups a product of batches."""
+    if offs is None:
+        y = e.op("matmul", x, mat2)
+    elif (len(x.shape), len(mat2.shape)) == (2, 3):
+        y = e.op("grouped_matmul", x, mat2, offs)
+    else:
+        raise GraphError("groups of columns, of which each is a product\n  fix: pass rows, and a matrix for each group")
+    return e.cast(y if bias is None else e.op("add", y, bias), e.dtype)
+
+
+@aten("transformers.grouped_mm_fallback")
+def grouped_product_of_transformers(e: TorchEmitter, x: Any, weight: Any, offs: Any) -> Any:
+    return e.op("grouped_matmul", x, weight, offs)
+
+
 @aten("cdist", "_cdist_forward", "_euclidean_dist")
 def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any = None) -> Any:
     """The distance of each row of one tensor to each of another."""

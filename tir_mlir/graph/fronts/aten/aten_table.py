@@ -13,7 +13,8 @@ TABLE: dict[str, Translation] = {}
 
 
 def aten(*names: str) -> Callable[[Translation], Translation]:
-    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`.
+    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers by their
+    whole name.
 
     Its parameters are the emitter and arguments of torch's schema by name, `self` and `input` as `x`. An argument that
     it does not take is refused unless it has its default.
@@ -21,7 +22,7 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
 
     def put(function: Translation) -> Translation:
         for name in names:
-            TABLE[f"aten.{name}"] = function
+            TABLE[name if name.startswith("transformers.") else f"aten.{name}"] = function
         return function
 
     return put
