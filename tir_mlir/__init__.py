@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
     from tir_mlir.graph.fronts.torch_export.from_torch import from_torch as from_torch
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
+    from tir_mlir.graph.supported import supported as supported
     from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
     from tir_mlir.runtime.aligned import empty as empty
@@ -42,6 +43,7 @@ _HOME = {
     "from_torch": "tir_mlir.graph.fronts.torch_export.from_torch",
     "interpret": "tir_mlir.interpreter",
     "quantize_weights": "tir_mlir.graph.precision.quantize_weights",
+    "supported": "tir_mlir.graph.supported",
     "to_linalg": "tir_mlir.script.linalg",
 }
 

@@ -12,6 +12,8 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse
 from tir_mlir.te.expr import int_expr
 
+_EMBEDDED = 1024
+"""The most numbers of a constant in the text of a graph."""
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -24,6 +26,7 @@ class Emitter:
     def __init__(self, builder: Any):
         self.builder = builder
         self.inputs: list[Any] = []  # those of the graph that are no weights
+        self._tables: dict[tuple[bytes, tuple[int, ...], str], Any] = {}
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator of the table; attributes that are None are left at their defaults."""
@@ -39,6 +42,16 @@ class Emitter:
             raise GraphError(
                 f"the number {value} is no {dtype}\n  fix: cast the operands to a type that has it"
             ) from None
+
+    def table(self, value: np.ndarray, dtype: str) -> Any:
+        """Many numbers of a float type, known when the graph is made: a weight, the same one for the same numbers."""
+        if value.size <= _EMBEDDED or dtype not in ("float32", "float64"):
+            return self.constant(value, dtype)
+        array = np.asarray(value, dtype)
+        key = array.tobytes(), array.shape, dtype
+        if key not in self._tables:
+            self._tables[key] = self.builder.weight(f"table_{len(self._tables)}", array)
+        return self._tables[key]
 
     def cast(self, x: Any, dtype: str) -> Any:
         """x in a type: itself if it has it, a constant for a number."""

@@ -16,10 +16,28 @@ class Refusal:
     place: str
     reason: str
 
+    @property
+    def why(self) -> str:
+        """The reason without the way out."""
+        return self.reason.partition("\n  fix: ")[0]
+
+    @property
+    def way_out(self) -> str:
+        """What to do instead."""
+        return self.reason.partition("\n  fix: ")[2] or f"give its meaning: ops={{{self.operator}: f}}"
+
     def __str__(self) -> str:
         line = f"\n    {self.place}" if self.place else ""
         reason, sign, fix = self.reason.partition("\n  fix: ")
         return f"  {self.operator}, node {self.node}: {reason}{line}{sign}{fix}"
+
+
+class NotTranslated(GraphError):
+    """Operators of a model are not translated: all of them."""
+
+    def __init__(self, message: str, refusals: tuple[Refusal, ...] = ()):
+        super().__init__(message)
+        self.refusals = refusals
 
 
 @dataclass
@@ -41,4 +59,5 @@ class Refusals:
         listing = "\n".join(map(str, self.found))
         unfixed = dict.fromkeys(r.operator for r in self.found if "fix: " not in r.reason)
         fixes = "".join(f"\n  fix: {fix.format(op=name)}" for name in unfixed)
-        raise GraphError(f"{front}: {count} of the model cannot be translated\n{listing}{fixes}")
+        message = f"{front}: {count} of the model cannot be translated\n{listing}{fixes}"
+        raise NotTranslated(message, tuple(self.found))

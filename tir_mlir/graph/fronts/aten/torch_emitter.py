@@ -7,6 +7,9 @@ from typing import Any
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.emitter import Emitter
 
+PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+"""The type of the real and the imaginary part."""
+
 
 class TorchEmitter(Emitter):
     """An emitter that knows which result torch gives for the node that is translated.
@@ -40,7 +43,8 @@ class TorchEmitter(Emitter):
 
     @property
     def dtype(self) -> str:
-        return dtype_name(self.results[0].dtype)
+        """That of the result; of complex numbers that of their parts."""
+        return PARTS.get(name := dtype_name(self.results[0].dtype), name)
 
     def common_dtype(self) -> str:
         """The type that torch converts the operands of this node to, before it compares them, say."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.aten import translations
+from tir_mlir.graph.fronts.aten import aten_complex, translations
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.refusals import Refusals
@@ -66,7 +66,7 @@ def from_torch(
 
     def imported() -> Any:
         program, names = exported(module, example_inputs, example_kwargs, dynamic)
-        decomposed = in_known_operators(program, {*translations(), *user_ops})
+        decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
         return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated == "return").graph()
 
     with followed("import of a model"):
@@ -221,7 +221,11 @@ class TorchImporter:
                     f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
                 )
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
-        self.builder.output(*(self.values[value] for _, value in outputs))
+        self.builder.output(*(self._real(self.values[value]) for _, value in outputs))
+
+    def _real(self, value: Any) -> Any:
+        """A result as it is; of complex numbers their parts as a last axis, as torch.view_as_real."""
+        return aten_complex.to_last_axis(self.emitter, value) if isinstance(value, aten_complex.Pair) else value
 
     # nodes
 
@@ -231,8 +235,8 @@ class TorchImporter:
         if not hasattr(node.target, "_schema"):
             return self._python(node)
         op_name = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
-        if (dtype := _complex(node)) is not None:
-            return self._refuse(node, f"its result is {dtype}{_NO_COMPLEX}")
+        if self._is_complex(node):
+            return self._of_pairs(node, op_name)
         if op_name is None:
             return self._refuse(node, _RANDOM if _is_random(node) else "it is not known")
         operands = [self.values.get(n) for n in node.all_input_nodes]
@@ -246,6 +250,29 @@ class TorchImporter:
                 function = self.translations[op_name]
                 result = function(self.emitter, **self._arguments(node, function))
             return self._checked(node, result)
+        except TirError as error:
+            return self._refuse(node, str(error))
+
+    def _is_complex(self, node: Any) -> bool:
+        """Whether a node makes complex numbers, or takes them."""
+        return _complex(node) is not None or any(_complex(n) is not None for n in node.all_input_nodes)
+
+    def _of_pairs(self, node: Any, op_name: str | None) -> Any:
+        """The result for complex numbers, which are pairs of tensors."""
+        name = operator_known(node.target, aten_complex.TABLE)
+        both = op_name is not None and op_name.removeprefix("aten.") in aten_complex.BY_PARTS
+        operands = [self.values.get(n) for n in node.all_input_nodes]
+        if any(isinstance(o, _Refused) for o in operands):
+            return _Refused()
+        if name is None and not both:
+            return self._refuse(node, f"it is not known of complex numbers{_NO_COMPLEX}")
+        self.emitter.node = node
+        try:
+            if name is not None:
+                function = aten_complex.TABLE[name]
+                return function(self.emitter, **self._arguments(node, function))
+            function = self.translations[str(op_name)]
+            return aten_complex.by_parts(self.emitter, function, self._arguments(node, function))
         except TirError as error:
             return self._refuse(node, str(error))
 

@@ -32,7 +32,7 @@ class Chooses(torch.nn.Module):
 
 class Transforms(torch.nn.Module):
     def forward(self, x):
-        return torch.fft.rfft(x).abs()
+        return torch.sqrt(torch.fft.rfft(x)).abs()
 
 
 class Draws(torch.nn.Module):
@@ -52,7 +52,12 @@ class Draws(torch.nn.Module):
             "torch.where(condition, a, b)",
             marks=pytest.mark.nightly,
         ),
-        (Transforms, "torch.fft.rfft(x).abs()", "its result is complex64", "the real and the imaginary part"),
+        (
+            Transforms,
+            "torch.sqrt(torch.fft.rfft(x))",
+            "not known of complex numbers",
+            "the real and the imaginary part",
+        ),
         (Draws, "torch.rand_like(x)", "it draws random numbers", "pass them as an input"),
     ],
 )
@@ -62,6 +67,20 @@ def test_the_line_and_a_way_out_are_told(model, line, reason, fix):
     text = str(raised.value)
     place = next(words for words in text.splitlines() if "test_strange_models.py:" in words)
     assert line in place and reason in text and fix in text.partition("fix: ")[2] and len(text) < 500
+
+
+def test_all_refusals_are_reported_at_once():
+    class Both(torch.nn.Module):
+        def forward(self, x):
+            return torch.sqrt(torch.fft.rfft(x)).abs(), torch.geqrf(x)
+
+    report = tir_mlir.supported(Both(), (torch.randn(3, 3),))
+    operators = [r.operator for r in report.refusals]
+    assert not report and operators == ["aten.sqrt.default", "aten.geqrf.default"]
+    assert all(
+        r.operator in line and r.place in line for r, line in zip(report.refusals, report.table().splitlines()[2:])
+    )
+    assert tir_mlir.supported(torch.nn.ReLU(), (torch.randn(3),))
 
 
 def test_complex_inputs_are_refused():

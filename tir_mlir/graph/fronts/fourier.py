@@ -1,0 +1,110 @@
+"""Fourier transforms as products with small matrices: of n = n1 * n2 elements n * (n1 + n2) products, not n * n."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.graph.fronts.emitter import Emitter, static
+
+DENSE = 32
+"""The most elements that are transformed by one matrix, unless their number is prime."""
+
+Parts = tuple[Any, Any]
+"""The real and the imaginary part of complex numbers; None: there is no imaginary part."""
+
+
+def transform(e: Emitter, x: Parts, axes: Sequence[int], forward: bool, scale: float) -> Parts:
+    """The transform of complex numbers over axes, each a number; times a scale."""
+    for axis in axes:
+        x = _moved(e, x, axis, lambda parts: _last(e, parts, forward))
+    return x if scale == 1 else _times(e, x, scale)
+
+
+def real_part_of_inverse(e: Emitter, x: Parts, axis: int, size: int) -> Any:
+    """The real numbers whose one-sided transform is x, without a scale: (.., size // 2 + 1) -> (.., size)."""
+    count = size // 2 + 1
+    angles = 2 * np.pi * np.outer(np.arange(count), np.arange(size)) / size
+    twice = np.full((count, 1), 2.0)
+    twice[0] = 1
+    if size % 2 == 0:
+        twice[-1] = 1
+    table = np.concatenate([np.cos(angles) * twice, -np.sin(angles) * twice])
+
+    def inverse(parts: Parts) -> Parts:
+        joined = e.concat([e.slice(p, len(p.shape) - 1, 0, count) for p in parts], len(parts[0].shape) - 1)
+        return e.op("matmul", joined, e.table(table, parts[0].dtype)), None
+
+    return _moved(e, x, axis, inverse)[0]
+
+
+def _moved(e: Emitter, x: Parts, axis: int, function: Any) -> Parts:
+    """A function of the last axis, of another one."""
+    rank = len(x[0].shape)
+    order = [a for a in range(rank) if a != axis] + [axis]
+    back = [order.index(a) for a in range(rank)]
+    moved = function(tuple(None if p is None else e.permute(p, order) for p in x))
+    real, imaginary = (None if p is None else e.permute(p, back) for p in moved)
+    return real, imaginary
+
+
+def _times(e: Emitter, x: Parts, scale: float) -> Parts:
+    real, imaginary = (None if p is None else e.multiply(p, scale) for p in x)
+    return real, imaginary
+
+
+def _factor(size: int) -> int:
+    """The greatest divisor up to the square root."""
+    return max(d for d in range(1, math.isqrt(size) + 1) if size % d == 0)
+
+
+def _last(e: Emitter, x: Parts, forward: bool) -> Parts:
+    """The transform of the last axis."""
+    size = static(x[0].shape[-1], "the size of a Fourier transform")
+    first = _factor(size) if size > DENSE else 1
+    if first == 1:
+        return _dense(e, x, size, forward)
+    second, rank = size // first, len(x[0].shape)
+    outer = list(x[0].shape[:-1])
+    swap = [*range(rank - 1), rank, rank - 1]
+
+    def exchanged(parts: Parts, shape: Sequence[int]) -> Parts:
+        real, imaginary = (None if p is None else e.permute(e.reshape(p, [*outer, *shape]), swap) for p in parts)
+        return real, imaginary
+
+    rows = _last(e, exchanged(x, (first, second)), forward)
+    turned = _turned(e, rows, first, second, forward)
+    columns = _last(e, exchanged(turned, (second, first)), forward)
+    real, imaginary = exchanged(columns, (first, second))
+    return e.reshape(real, [*outer, size]), e.reshape(imaginary, [*outer, size])
+
+
+def _dense(e: Emitter, x: Parts, size: int, forward: bool) -> Parts:
+    """The real and the imaginary part side by side, times one matrix."""
+    sign = -1 if forward else 1
+    angles = 2 * np.pi * (np.outer(np.arange(size), np.arange(size)) % size) / size
+    cosines, sines = np.cos(angles), sign * np.sin(angles)
+    table, axis = np.concatenate([cosines, sines], 1), len(x[0].shape) - 1
+    joined = x[0]
+    if x[1] is not None:
+        table = np.concatenate([table, np.concatenate([-sines, cosines], 1)])
+        joined = e.concat([x[0], x[1]], axis)
+    both = e.op("matmul", joined, e.table(table, x[0].dtype))
+    return e.slice(both, axis, 0, size), e.slice(both, axis, size, 2 * size)
+
+
+def _turned(e: Emitter, x: Parts, first: int, second: int, forward: bool) -> Parts:
+    """(.., second, first) times the roots of unity to the power of the product of both indices."""
+    angles = 2 * np.pi * np.outer(np.arange(second), np.arange(first)) / (first * second)
+    cosines, sines = (e.table(t, x[0].dtype) for t in (np.cos(angles), (-1 if forward else 1) * np.sin(angles)))
+    return product(e, (x[0], x[1]), (cosines, sines))
+
+
+def product(e: Emitter, a: Parts, b: Parts) -> Parts:
+    """(a + bi)(c + di)."""
+    real = e.op("subtract", e.op("multiply", a[0], b[0]), e.op("multiply", a[1], b[1]))
+    imaginary = e.op("add", e.op("multiply", a[0], b[1]), e.op("multiply", a[1], b[0]))
+    return real, imaginary
