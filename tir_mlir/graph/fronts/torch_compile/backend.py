@@ -17,6 +17,8 @@ from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators
 
 _OPTIONS = ("target", "threads", "optimize", "cache")
 _TRAINING = "gradients are computed, and models are compiled for inference; fix: with torch.no_grad()"
+SIZES = 32
+"""Combinations of sizes of a graph that are compiled; others stay with torch."""
 _told: set[str] = set()
 
 
@@ -32,10 +34,10 @@ def backend(
         model = torch.compile(model, backend="tir_mlir", options={"threads": 4})
 
     options: target, threads, optimize, cache, as of `build`. The graph is compiled at the first call, for the shapes of
-    that call; of a graph with sizes that vary, for each combination of sizes. Parameters and buffers are weights of the
-    model until one is written to or replaced: from then on they are inputs. Operators that are not known stay with
-    torch, and so do graphs with gradients and tensors that are not on the CPU; a warning says so, once for each reason.
-    Raises GraphError for an option that there is not.
+    that call; of a graph with sizes that vary, for each combination of sizes, of which the first `SIZES` are compiled.
+    Parameters and buffers are weights of the model until one is written to or replaced: from then on they are inputs.
+    Operators that are not known stay with torch, and so do graphs with gradients and tensors that are not on the CPU; a
+    warning says so, once for each reason. Raises GraphError for an option that there is not.
     """
     settings = dict(options or {})
     for name in settings:
@@ -109,6 +111,9 @@ class CompiledGraph:
     def __call__(self, *args: Any) -> Any:
         key = tuple([getattr(arg, "shape", arg) for arg in args]) if self._varies else None
         version = self._versions.get(key)
+        if version is None and len(self._versions) >= SIZES:
+            _tell(f"a graph has more than {SIZES} combinations of sizes, and further ones stay with torch")
+            return self._module(*args)
         if version is None or not version.has(args):
             if version is not None:  # weights change: they are inputs
                 self._weights.clear()
