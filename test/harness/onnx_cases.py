@@ -89,7 +89,7 @@ CASES: dict[str, list[Case]] = {
     "ConstantOfShape": [case(k([2, 3]))],
     "Softmax": [case(X), case(X, axis=1), case(X, axis=0)],
     "LogSoftmax": [case(X), case(X, axis=1)],
-    "Hardmax": [case(X), case(X, axis=1), case(i(2, 3, 4).astype("f4"), axis=1)],
+    "Hardmax": [case(X, since=13), case(X, axis=1, since=13), case(i(2, 3, 4).astype("f4"), axis=1, since=13)],
     "Dropout": [case(X), case(X, outputs=2, since=10)],
     "MatMul": [case(f(2, 3, 4), f(4, 5)), case(f(4), f(4)),
         case(i(2, 3, dtype="int32"), i(3, 2, dtype="int32"), since=9)],

@@ -196,9 +196,10 @@ class _BlockReader:
         if bool(sums) != (init is not None):
             raise NotDirect("a reduction without a first value")
         start, ops = None, [op for op in block.body_ops() if not is_init(op)]
-        (store,) = stores = [op for op in ops if op.name == "affine.store"] or [None]
-        if len(stores) != 1 or store is None:
-            raise NotDirect("a block of several stores")
+        stores = [op for op in ops if op.name == "affine.store"]
+        if len(stores) != 1:
+            raise NotDirect("a block of several stores, or of none")
+        store = stores[0]
         memory, indices = self._place(store.operands[1], store)
         expected = tuple(Affine(0, ((number, 1),)) for number in range(len(extents)) if number not in sums)
         if indices != expected or memory.shape != tuple(n for k, n in enumerate(extents) if k not in sums):

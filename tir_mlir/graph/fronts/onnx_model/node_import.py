@@ -8,6 +8,7 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
@@ -233,12 +234,17 @@ class NodeImporter:
         return results
 
     def _by_table(self, function: Translation, node: Any, operands: list[Any]) -> Any:
-        attrs, parameters = attributes(node), inspect.signature(function).parameters
+        attrs, parameters = attributes(node), _parameters(function)
         if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             unknown = [name for name in attrs if name not in parameters]
             if unknown:
                 raise GraphError(f"{unknown[0]}={attrs[unknown[0]]} is not supported")
         return function(self.emitter, *operands, **attrs)
+
+
+@lru_cache(maxsize=1024)
+def _parameters(function: Translation) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
 
 
 def attributes(node: Any) -> dict[str, Any]:
