@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from harness.graphs import graph_of
 from mlir import ir
 
+from tir_mlir import te
 from tir_mlir.dialect.graph import views as graph_views
 from tir_mlir.dialect.ir import symbols, views
+from tir_mlir.graph import builder
 from tir_mlir.graph.compile import compile_graph
 
 
@@ -40,3 +42,15 @@ def functions_seen(monkeypatch, count):
 def test_what_is_seen_of_a_module_for_each_function_does_not_grow_with_their_number(monkeypatch):
     few, many = functions_seen(monkeypatch, 4), functions_seen(monkeypatch, 24)
     assert 0 < many <= few
+
+
+def test_a_program_that_is_added_is_compared_with_equal_ones_only(monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        builder, "canonical", lambda module, content=builder.canonical: read.append(1) or content(module)
+    )
+    graph_of(
+        lambda b, *xs: tuple(b.call_te(lambda a: te.compute(a.shape, lambda i, j: a[i, j]), x) for x in xs),
+        *((4, width) for width in (8, 16, 24, 8)),
+    )
+    assert len(read) == 4

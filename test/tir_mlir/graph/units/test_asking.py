@@ -3,8 +3,9 @@
 import pytest
 from harness.graphs import graph_of
 
+from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.compile import Options, compile_graph
-from tir_mlir.graph.units import asking, schedule_unit
+from tir_mlir.graph.units import asking, operator_unit, schedule_unit
 from tir_mlir.graph.units.canonical import canonical_text, parsed
 from tir_mlir.runtime import workers
 
@@ -44,6 +45,17 @@ def test_a_function_of_another_model_is_not_scheduled_again(computed):
 def test_what_is_found_is_what_was_made(computed):
     texts = [scheduled(chain(8)).script() for _ in range(2)]
     assert texts[0] == texts[1] and len(computed) == 1
+
+
+def test_the_function_of_an_operator_is_found_by_its_types(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    use = operator_unit.Use("exp", {}, [TensorType((4, 8), "float32")], [TensorType((4, 8), "float32")])
+    monkeypatch.setattr(operator_unit, "_made", {})
+    (made,) = operator_unit.operator_functions([use], cache=True)
+    operator_unit._made.clear()
+    monkeypatch.setattr(operator_unit, "operator_program", None)
+    (found,) = operator_unit.operator_functions([use], cache=True)
+    assert canonical_text(found) == canonical_text(made)
 
 
 def test_without_the_cache_all_is_scheduled_again(computed):
