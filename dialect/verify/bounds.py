@@ -3,13 +3,15 @@ arena lie inside it."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_domain, is_reshaped, known_indices, of_op, of_view
 from tir_mlir.dialect.calls import ArenaView, is_arena_view
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
-from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, Iter, is_block, parents
+from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, Iter, constraints, is_block, parents
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
 from tir_mlir.dialect.presburger import (
     constraint_set,
@@ -125,10 +127,11 @@ def in_bounds(op: ir.Operation, access: Access) -> None:
         if intervals.inside(low, extent, start, size, box):
             continue
         checks = (low, size - low - extent)
-        if all(intervals.at_least_zero(c, box) for c in checks):
+        open_ = [c for c in checks if not intervals.at_least_zero(c, box) and not _is_condition(c, op)]
+        if not open_:
             continue
         dom = access_domain(access)
-        for check in checks:
+        for check in open_:
             with question(f"the bounds of {buffer.name}"):
                 outside = dom.set.subtract(constraint_set(dom, Constraint(check)))
                 empty = outside.is_empty()
@@ -147,6 +150,17 @@ def in_bounds(op: ir.Operation, access: Access) -> None:
                     f"{buffer.name} is {kind} {out}, at {listed(coordinates)}{only_where(outside, op)}",
                     Counterexample((Iteration(_block_name(op), coordinates),), _in_dim(buffer, number, value)),
                 )
+
+
+def _is_condition(index: Index, op: ir.Operation) -> bool:
+    """Whether a condition around an op says that an index is not negative, as `X[i - 1] if 1 <= i` does of i - 1."""
+    chain = [op, *parents(op)]
+    for child, parent in pairwise(chain):
+        if parent.name == "affine.if" and child.block == parent.regions[0].blocks[0]:
+            gaps = [(index - c.index).simplified().as_constant() for c in constraints(parent)]
+            if any(gap is not None and gap >= 0 for gap in gaps):
+                return True
+    return False
 
 
 def _block_name(op: ir.Operation) -> str:
