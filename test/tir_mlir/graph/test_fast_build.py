@@ -30,6 +30,11 @@ def test_each_stage_keeps_what_is_computed():
     assert attrs.DIRECT in compiled.text()
 
 
+def test_a_profile_has_the_functions_that_are_written_directly():
+    model = build(mlp(3), threads=1, optimize="fast")
+    assert {row.function for row in model.profile(random(3, 33), rounds=1)} == set(model.schedules)
+
+
 def test_both_are_kept_apart_in_the_cache():
     graph = mlp(2, (9, 5))
     origins = {build(graph, threads=1, optimize=optimize).schedules.popitem()[1][0] for optimize in ("full", "fast")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from mlir import ir
 
-from tir_mlir.build import build
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.build import build, build_by_function
+from tir_mlir.dialect.ir import Func, attrs, entered, funcs
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import Call, Plan
@@ -148,9 +150,25 @@ def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> di
     if names:
         with built_as_given():
             module = IRModule({f"tir_{name}": graph.module[name] for name in sorted(names)})  # not exp, as in C
-            library = build(module, target, libs=libs)
+            with entered():
+                called = [_hosted(module.mlir, f) for f in funcs(module.mlir) if attrs.DIRECT in f.op.attributes]
+            library = build_by_function(module.mlir, target, libs=libs) if called else build(module, target, libs=libs)
         functions |= {name: library[f"tir_{name}"] for name in names}
     return functions
+
+
+def _hosted(module: ir.Module, func: Func) -> ir.Operation:
+    """A function that calls one whose code is written directly, under its name: only called ones are. The host."""
+    name, inner = func.name, f"{func.name}.called"
+    types = [str(value.type) for value in func.args]
+    params = ", ".join(f"%a{n}: {type_} {{tir.name = {json.dumps(func.arg_name(n))}}}" for n, type_ in enumerate(types))
+    passed = ", ".join(f"%a{n}" for n in range(len(types)))
+    declared = f"func.func private @{inner}({', '.join(types)})"
+    host = f"func.func @{name}({params}) {{ call @{inner}({passed}) : ({', '.join(types)}) -> () return }}"
+    func.op.attributes["sym_name"] = ir.StringAttr.get(inner)
+    func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    parsed = ir.Module.parse(f"{declared}\n{host}")
+    return list(parsed.body.operations)[-1].operation.clone(ir.InsertionPoint(module.body))
 
 
 def _no_time(*arrays: Any) -> None:
