@@ -30,6 +30,8 @@ DTYPE = "graph.dtype"
 """The element type of an argument, if unsigned."""
 RANGES = "graph.size_ranges"
 """Of a graph: the least and the greatest value of a size that it is right for, {"n": [2, 1023]}; -1: no greatest."""
+DONATED = "graph.donated"
+"""Of a graph: the inputs whose memory a result takes, by name, with the number of the result: {"cache": 1}."""
 STORED = "graph.stored"
 """Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
 What is computed from these is computed where it is read, not once."""

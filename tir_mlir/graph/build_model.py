@@ -110,7 +110,7 @@ def _add(timing: Timing, build_timing: Timing) -> None:
 def planned(graph: Graph) -> Plan:
     """The plan of a compiled graph."""
     in_place, scratch = marked(graph.module.mlir), scratch_sizes(graph.module.mlir)
-    return places.plan(graph.func, in_place, scratch=scratch)
+    return places.plan(graph.func, in_place, scratch=scratch, donated=places.donations(graph.func))
 
 
 def weight_functions(

@@ -9,7 +9,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding
+from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding, node_of
 from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.dialect.ir import symbol as symbol_of
@@ -289,6 +289,17 @@ class GraphBuilder:
         self._outputs = checked
         with entered():
             create.set_outputs(self.func, [v.value for v in checked])
+
+    def donate(self, value: Value, result: int) -> None:
+        """Let the result of this number, of the type of an input, take its memory: a model writes the new state where
+        the old one is, and returns that array. Errors: GraphError for a value that is no input of that type."""
+        outputs = self._outputs or []
+        with entered():
+            is_input = node_of(value.value) is None and value.builder is self
+            if not is_input or not 0 <= result < len(outputs) or outputs[result].type != value.type:
+                raise GraphError(f"{value.name} is no input of the type of result {result}; fix: donate(input, number)")
+            donated = attrs.get(self.func.op, encoding.DONATED, {})
+            attrs.put(self.func.op, encoding.DONATED, {**donated, value.name: result})
 
     def finish(self) -> Graph:
         """The graph. Raises GraphError without `output`, or for a module that MLIR does not accept."""

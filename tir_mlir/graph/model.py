@@ -108,7 +108,9 @@ class Model:
         if len(self._frames.made) >= SHAPES:
             self._frames.made.clear()
         outputs, arena = self._new_frame(args, _is_torch(args))
-        runner = self._frames.made[key] = caller(self._run, outputs, self._weights, arena, len(self._inputs))
+        sources = [self.plan.donated.get(number) for number in range(len(outputs))]
+        runner = caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
+        self._frames.made[key] = runner
         return runner
 
     def _new_frame(self, args: Sequence[Any], torch: bool) -> tuple[list[Callable[[], Any]], np.ndarray]:
@@ -231,10 +233,17 @@ def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[
 
 
 def caller(
-    run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any, inputs: int
+    run: Callable[..., None],
+    makers: Sequence[Callable[[], Any]],
+    weights: Any,
+    arena: Any,
+    inputs: int,
+    sources: Sequence[int | None] = (),
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that runs `run(inputs..., outputs..., weights, arena)`, and returns the output, or a
     tuple of several. makers: what makes each output. inputs: their number."""
+    if any(source is not None for source in sources):
+        return _of_donated(run, makers, weights, arena, sources)
     if len(makers) != 1:
         return _of_several(run, makers, weights, arena)
     (make,) = makers
@@ -256,6 +265,21 @@ def _of_one(run: Callable[..., None], make: Callable[[], Any], weights: Any, are
         out = make()
         run(args[0], out, weights, arena)
         return out
+
+    return call
+
+
+def _of_donated(
+    run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any, sources: Sequence[Any]
+) -> Callable[..., Any]:
+    """The same for outputs of which some are inputs that were written to."""
+    made = [number for number, source in enumerate(sources) if source is None]
+
+    def call(args: Sequence[Any]) -> Any:
+        pairs = zip(makers, sources, strict=True)
+        outs = tuple([make() if source is None else args[source] for make, source in pairs])
+        run(*args, *(outs[number] for number in made), weights, arena)
+        return outs if len(outs) != 1 else outs[0]
 
     return call
 

@@ -92,7 +92,9 @@ def joined_parts(
     count = len(plan.inputs)
 
     def run(*args: Any) -> None:
-        frame = Frame(plan, sizes(args[:count]), args[:count], args[count:-2], args[-2], args[-1])
+        made = iter(args[count:-2])
+        outputs = [args[plan.donated[n]] if n in plan.donated else next(made) for n in range(len(plan.outputs))]
+        frame = Frame(plan, sizes(args[:count]), args[:count], outputs, args[-2], args[-1])
         for step in steps:
             if isinstance(step, Call):
                 _call(step, frame)

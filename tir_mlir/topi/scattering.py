@@ -65,41 +65,43 @@ def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> t
     return _at_places(op, x, positions.shape[:-1], places, new, mode)
 
 
-def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False) -> te.Tensor:
-    """A copy of the data with result[i0, i1, ...] = values: one tensor of indices for each of the first axes, which
+def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, axis: int = 0) -> te.Tensor:
+    """A copy of the data with result[:, i0, i1, ...] = values: a tensor of indices for each axis from `axis` on, which
     broadcast, as does `values`. accumulate: values are added. The update of a key/value cache at a position."""
     op = "index_put"
     x, new = tensor(op, "data", data), tensor(op, "values", values)
     index_tensors = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
-    if not 0 < len(index_tensors) <= x.ndim:
+    if not 0 < len(index_tensors) <= x.ndim - axis:
         raise refuse(
             op, f"{len(index_tensors)} tensors of indices for {described('data', x)}", "pass one for each first axis"
         )
     outer = broadcast_shape(op, *(i.shape for i in index_tensors))
     places = [lambda i, g=g: read(g, i, outer) for g in index_tensors]
-    return _at_places(op, x, outer, places, new, "add" if accumulate else "update")
+    return _at_places(op, x, outer, places, new, "add" if accumulate else "update", axis)
 
 
 def _at_places(
-    op: str, x: te.Tensor, outer: Sequence[Size], places: Sequence[Any], new: te.Tensor, mode: str
+    op: str, x: te.Tensor, outer: Sequence[Size], places: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
 ) -> te.Tensor:
-    """`result[place0(i), place1(i), .., rest] = new[i, rest]` for the points i of `outer`; `new` broadcasts."""
+    """`result[lead, place0(i), place1(i), rest] = new[lead, i, rest]` for the points i of `outer`; `new` broadcasts.
+    axis: of the first place, behind the axes of `lead`."""
     one_type(op, data=x, updates=new)
-    shape = (*outer, *x.shape[len(places) :])
+    shape, end = (*x.shape[:axis], *outer, *x.shape[axis + len(places) :]), axis + len(outer)
     if new.ndim > len(shape) or not all(map(same, broadcast_shape(op, new.shape, shape), shape)):
         problem = f"{described('updates', new)} for {described('data', x)}"
         raise refuse(op, problem, "pass updates of the shape of the indices, followed by the axes that have none")
 
     def element(*i: Any) -> Any:
-        wrapped = [_inside(index_at(i[: len(outer)]), n) for index_at, n in zip(places, x.shape, strict=False)]
-        index = (*(position for position, _ in wrapped), *i[len(outer) :])
+        sizes = x.shape[axis : axis + len(places)]
+        wrapped = [_inside(index_at(i[axis:end]), n) for index_at, n in zip(places, sizes, strict=True)]
+        index = (*i[:axis], *(position for position, _ in wrapped), *i[end:])
         return (
             index,
             lambda old: COMBINE[mode](old, read(new, i, shape)),
             te.all(*(in_bounds for _, in_bounds in wrapped)),
         )
 
-    return te.update(x, shape, element, ordered=len(outer), name=f"T_{op}")
+    return te.update(x, shape, element, ordered=end, name=f"T_{op}")
 
 
 def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: int = 1, axis: int = 0) -> te.Tensor:

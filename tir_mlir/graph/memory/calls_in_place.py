@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
-from tir_mlir.dialect.ir import Func, annotation_keys, attrs, funcs, ops
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, ops
 from tir_mlir.graph.memory import places
 
 IN_PLACE = "graph.in_place"
@@ -85,12 +85,16 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     """Make each result of a function the buffer of an input, where both may be one.
 
     def add(A, B, C): for i: C[i] = A[i] + B[i]   -->   def add(A, B): for i: A[i] = A[i] + B[i]
+
+    Nests that copy the input to the result are erased: they would write each element where it was read.
     """
     func = Func(op)
     names, facts = {}, attrs.argument_attrs(op)
     for source, result in pairs:
         names[func.arg_name(result)] = func.arg_name(source)
         func.args[result].replace_all_uses_with(func.args[source])
+    for nest in [inner for inner in direct_ops(op)[:-1] if _copies_to_itself(inner)]:
+        nest.erase()
     gone = sorted((result for _, result in pairs), reverse=True)
     for number in gone:
         func.body.erase_argument(number)
@@ -98,6 +102,27 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in facts])
     op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([v.type for v in func.args], []))
     rename_buffers(op, names)
+
+
+_NESTS = frozenset("affine.for affine.parallel affine.yield affine.if affine.apply affine.load affine.store".split())
+
+
+def _copies_to_itself(nest: ir.Operation) -> bool:
+    """Whether a nest writes only what it has read at the same place."""
+    if nest.name not in ("affine.for", "affine.parallel"):
+        return False
+    inner = list(ops(nest))
+    stores = [op for op in inner if op.name == "affine.store"]
+    return bool(stores) and all(op.name in _NESTS for op in inner) and all(map(_stores_what_is_there, stores))
+
+
+def _stores_what_is_there(store: ir.Operation) -> bool:
+    value, target, *indices = store.operands
+    if isinstance(value, ir.BlockArgument):
+        return False
+    load = ir.OpResult(value).owner.operation
+    same = load.name == "affine.load" and list(load.operands) == [target, *indices]
+    return same and load.attributes["map"] == store.attributes["map"]
 
 
 def rename_buffers(op: ir.Operation, names: Mapping[str, str]) -> None:

@@ -141,7 +141,7 @@ class _Writer:
         entry = create.func(self.name, *self._signature(), attributes={"global_symbol": self.name, "tir.noalias": True})
         args = list(entry.body.arguments)
         spaces = [(INPUT, i) for i in range(len(self.plan.inputs))]
-        spaces += [(OUTPUT, i) for i in range(len(self.plan.outputs))]
+        spaces += [(OUTPUT, i) for i, _ in self.plan.made_outputs]
         spaces += [(WEIGHT, 0), (ARENA, 0)] if self.in_arena else []
         self.arguments = dict(zip(spaces, args, strict=True))
         with create.at_end(entry.body):
@@ -191,7 +191,7 @@ class _Writer:
 
     def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
-        outputs = [(output_name(i, self.plan), type_) for i, type_ in enumerate(self.plan.outputs)]
+        outputs = [(output_name(i, self.plan), type_) for i, type_ in self.plan.made_outputs]
         total = None if self.plan.arena.offsets is None else self.plan.arena.total
         bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total)) if self.in_arena else ()
         types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]

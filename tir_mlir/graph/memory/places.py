@@ -66,7 +66,8 @@ class Call:
 
 @dataclass
 class Plan:
-    """A graph as calls on memory, in order, and copies at its end."""
+    """A graph as calls on memory, in order, and copies at its end. donated: see `donations`; such results are no
+    outputs of the function."""
 
     inputs: list[tuple[str, TensorType]] = field(default_factory=list)
     outputs: list[TensorType] = field(default_factory=list)
@@ -75,11 +76,17 @@ class Plan:
     calls: list[Call] = field(default_factory=list)
     copies: list[tuple[Place, Place]] = field(default_factory=list)
     arena: Arena = field(default_factory=lambda: arena.plan([]))
+    donated: dict[int, int] = field(default_factory=dict)
 
     @property
     def symbols(self) -> list[str]:
         """The names of the sizes, sorted."""
         return sorted({s for _, t in self.inputs for size in t.shape for s in size_code.symbols(size)})
+
+    @property
+    def made_outputs(self) -> list[tuple[int, TensorType]]:
+        """The results that have memory of their own, by number."""
+        return [(number, type_) for number, type_ in enumerate(self.outputs) if number not in self.donated]
 
     @property
     def every_call(self) -> list[Call]:
@@ -112,25 +119,40 @@ def plan(
     in_place: Collection[tuple[str, int, int]] = (),
     shared: bool = True,
     scratch: Mapping[str, int] | None = None,
+    donated: Mapping[int, int] | None = None,
 ) -> Plan:
     """Assign memory to the values of a graph, whose nodes are views, calls of TensorIR and packed functions.
 
+    donated: results that are put where inputs lie, by their numbers, see `donations`; nothing is written to them.
     in_place: (function, input, result), of parameters that may be one buffer. shared: let buffers that are not needed
     at the same time share memory. scratch: bytes that functions need for themselves, by name. Errors: GraphError for
     other nodes, and for tensors, or all of them together, of more bytes than there are addresses.
     """
-    return _Planner(_Nodes(func), in_place, shared, scratch or {}).run()
+    return _Planner(_Nodes(func), in_place, shared, scratch or {}, donated).run()
+
+
+def donations(func: TensorFunc) -> dict[int, int]:
+    """The results of a graph that are put where inputs lie: the number of the result, and that of the input among those
+    that are no weights."""
+    named = attrs.get(func.op, encoding.DONATED, {})
+    names = [func.input_name(number) for number in passed_inputs(func)] if named else []
+    return {result: names.index(name) for name, result in named.items()}
 
 
 def arena_sizes(func: TensorFunc, scratch: Mapping[str, int]) -> Callable[[Collection[tuple[str, int, int]]], int]:
     """The bytes of the arena of a graph for what may be in place, where symbolic sizes are what they are taken for."""
-    nodes = _Nodes(func)
-    return lambda in_place: _Planner(nodes, in_place, True, scratch).run(arena_only=True).arena.guess
+    nodes, donated = _Nodes(func), donations(func)
+
+    def size(in_place: Collection[tuple[str, int, int]]) -> int:
+        made = _Planner(nodes, in_place, True, scratch, donated).run(arena_only=True)
+        return made.arena.guess + sum(source.space == ARENA for source, _ in made.copies)
+
+    return size
 
 
 def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
     """What `in_place` of `plan` could have: inputs of the type of a result that no later node reads."""
-    planner = _Planner(_Nodes(func), (), True, {})
+    planner = _Planner(_Nodes(func), (), True, {}, donations(func))
     planner.run(arena_only=True)
     return list(planner.wanted)
 
@@ -221,12 +243,18 @@ class _Planner:
     """
 
     def __init__(
-        self, nodes: _Nodes, in_place: Collection[tuple[str, int, int]], shared: bool, scratch: Mapping[str, int]
+        self,
+        nodes: _Nodes,
+        in_place: Collection[tuple[str, int, int]],
+        shared: bool,
+        scratch: Mapping[str, int],
+        donated: Mapping[int, int] | None = None,
     ):
-        self.shared, self.scratch = shared, scratch
+        self.shared, self.scratch, self.donated = shared, scratch, donated or {}
+        self.given: set[ir.Value] = set()  # the inputs whose memory results take
         self.nodes, self.func, self.in_place, self.steps = nodes, nodes.func, in_place, nodes.steps
         self.type_of, self.roots, self.arguments = nodes.type_of, nodes.roots, nodes.arguments
-        self.made = Plan()
+        self.made = Plan(donated=dict(self.donated))
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
         self.last: dict[ir.Value, int] = {}
@@ -251,6 +279,7 @@ class _Planner:
         _check_bytes(self.func, self.made.arena.total, "the memory of the results between the nodes of")
         for slot, (_, take) in zip(self.made.arena.slots, claims, strict=True):
             take(slot)
+        self._give_back()
         if not arena_only:
             self.made.calls = self.calls()
         return self.made
@@ -311,11 +340,29 @@ class _Planner:
         for number, value in enumerate(self.func.outputs):
             type_, root = self.type_of(value), self._root(value)
             self.made.outputs.append(type_)
-            if root in self.fixed:
+            if number in self.donated:
+                self.last[root] = self.time  # it is copied at the end, or lies there
+                self.first.setdefault(root, 0)
+                self.given.add(self.nodes.passed[self.donated[number]])
+            elif root in self.fixed:
+                self.last[root] = self.time
                 space, index = self.fixed[root]
                 self.made.copies.append((Place(space, index, type_), Place(OUTPUT, number, type_)))
             else:
                 self.fixed[root] = OUTPUT, number
+
+    def _give_back(self) -> None:
+        """Copy donated results, where their memory is not that of the input already. Errors: GraphError for two that
+        change places."""
+        targets = set(self.donated.values())
+        for number, target in self.donated.items():
+            value = self.func.outputs[number]
+            source, place = self.place(value), Place(INPUT, target, self.type_of(value))
+            if source.space == INPUT and source.index in targets - {target}:
+                name = self.made.inputs[target][0]
+                raise GraphError(f"the new {name} is another input that is written; fix: a copy of it, x.clone()")
+            if (source.space, source.index) != (INPUT, target):
+                self.made.copies.append((source, place))
 
     def _share(self) -> None:
         """Let results overwrite inputs that are not used later, where the function allows it."""
@@ -329,8 +376,9 @@ class _Planner:
         roots, type_ = [self._root(v) for v in inputs], self.type_of(value)
         for operand, root in enumerate(roots):
             holder = self._holder(root)
+            free = holder not in self.fixed or (self._is_given(holder) and value not in self.fixed)
             if (
-                holder not in self.fixed
+                free
                 and roots.count(root) == 1
                 and self.last[holder] == self.spans[number][1]
                 and self.type_of(inputs[operand]) == type_
@@ -341,6 +389,10 @@ class _Planner:
                     self._join(holder, value)
                     self.joined.setdefault(number, []).append(candidate[1:])
                     return
+
+    def _is_given(self, holder: ir.Value) -> bool:
+        """Whether the memory of a value is that of an input that results may take."""
+        return holder in self.given and self.fixed[holder][0] == INPUT
 
     def _holder(self, root: ir.Value) -> ir.Value:
         while root in self.shares:

@@ -71,9 +71,9 @@ def _gather_elements(data: Any, indices: Any, axis: int = 0) -> Any:
     return topi.gather(data, axis, indices)
 
 
-def _index_put(data: Any, *tensors: Any, accumulate: bool = False) -> Any:
-    """data with data[i0, i1, ..] = values. The operands are data, indices for each of its first axes, and values."""
-    return topi.index_put(data, tensors[:-1], tensors[-1], accumulate)
+def _index_put(data: Any, *tensors: Any, accumulate: bool = False, axis: int = 0) -> Any:
+    """data with data[:, i0, i1] = values. The operands are data, indices for its axes from `axis` on, and values."""
+    return topi.index_put(data, tensors[:-1], tensors[-1], accumulate, axis)
 
 
 def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str = "float32") -> Any:

@@ -45,6 +45,12 @@ def export_model(
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
+    if plan.donated:
+        names = ", ".join(plan.inputs[number][0] for number in plan.donated.values())
+        raise BuildError(
+            f"the model writes to its inputs {names}, and an exported one has inputs and outputs; fix: build the graph "
+            'of mutated="return"'
+        )
     if apart := python_calls(plan):
         raise BuildError(
             f"the model calls {', '.join(sorted(apart))} of Python, which a library without Python cannot; fix: give "

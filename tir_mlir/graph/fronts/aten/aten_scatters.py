@@ -22,22 +22,11 @@ def index_put(e: TorchEmitter, x: Any, indices: Any, values: Any, accumulate: bo
         raise GraphError("a mask among other indices\n  fix: use torch.where")
     unindexed = [axis for axis in range(len(x.shape)) if axis not in indexed]
     together = indexed == list(range(indexed[0], indexed[0] + len(indexed)))
-    position = indexed[0] if together else 0
-    if position:
-        values = _indexed_first(e, x, tensors, indexed, position, values)
+    if together:
+        return e.op("index_put", x, *tensors, values, accumulate=accumulate, axis=indexed[0])
     order = [*indexed, *unindexed]
     written = e.op("index_put", e.permute(x, order), *tensors, values, accumulate=accumulate)
     return e.permute(written, [order.index(a) for a in range(len(x.shape))])
-
-
-def _indexed_first(e: TorchEmitter, x: Any, tensors: Any, indexed: Any, position: int, values: Any) -> Any:
-    """Values of x[:, i], whose indexed axes are behind `position` others, with these first."""
-    outer = max(len(t.shape) for t in tensors)
-    rank = outer + len(x.shape) - len(indexed)
-    if len(values.shape) < rank:
-        values = e.reshape(values, [*[1] * (rank - len(values.shape)), *values.shape])
-    last = range(position + outer, rank)
-    return e.permute(values, [*range(position, position + outer), *range(position), *last])
 
 
 def _put_where(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any, accumulate: bool) -> Any:

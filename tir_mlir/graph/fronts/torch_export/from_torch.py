@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ def from_torch(
     ops: the meaning of operators, {torch.ops.aten.x.default: f}: f takes te tensors for the operands that are tensors,
     the rest as in torch, and returns a te tensor or several; it comes before what is known.
     mutated: what becomes of inputs and buffers that forward writes to: "refuse", or "return": they are inputs, named
-    as in the state dict, after those of forward, and their new values are outputs after those of forward.
+    as in the state dict, after those of forward, and their new values are outputs after those of forward. "in_place":
+    the same, and a model writes the new values where the inputs lie, so that it returns these.
     cache: take the graph of an earlier import whose forward made the same calls of torch, which are found by running it
     on tensors without data; not with `dynamic`, `ops`, operators of your own in the table, or where the calls do not
     tell all that is computed.
@@ -58,8 +59,8 @@ def from_torch(
     """
     from tir_mlir.graph.fronts.torch_export import cached_import, given_model  # they need torch
 
-    if mutated not in ("refuse", "return"):
-        raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse" or "return"')
+    if mutated not in ("refuse", "return", "in_place"):
+        raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
     user_ops = {operator_name(op): function for op, function in (ops or {}).items()}
     module = given_model.as_module(model)
     given_model.warn_of_training(module)
@@ -67,7 +68,7 @@ def from_torch(
     def imported() -> Any:
         program, names = exported(module, example_inputs, example_kwargs, dynamic)
         decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
-        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated == "return").graph()
+        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated).graph()
 
     with followed("import of a model"):
         if not cache or user_ops or dynamic is not None or foreign_operators():
@@ -110,10 +111,10 @@ class TorchImporter:
         program: Any,
         size_names: Mapping[str, str],
         user_ops: Mapping[str, Callable[..., Any]],
-        returns_mutated: bool,
+        mutated: str,
     ):
         self.builder, self.program, self.given = builder, program, user_ops
-        self.returns_mutated = returns_mutated
+        self.mutated = mutated
         self.sizes = TorchSizes(dict(size_names))
         self.emitter = TorchEmitter(builder, self.sizes)
         self.refusals, self.translations = Refusals(), translations()
@@ -146,10 +147,10 @@ class TorchImporter:
     def _check_writes(self) -> None:
         signature = self.program.graph_signature
         written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
-        if written and not self.returns_mutated:
+        if written and self.mutated == "refuse":
             raise GraphError(
                 f"from_torch: forward writes to {', '.join(written)}, and a graph has no state\n"
-                '  fix: pass it as an input and return its new value, or mutated="return", which does so'
+                '  fix: pass it as an input and return its new value, or mutated="in_place" or "return", which do so'
             )
 
     def _inputs(self) -> None:
@@ -222,6 +223,19 @@ class TorchImporter:
                 )
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
         self.builder.output(*(self._real(self.values[value]) for _, value in outputs))
+        if self.mutated == "in_place":
+            self._donate([value for _, value in outputs])
+
+    def _donate(self, outputs: Sequence[Any]) -> None:
+        """Let the new value of what is written take the memory of the old one."""
+        signature = self.program.graph_signature
+        nodes = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        placeholders = {target: name for name, target in signature.inputs_to_buffers.items()}
+        written = {name: placeholders[target] for name, target in signature.buffers_to_mutate.items()}
+        written |= signature.user_inputs_to_mutate
+        numbers = {value.name: number for number, value in enumerate(outputs)}
+        for result, name in written.items():
+            self.builder.donate(self.values[nodes[name]], numbers[result])
 
     def _real(self, value: Any) -> Any:
         """A result as it is; of complex numbers their parts as a last axis, as torch.view_as_real."""
