@@ -206,13 +206,6 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
     """
     import torch
 
-    with torch.no_grad():  # torch refuses some programs whose parameters have gradients
-        return _in_known_operators(program, supported)
-
-
-def _in_known_operators(program: Any, supported: Collection[str]) -> Any:
-    import torch
-
     if not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
         program = program.run_decompositions({})
     table: dict[Any, Any] = {}
