@@ -133,9 +133,9 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     sizes: dict[str, Any] = {}
     for letters, x in zip(inputs, tensors, strict=True):
         for letter, size in zip(letters, x.shape, strict=True):
-            if is_one(sizes.get(letter)):
+            if is_one(sizes.setdefault(letter, size)):
                 sizes[letter] = size
-            if not is_one(size) and not same(sizes.setdefault(letter, size), size):
+            if not is_one(size) and not same(sizes[letter], size):
                 problem = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
                 raise refuse("einsum", problem, "give axes of one letter the same size")
     sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
