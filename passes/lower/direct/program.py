@@ -9,14 +9,14 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, is_block, is_init, is_loop, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, YIELDS
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, read
 
 FLOATS = frozenset(
     "arith.addf arith.subf arith.mulf arith.divf arith.maximumf arith.minimumf arith.maxnumf arith.minnumf "
-    "arith.negf math.absf math.sqrt math.rsqrt".split()
+    "arith.negf math.absf math.sqrt math.rsqrt arith.cmpf arith.select".split()
 )
 """The operations on floats that are written."""
-OTHERS = frozenset(("arith.cmpf", "arith.select"))
 
 
 @dataclass(eq=False)
@@ -196,7 +196,7 @@ class _BlockReader:
         if bool(sums) != (init is not None):
             raise NotDirect("a reduction without a first value")
         start, ops = None, [op for op in block.body_ops() if not is_init(op)]
-        stores = [op for op in ops if op.name == "affine.store"]
+        stores = [op for op in ops if op.name == AFFINE_STORE]
         if len(stores) != 1:
             raise NotDirect("a block of several stores, or of none")
         store = stores[0]
@@ -239,7 +239,7 @@ class _BlockReader:
 
     def _read(self, op: ir.Operation) -> None:
         """Note the value of an op."""
-        if op.name in ("affine.store", "affine.yield"):
+        if op.name == AFFINE_STORE or op.name in YIELDS:
             return
         if len(op.results) != 1:
             raise NotDirect(op.name)
@@ -248,13 +248,13 @@ class _BlockReader:
     def _expression(self, op: ir.Operation) -> Expression:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
             return Constant(ir.FloatAttr(op.attributes["value"]).value)
-        if op.name == "affine.load":
+        if op.name == AFFINE_LOAD:
             place = self._place(op.operands[0], op)
             return Partial() if place == self._partial else Load(*place)
         if op.name == "affine.if" and len(op.regions[1].blocks):
             conditions = tuple((self._index(c.index), c.is_eq) for c in walk.constraints(op))
             return Choice(conditions, self._branch(op, 0), self._branch(op, 1))
-        if op.name in FLOATS or op.name in OTHERS:
+        if op.name in FLOATS:
             types = {str(operand.type) for operand in op.operands} - {"f32", "i1"}
             if not types:
                 predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpf" else 0
