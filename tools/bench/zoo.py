@@ -231,9 +231,8 @@ def _in_turns(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[floa
 
 def outcome(name: str, limit: float, threads: int | None, imports: bool = False) -> dict[str, Any]:
     """What a process says of a model; where it dies or takes too long, that."""
-    command = [sys.executable, "-W", "ignore", __file__, "--one", name] + (
-        ["--threads", str(threads)] if threads else []
-    )
+    command = [sys.executable, "-W", "ignore", __file__, "--one", name, *["--imports"] * imports]
+    command += ["--threads", str(threads)] if threads else []
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
