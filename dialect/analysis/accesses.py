@@ -135,13 +135,14 @@ def of_op(op: ir.Operation) -> list[Access]:
     """The accesses of the op itself (not of nested ops)."""
     name = op.name
     if name in AFFINE_ACCESSES or name in COMPUTED_ACCESSES:
-        kind = READ if name in LOADS else WRITE
-        parts = () if is_view(defining_op(accessed(op))) else parts_of(op)
-        if name in AFFINE_ELEMENT_ACCESSES and not is_view(defining_op(value := accessed(op))):
+        kind, value = READ if name in LOADS else WRITE, accessed(op)
+        behind_view = is_view(defining_op(value))
+        parts = () if behind_view else _split(value).get(op, ())
+        if name in AFFINE_ELEMENT_ACCESSES and not behind_view:
             indices = access_indices(op)
             return [Access(op, value, kind, tuple(indices), (Index.constant(1),) * len(indices), True, parts)]
         exact = name in AFFINE_ACCESSES
-        access = _access(op, accessed(op), kind, access_indices(op) if exact else known_indices(op))
+        access = _access(op, value, kind, access_indices(op) if exact else known_indices(op))
         return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         view = pointed(op)
@@ -393,20 +394,18 @@ Sum = dict[Sizes, Index]
 """An index as a sum of expressions times products of sizes."""
 
 
-def parts_of(op: ir.Operation) -> tuple[Index, ...]:
-    """The parts of all indices of a load or store, outer strides first; () if its buffer has no linearized index."""
-    return _split(accessed(op)).get(op, ())
+_SPLITTABLE = ELEMENT_ACCESSES | {"memref.dim"}
 
 
 @remembered
 def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
-    """The parts of the indices of all accesses to a buffer; {} if they do not split alike."""
-    named = [(op.name, op) for op in (use.owner.operation for use in buffer.uses)]
-    if not any(name in COMPUTED_ACCESSES for name, _ in named) or any(
-        name not in ELEMENT_ACCESSES and name != "memref.dim" for name, _ in named
-    ):
+    """The parts of the indices of all accesses to a buffer, outer strides first; {} if none is linearized, or if they
+    do not split alike."""
+    users = [use.owner.operation for use in buffer.uses]
+    names = {op.name for op in users}
+    if names.isdisjoint(COMPUTED_ACCESSES) or not names <= _SPLITTABLE:
         return {}
-    users = [op for name, op in named if name != "memref.dim"]
+    users = [op for op in users if op.name != "memref.dim"]
     sums = {op: _sums(op) for op in users}
     if any(None in sums_of_op for sums_of_op in sums.values()):
         return {}

@@ -45,6 +45,7 @@ from tir_mlir.dialect.ir import (
     read_map,
     symbol_name,
     symbols_by_name,
+    touch,
 )
 from tir_mlir.dialect.ir.op_traits import ALLOCS, COMPUTED_ACCESSES, LOADS
 from tir_mlir.dialect.presburger import has_division, intervals, question, region_map, to_index
@@ -150,6 +151,7 @@ def _symbols_for(block: Block, block_regions: Sequence[Region], dims: Sequence[i
         raise NotProvable(
             f"a region of block {block.name} depends on a loop around it; bind that loop to an iter of the block"
         )
+    touch(block.op)
     facts = block.op.attributes
     for key in (attrs.MIN, attrs.EXTENT):
         facts[key] = _wider(facts[key], len(new))

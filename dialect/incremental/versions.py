@@ -1,12 +1,13 @@
 """Versions of a program: which were verified, what they contain, and how one is made into the next.
 
-Of a version that steps have left behind, only what the next version has not is kept. A step edits a copy of the
-program, so that an error or an interrupt leaves it as it was. Among many nests, to copy all costs more than the step.
-So the module of the version before is made into the copy: it gets copies of the nests that the last step changed. Those
-it had instead go to a module of their own, from which the version can be made again:
+Of a version that steps have left behind, only what the next version has not is kept. A step edits the module of the
+version, of which much is known by then (`Answers`), and the version keeps a copy, so that an error or an interrupt
+leaves it as it was. Among many nests, to copy all costs more than the step. So the module of the version before is made
+into the copy: it gets copies of the nests that the last step changed. Those it had instead go to a module of their own,
+from which the version can be made again:
 
     version 7: module   --step-->  version 8: module
-    version 7: nests that version 8 has not;  version 8: module;  the old module of 7, now as 8: the next step edits it
+    version 7: nests that version 8 has not;  version 8: the old module of 7, now as 8;  the next step edits that of 8
 
 The table of the module after a step is that of the module before, except for what the step changed. Users may edit
 their modules, so those are known by a digest.
@@ -36,7 +37,7 @@ from tir_mlir.dialect.incremental.contents import (
     read_function,
     signature,
 )
-from tir_mlir.dialect.ir import Func, attrs, clone_module, entered, funcs, top_of, visit, walk
+from tir_mlir.dialect.ir import Answers, Func, attrs, clone_module, entered, funcs, top_of, visit, walk
 from tir_mlir.dialect.ir.memo import listener
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
@@ -203,7 +204,7 @@ _lock = threading.RLock()
 
 
 class Version:
-    """A version of a program. `before`: the one that a step was applied to.
+    """A version of a program. `before`: the one that a step was applied to. `answers`: what is known of its module.
 
     Its module is only edited if nobody else has it. shared: several schedules have the version, or a user its module
     (an op does not keep its module alive, so references do not tell).
@@ -212,9 +213,10 @@ class Version:
     smallest = 32
     """With fewer ops in the bodies of functions, it is faster to copy them all."""
 
-    def __init__(self, module: ir.Module, before: Version | None = None):
+    def __init__(self, module: ir.Module, before: Version | None = None, answers: Answers | None = None):
         self.shared = False
         self._module: ir.Module | None = module
+        self._answers = answers
         self._before = None if before is None else weakref.ref(before)
         self._difference: _Difference | None = None
 
@@ -225,18 +227,42 @@ class Version:
 
     def shown(self) -> ir.Module:
         """The module, for a user to keep."""
-        self.shared = True
+        self.shared, self._answers = True, None
         return self.module
 
     def __reduce__(self) -> tuple[Callable[[str], Version], tuple[str]]:
         with entered():
             return _parsed, (str(self.module.operation.get_asm(enable_debug_info=True)),)
 
-    def copy(self) -> ir.Module:
-        """A copy of the module, for a step to edit."""
+    def known(self) -> Answers:
+        """The period in which queries about the module are kept; a new one if others may edit it, or ask as well."""
+        if self.shared:
+            return Answers()
+        if self._answers is None:
+            self._answers = Answers()
+        return self._answers
+
+    def lend(self) -> Lent:
+        """A module for a step to edit: that of the version, which gets a copy instead. The copy, if others have it."""
+        copy = self._copy()
+        if self.shared:
+            return Lent(copy, Answers())
+        lent = Lent(self.module, self.known(), self)
+        self._answers = None
+        _hand_over(lent.module, copy)
+        self._module = copy
+        return lent
+
+    def _copy(self) -> ir.Module:
         before = None if self._before is None or self.shared else self._before()
         copy = None if before is None or before.shared else before._turned_into(self)
         return clone_module(self.module) if copy is None else copy
+
+    def _take_back(self, lent: Lent) -> None:
+        assert self._module is not None
+        _hand_over(self._module, lent.module)
+        self._module = lent.module
+        self._answers = lent.answers
 
     def _turned_into(self, later: Version) -> ir.Module | None:
         """The module of this version, made into a copy of the next one. None if someone has it, or if it is not
@@ -248,7 +274,7 @@ class Version:
             if parts is None:
                 return None
             self._difference = _Difference(later, [part.stored() for part in parts], _attributes(self._module))
-            module, self._module = self._module, None
+            module, self._module, self._answers = self._module, None, None
         forget(module)
         for part in parts:
             part.renew()
@@ -280,6 +306,28 @@ class Version:
                     old._module, old._difference = module, None
                     module = module if old is self else clone_module(module)
         return module
+
+
+@dataclass(frozen=True)
+class Lent:
+    """A module that a step edits, and what is known of it until then. owner: the version whose module it was."""
+
+    module: ir.Module
+    answers: Answers
+    owner: Version | None = None
+
+    def give_back(self) -> None:
+        """Return the module, after a step that was refused, if nothing in it was edited."""
+        if self.owner is not None and self.answers.is_open():
+            self.owner._take_back(self)
+
+
+def _hand_over(module: ir.Module, copy: ir.Module) -> None:
+    """Give the table of a module to a copy of it; the module has none then."""
+    table = _tables.get(module)
+    if table is not None:
+        _tables[copy] = table
+        forget(module)
 
 
 def _parsed(text: str) -> Version:

@@ -42,8 +42,10 @@ from tir_mlir.dialect.ir.index import step as step
 from tir_mlir.dialect.ir.index import trim as trim
 from tir_mlir.dialect.ir.index import used_dims as used_dims
 from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
+from tir_mlir.dialect.ir.memo import Answers as Answers
 from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
 from tir_mlir.dialect.ir.memo import answers as answers
+from tir_mlir.dialect.ir.memo import apart as apart
 from tir_mlir.dialect.ir.memo import by_structure as by_structure
 from tir_mlir.dialect.ir.memo import frozen as frozen
 from tir_mlir.dialect.ir.memo import new_names as new_names
@@ -52,6 +54,7 @@ from tir_mlir.dialect.ir.memo import remembered as remembered
 from tir_mlir.dialect.ir.memo import top_of as top_of
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users
+from tir_mlir.dialect.ir.memo import until_edit as until_edit
 from tir_mlir.dialect.ir.symbols import KeptSymbols as KeptSymbols
 from tir_mlir.dialect.ir.symbols import erase_symbol as erase_symbol
 from tir_mlir.dialect.ir.symbols import kept_symbols as kept_symbols

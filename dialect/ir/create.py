@@ -13,7 +13,7 @@ from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
-from tir_mlir.dialect.ir.memo import ENTRIES, touch_here
+from tir_mlir.dialect.ir.memo import ENTRIES, tell_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name, visit
 
@@ -51,6 +51,7 @@ def fresh_id(op: ir.Operation) -> int:
     while root.parent is not None:
         root = root.parent.operation
     number = _next_id(root)
+    tell_edit()
     root.attributes["tir.next"] = attrs.to_attr(number + 1)
     return number
 
@@ -386,6 +387,7 @@ def store(value: ir.Value, buffer: ir.Value, indices: Sequence[Index | int]) -> 
 
 def assume(condition: ir.Value) -> ir.Operation:
     """`T.assume(condition)` on data. Lowering drops it."""
+    touch_here()
     no_bundles = {"op_bundle_sizes": ir.DenseI32ArrayAttr.get([])}
     return ir.Operation.create("llvm.intr.assume", operands=[condition], attributes=no_bundles)
 
@@ -395,6 +397,7 @@ def apply(index: Index | int) -> ir.Value:
     index = Index.wrap(index)
     if (value := index.is_value()) is not None:
         return value
+    touch_here()
     if (number := index.as_constant()) is not None:
         return arith.constant(ir.IndexType.get(), number)
     map_, operands = emit_map([index])

@@ -1,8 +1,9 @@
 """Analysis caches, and the record of edits that makes what is cached stale.
 
 `remembered` caches results while modules are frozen: verification, and the checks of a primitive, repeat the same
-queries. `by_structure` caches results across modules under a structural key: a step works on a clone, so all ops are
-new after it although most of the program is unchanged.
+queries. Those about a version of a program are kept until the next edit (`until_edit`): what the verifier asks after a
+step, lookups and the checks of the next step ask again. `by_structure` caches results across modules under a structural
+key: functions and blocks that look alike are checked once.
 
 Code that edits the IR must tell which ops it edits (`touch`), and which shape variables it creates. The functions of
 `edit`, `create` and `attrs` tell it, and primitives that change an op directly. Ops created at the top of a function
@@ -14,7 +15,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, TypeVar
 
@@ -35,6 +37,8 @@ def _dead() -> None:
 class _State(threading.local):
     held: Callable[[], Any] = staticmethod(_dead)
     """A weak reference to the current frozen period."""
+    open: Callable[[], Any] = staticmethod(_dead)
+    """A weak reference to the period that the next edit ends."""
 
 
 _state = _State()
@@ -59,13 +63,23 @@ class BoundedDict(dict[K, V], Generic[K, V]):
 
 
 class Answers(type(threading.RLock())):  # type: ignore[misc]
-    """The cache of one frozen period, valid while entered and kept alive only by the `with` statement.
+    """The cache of one frozen period, valid while entered; kept alive by the `with` statement, or for `until_edit`.
 
     A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
     """
 
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
+
+    def end(self) -> None:
+        """Forget all: what it is about is edited."""
+        self.known = {}
+        if _state.held() is self:
+            _state.held = _dead
+
+    def is_open(self) -> bool:
+        """Whether the next edit ends it: there was none since it was entered."""
+        return _state.open() is self
 
 
 def answers() -> dict[Any, Any] | None:
@@ -89,6 +103,33 @@ def frozen() -> Answers:
         period = Answers()
         _state.held = weakref.ref(period)
     return period
+
+
+def until_edit(period: Answers) -> Answers:
+    """A context manager: a frozen period that ends at the next edit, or with the statement. May be entered again until
+    then; all that is asked in it is of one module, or of such as are never edited (see `apart`)."""
+    _state.held = _state.open = weakref.ref(period)
+    return period
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
+    held, period = _state.held, Answers()
+    _state.held = weakref.ref(period)
+    try:
+        with period:
+            yield
+    finally:
+        _state.held = held
+
+
+def tell_edit() -> None:
+    """End the period that lasts until the next edit: one is about to be made."""
+    period = _state.open()
+    if period is not None:
+        _state.open = _dead
+        period.end()
 
 
 def only_reads(function: F) -> F:
@@ -184,6 +225,7 @@ def listener() -> Listener | None:
 
 def touch(*edited: ir.Operation) -> None:
     """Record that ops are edited, moved or erased: call it before, and after a move to another place."""
+    tell_edit()
     current = listener()
     if current is not None:
         for op in edited:
@@ -192,6 +234,7 @@ def touch(*edited: ir.Operation) -> None:
 
 def touch_users(*values: ir.Value) -> None:
     """Record that all uses of values change."""
+    tell_edit()
     current = listener()
     if current is not None:
         for value in values:
@@ -200,6 +243,7 @@ def touch_users(*values: ir.Value) -> None:
 
 def touch_here() -> None:
     """Record that an op is created at the insertion point. At the top of a function that needs no record."""
+    tell_edit()
     current = listener()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
@@ -209,6 +253,7 @@ def touch_here() -> None:
 
 def touch_size(name: str) -> None:
     """Record that a shape variable is created at the top of a function."""
+    tell_edit()
     current = listener()
     if current is not None:
         current.sizes.add(name)

@@ -130,13 +130,13 @@ def product(factors: Sequence[Index]) -> ir.Value:
     name = SIGN.join(texts)
     if name in symbols:
         return symbols[name]
+    touch_size(name)
     with _after(func.body, [v for t in texts for v in parts[t].values]), ir.Location.unknown():
         operands = [apply(parts[text]) for text in texts]
         result = operands[0]
         for operand in operands[1:]:
             result = arith.muli(result, operand)
     result.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
-    touch_size(name)
     if any(attrs.is_wide(v) for text in texts for v in parts[text].values):
         result.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(attrs.WIDE)
     return result

@@ -282,6 +282,13 @@ class Block(View):
         return f'block "{self.name}"'
 
 
+@lru_cache(maxsize=ENTRIES)
+def _argument_name(facts: ir.Attribute, number: int) -> str:
+    """The name of a parameter, of the attributes of all."""
+    own = ir.DictAttr(ir.ArrayAttr(facts)[number])
+    return ir.StringAttr(own[attrs.NAME]).value if attrs.NAME in own else "buf"
+
+
 @dataclass(unsafe_hash=True, slots=True)
 class Buffer:
     """A memref with a name: a parameter, an allocation, or a match_buffer view. Immutable."""
@@ -323,7 +330,10 @@ class Buffer:
     @property
     def name(self) -> str:
         op = self.op
-        return self.attributes.get(attrs.NAME, "buf") if op is None else attrs.get(op, attrs.NAME, "buf")
+        if op is not None:
+            return attrs.get(op, attrs.NAME, "buf")
+        facts = self.value.owner.owner.attributes
+        return _argument_name(facts["arg_attrs"], self.value.arg_number) if "arg_attrs" in facts else "buf"
 
     @property
     def dtype(self) -> str:

@@ -260,10 +260,15 @@ def parse_set(text: str) -> tuple[ir.AffineMap, tuple[bool, ...]]:
         raise NotAffine(f"the condition {exprs} contains a constant that does not fit an index (64 bits)") from None
 
 
+@lru_cache(maxsize=ENTRIES)
+def _condition(set_: ir.Attribute) -> tuple[ir.AffineMap, tuple[bool, ...]]:
+    return parse_set(str(set_))
+
+
 @remembered
 def constraints(if_op: ir.Operation) -> list[Constraint]:
     """The conjunction of an `affine.if` (its set is parsed from text: the bindings cannot read it)."""
-    map_, kinds = parse_set(str(if_op.attributes["condition"]))
+    map_, kinds = _condition(if_op.attributes["condition"])
     indices = read_map(map_, list(if_op.operands))
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
 

@@ -22,11 +22,13 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     all_blocks,
+    apart,
     attrs,
     by_structure,
     child_towards,
     common_parent,
     func_of,
+    funcs,
     is_block,
     is_init,
     is_inside,
@@ -58,15 +60,15 @@ from tir_mlir.dialect.presburger import (
 from tir_mlir.dialect.verify.violation import fail
 
 
-def cover(func: Func, blocks: Sequence[Block], source: bool, old_func: Func | None) -> None:
+def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: ir.Module | None) -> None:
     """Check that blocks writing a parameter run over their whole domain, and that allocations are written before read.
 
     A moved producer may compute less than its domain, so for allocations only the elements that are read count. A
     nested block may be restricted by a guard: its domain is a tile, and the last tile may be partial. In user code
     (`source`) any block may be partial if the text shows it: by a guard, a strided binding (`i * 16`), a constant
     binding, or a loop whose bounds use other loops (`for j in range(i)`); and a loop that other blocks have an iter for
-    may have no iteration. After a step, every element of a parameter that the function wrote `old_func` must still be
-    written.
+    may have no iteration. After a step, every element of a parameter that the function wrote in `old_module` must still
+    be written.
     """
     short = [b for b in blocks if b.has_iters and not covers(b)]
     doubtful: dict[ir.Value, Block] = {}
@@ -77,12 +79,7 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, old_func: Func | No
             if not Buffer(access.buffer).is_param:
                 doubtful.setdefault(access.buffer, block)
             elif not _missing(block, True, source).is_empty():
-                if not (
-                    _shared(func, block, access)
-                    or _left_out_before(func, access.buffer, old_func)
-                    or _ran_before(block, old_func)
-                    or _added_padding(func, block, access.buffer, old_func)
-                ):
+                if not (_shared(func, block, access) or _as_before(func, block, access.buffer, old_module)):
                     _report_uncovered(block, source)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
@@ -102,6 +99,19 @@ def _shared(func: Func, block: Block, access: Access) -> bool:
         own_writes, _, _ = footprint([access], block.op)
         written, _, _ = footprint(writes, func.op)
         return own_writes.range().is_subset(written.range())
+
+
+def _as_before(func: Func, block: Block, param: ir.Value, old_module: ir.Module | None) -> bool:
+    """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before."""
+    if old_module is None:
+        return False
+    with apart():
+        old_func = next((f for f in funcs(old_module) if f.name == func.name), None)
+        return (
+            _left_out_before(func, param, old_func)
+            or _ran_before(block, old_func)
+            or _added_padding(func, block, param, old_func)
+        )
 
 
 def _left_out_before(func: Func, param: ir.Value, old_func: Func | None) -> bool:

@@ -131,13 +131,12 @@ def verify(
 
 
 def _verify(root: ir.Operation, source: bool, old_module: ir.Module | None, changed: ChangedNests | None) -> None:
-    old_funcs = {} if old_module is None else {f.name: f for f in funcs(old_module)}
     for func in funcs(root):
         if changed is None:
             blocks = _check_ops(func.op)
         else:
             blocks = _check_changed(func, changed)
-        cover(func, blocks, source, old_funcs.get(func.name))
+        cover(func, blocks, source, old_module)
         if source:
             for block in blocks:
                 iter_kinds(block)

@@ -1,8 +1,8 @@
 """The schedule primitives: their registry, and how they refuse. Each is a `Schedule` method, a trace step and a pass.
 
 A primitive is a function over views (`Loop`, `Block`) and plain values: docstring (rewrite before -> after, invariant,
-requirements), then all checks, then the edits. It runs no clean-up pass. The caller works on a copy of the module and
-discards it when the primitive raises. What several primitives refuse with the same words, and the `fix:` lines that
+requirements), then all checks, then the edits. It runs no clean-up pass. The caller keeps a copy of the module and goes
+on with that when the primitive raises. What several primitives refuse with the same words, and the `fix:` lines that
 several of them give, are here.
 """
 

@@ -12,8 +12,8 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import InternalError, NotProvable, ScheduleError, StepError, TirError, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
-from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import Func, View, attrs, create, entered, frozen, funcs, touch, user_line
+from tir_mlir.dialect.incremental.versions import Lent, Version
+from tir_mlir.dialect.ir import Answers, Func, View, attrs, create, entered, funcs, until_edit, user_line
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -144,15 +144,15 @@ class Executor(HandleTable):
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
     ) -> Any:
         """Run a primitive and `check`. Errors: StepError if the program is no longer equivalent to the original."""
-        previous = self.module
+        previous = self.version
         result = self._applied(primitive, args, kwargs)
-        if self.module is previous:
+        if self.version is previous:
             return result
         answer = check()
         if answer:
             return result
         step = self.trace.insts[-1]
-        call = CallPrinter(previous, self._values).call(step.name, step.arguments)
+        call = CallPrinter(previous.module, self._values).call(step.name, step.arguments)
         reason = f"the step changes what the program computes: {answer.difference}"
         text = refusal_text(call, f"{reason}\n{answer}", previous, None, self._detail, True)
         error = StepError(reason, answer, text)
@@ -178,10 +178,13 @@ class Executor(HandleTable):
             raise
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
-        module = self.module if primitive.pure else self.version.copy()
         names: dict[int, str] = {}
+        version = self.version
         try:
-            result = (self._run if primitive.pure else self._ran)(primitive, arguments, module, names)
+            if primitive.pure:
+                result = self._run(primitive, arguments, version.module, names)
+            else:
+                version, result = self._ran(primitive, arguments, names)
         except DeciderError as error:
             raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
@@ -196,31 +199,51 @@ class Executor(HandleTable):
         outputs = self._to_handles(result)
         flat = tuple(_flat(outputs))
         step = Instruction(primitive.name, arguments, flat, isinstance(outputs, list))
-        self._record(step, decision, module, user, names)
+        self._record(step, decision, version, user, names)
         if name:
             self.names[step] = name
         return outputs
 
-    def _ran(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
-        """Run a primitive on a clone and verify what it changed; everything if the module before is not known to be
-        verified."""
+    def _ran(self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]) -> tuple[Version, Any]:
+        """Run a primitive. Returns the version that it makes, and its result."""
+        before = self.version
+        lent = before.lend()
+        try:
+            answers, result = self._edited(primitive, arguments, lent, names)
+        except BaseException:
+            lent.give_back()
+            raise
+        return Version(lent.module, before, answers), result
+
+    def _edited(
+        self, primitive: Primitive, arguments: dict[str, Any], lent: Lent, names: dict[int, str]
+    ) -> tuple[Answers, Any]:
+        """Run a primitive and verify what it changed; everything if the module before is not known to be verified.
+        Returns what the verifier knows of the module, and the result of the primitive."""
+        module = lent.module
         verified = versions.known_table(self.module)
         table = verified or (versions.read(self.module) if self.audit is not None else None)
         touched = Touched(module, table.functions) if table is not None else None
         with touched or nullcontext():
-            call = self._call(primitive, arguments, module, names)
-            touch(*(v.op for v in _views_in(call.values()) if not isinstance(v, Func)))
-            first = create.next_id(module)
-            result = self._run_with(primitive, call)
+            with until_edit(lent.answers):
+                call = self._call(primitive, arguments, module, names)
+                if touched is not None:
+                    for view in _views_in(call.values()):
+                        if not isinstance(view, Func):
+                            touched.add(view.op)  # without `touch`: nothing is edited yet
+                first = create.next_id(module)
+                result = self._run_with(primitive, call)
+            lent.answers.end()
             while True:
-                with frozen():
+                answers = Answers()
+                with until_edit(answers):
                     changed = changed_nests(module, touched) if touched else None
                     nests = [f.op for f in funcs(module)] if changed is None else changed.edited
                     may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
                     declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
                     if not declarations:
                         self._verify(primitive, module, changed, verified is not None)
-                        return result
+                        return answers, result
                 for op, key, value in declarations:
                     attrs.put(op, key, value)
                 first = create.next_id(module)  # all are declared
@@ -237,17 +260,18 @@ class Executor(HandleTable):
         versions.record(module, self.module, changed)
 
     def _record(
-        self, instruction: Instruction, decision: Any, module: ir.Module, user: Call, names: Mapping[int, str]
+        self, instruction: Instruction, decision: Any, version: Version, user: Call, names: Mapping[int, str]
     ) -> None:
         """Commit a step: update the module, trace, history and dead handles. names: of the loops and blocks of the
         arguments."""
-        number, version, previous = len(self.trace.insts) + 1, self.version, self.module
-        printer = CallPrinter(previous, self._values, names)
+        number, previous = len(self.trace.insts) + 1, self.version
+        printer = CallPrinter(previous.module, self._values, names)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
-        if module is not previous:
-            lost = self._dead.record(previous, module, f"step {number}, {call}", list(handles_in(instruction.outputs)))
-            self.version = Version(module, version)
-        before_after = version, self.version
+        if version is not previous:
+            modules = previous.module, version.module
+            lost = self._dead.record(*modules, f"step {number}, {call}", list(handles_in(instruction.outputs)))
+            self.version = version
+        before_after = previous, version
         self.trace.insts.append(instruction)
         if decision is not None:
             self.trace.decisions[instruction] = decision
@@ -258,7 +282,8 @@ class Executor(HandleTable):
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         table = versions.known_table(module)
         known = nullcontext() if table is None else KnownModule(module, table.functions)
-        with known, nullcontext() if primitive.samples else frozen():  # sampling a location edits copies
+        kept = nullcontext() if primitive.samples else until_edit(self.version.known())
+        with known, kept:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
     def _call(
@@ -299,7 +324,7 @@ class Executor(HandleTable):
             culprit = error.op_id
         culprit = self._shown_culprit(culprit, arguments)
         fix, example = getattr(error, "fix", ""), getattr(error, "counterexample", None)
-        text = refusal_text(call, reason, self.module, culprit, self._detail, provable, fix)
+        text = refusal_text(call, reason, self.version, culprit, self._detail, provable, fix)
         refusal = step_error(error)(reason, culprit, provable, text, example, fix)
         refusal.call = call
         refusal.unexpected = not isinstance(error, TirError)

@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     is_block,
     only_reads,
     symbol_name,
+    until_edit,
 )
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.symbolic import Formula
@@ -262,7 +263,7 @@ class HandleTable:
         kept = versions.infos_with(module, handle.id)
         info = kept.get(handle.id)
         if info is None:
-            with entered():
+            with entered(), until_edit(self.version.known()):
                 view = self.view(handle, module)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from mlir import ir
@@ -12,6 +13,7 @@ from tir_mlir.dialect.analysis import Region
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, only_reads
 from tir_mlir.dialect.ir.index import compose
+from tir_mlir.dialect.ir.memo import ENTRIES
 
 _KINDS = {"serial": 0, "parallel": 1, "vectorized": 2, "unrolled": 3}  # the numbers of TVM's ForKind
 _THREAD = 4
@@ -167,7 +169,7 @@ def info_of(view: Loop | Block | Func) -> Info:
     if isinstance(view, Loop):
         extent = view.const_extent
         static_extent = None if extent is None else Extent(extent)
-        return LoopInfo(view.name, static_extent, LoopKind(view.kind), view.annotations, _number(view.lower))
+        return LoopInfo(view.name, static_extent, LoopKind(view.kind), view.annotations, _number(view.lower.expr))
     if isinstance(view, Func):
         return BlockInfo("root", [], [], [], view.annotations)
     reads, writes = regions(view)
@@ -196,10 +198,16 @@ def _buffer(buffer: Buffer) -> BufferInfo:
 
 
 def _range(low: Index, size: Index) -> RangeInfo:
-    number = size.as_constant()
+    return _range_of(low.expr, size.expr)
+
+
+@lru_cache(maxsize=ENTRIES)
+def _range_of(low: ir.AffineExpr, size: ir.AffineExpr) -> RangeInfo:
+    number = Index(size).as_constant()
     return RangeInfo(_number(low), None if number is None else Extent(number))
 
 
-def _number(index: Index) -> int | str:
-    number = index.as_constant()
-    return str(index.expr) if number is None else Extent(number)
+@lru_cache(maxsize=ENTRIES)
+def _number(expr: ir.AffineExpr) -> int | str:
+    number = Index(expr).as_constant()
+    return str(expr) if number is None else Extent(number)

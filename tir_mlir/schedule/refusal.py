@@ -21,14 +21,15 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
     color_uncaught,
 )
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import attrs, entered, parents, user_line
 
 
 def refusal(
-    call: str, reason: str, module: ir.Module, culprit: Any, detail: str, provable: bool = True, fix: str = ""
+    call: str, reason: str, version: Version, culprit: Any, detail: str, provable: bool = True, fix: str = ""
 ) -> str | LateText:
     """The diagnostic as text. `detail`: "detail" (with the program, which is printed when the text is read), "fast"
-    (one line) or "none" (the verdict only). `module`: a version of a program, which never changes."""
+    (one line) or "none" (the verdict only). `version`: of the program; its module may be another one by then."""
     word = "refused" if provable else "not provable"
     head = f"{call}: {word}: {reason}"
     color_uncaught(TirError)
@@ -40,13 +41,13 @@ def refusal(
         source = linecache.getline(*source_line).strip()
         lines.append(f"  at {source_line[0]}:{source_line[1]}" + (f"\n     {source}" if source else ""))
     op_id = culprit_id(culprit)
-    return LateText(lambda: "\n".join([*lines, *_in_program(module, op_id), *([f"  fix: {fix}"] if fix else [])]))
+    return LateText(lambda: "\n".join([*lines, *_in_program(version, op_id), *([f"  fix: {fix}"] if fix else [])]))
 
 
-def _in_program(module: ir.Module, op_id: int | None) -> list[str]:
+def _in_program(version: Version, op_id: int | None) -> list[str]:
     try:
         with entered():
-            program = _program(module, op_id)
+            program = _program(version.module, op_id)
     except ForkError as error:  # the text is read in a process forked after the refusal
         return [f"  the program before the step cannot be printed: {error}"]
     return ["  in the program before the step:", *(f"  | {text}" for text in program)] if program else []

@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, all_blocks, bits, entered, loops_above, ops
+from tir_mlir.dialect.ir import Block, bits, entered, loops_above, ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, YIELDS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
@@ -38,7 +38,11 @@ def kind_of_loop(sch: Schedule, loop: Any) -> str:
 
 def block_view(sch: Schedule, block: Any) -> Block:
     """The op of a block, to look at; dead after the next step."""
-    return next(b for b in all_blocks(sch.mod.mlir.operation) if b.id == block.id)
+    with entered():  # not that of `sch.mod`, which is the user's to keep: the next step would have to copy it
+        view = sch.executor.view(block, sch.executor.module)
+    if not isinstance(view, Block):
+        raise ScheduleError(f"{block} is not a block", None)
+    return view
 
 
 def is_copy(sch: Schedule, block: Any) -> bool:

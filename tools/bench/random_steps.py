@@ -41,7 +41,7 @@ def _try(sch: Schedule, random: Random) -> tuple[str, float] | None:
         return None
     if name not in PRIMITIVES:  # a ready-made schedule is many steps
         return None
-    before, start = sch.mod.mlir, time.process_time()
+    before, start = sch.executor.version, time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -49,4 +49,4 @@ def _try(sch: Schedule, random: Random) -> tuple[str, float] | None:
         except Exception:  # noqa: BLE001  refused
             return None
     took = time.process_time() - start
-    return None if PRIMITIVES[name].pure or sch.mod.mlir is before else (name, took)
+    return None if PRIMITIVES[name].pure or sch.executor.version is before else (name, took)

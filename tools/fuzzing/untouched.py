@@ -6,15 +6,18 @@ would go unverified; here it is a fault. Runs after each step of every test and 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
-from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import attrs, funcs, ops
+from tir_mlir.dialect.incremental.versions import Lent, Version
+from tir_mlir.dialect.ir import Answers, attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.executor import Executor
@@ -28,14 +31,41 @@ class NotRecorded(BaseException):
 
 @contextmanager
 def audited() -> Iterator[None]:
-    """Check every step of every schedule. The copies that steps edit are made of modules of before, also small ones."""
-    before, smallest = Executor.audit, Version.smallest
+    """Check every step of every schedule. The copies of versions are made of modules of before, also small ones."""
+    before, smallest, lend = Executor.audit, Version.smallest, Version.lend
     Executor.audit, Version.smallest = staticmethod(check_untouched), 0
+    Version.lend = lambda version: _watched(lend(version))  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Version.smallest = smallest
+        Version.smallest, Version.lend = smallest, lend  # type: ignore[method-assign]
         Executor.audit = staticmethod(before) if before is not None else None
+
+
+class _Watched(Answers):
+    """What is known of a module until it is edited: there must be no edit before one that ends it."""
+
+    def __init__(self, module: ir.Module, known: dict[Any, Any]):
+        super().__init__()
+        self.known = known
+        self._module: ir.Module | None = module
+        self._text = _text(module)
+
+    def end(self) -> None:
+        module, self._module = self._module, None
+        super().end()
+        if module is not None and _text(module) != self._text:
+            raise NotRecorded(f"a step edits an op without a record, before any that has one: {module}")
+
+
+def _watched(lent: Lent) -> Lent:
+    return replace(lent, answers=_Watched(lent.module, lent.answers.known))
+
+
+def _text(module: ir.Module) -> bytes:
+    text = io.BytesIO()
+    module.operation.write_bytecode(text)
+    return text.getvalue()
 
 
 def check_untouched(step: str, before: ir.Module, after: ir.Module, changed: ChangedNests) -> None:

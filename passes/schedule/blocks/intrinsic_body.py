@@ -10,6 +10,7 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.computation import Binding
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
+from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import fold_affine
 from tir_mlir.passes.schedule.edits import DYNAMIC, propagate_type
@@ -46,6 +47,7 @@ def region_view(binding: Binding, param: Buffer) -> ir.Value:
     offsets: list[Any] = [i if n is None else n for n, i in zip(fixed, binding.base, strict=True)]
     offsets = [o if isinstance(o, int) else create.apply(o) for o in offsets]
     ones = [1] * len(offsets)
+    touch_here()
     view = memref.subview(binding.buffer.value, offsets, binding.sizes, ones, result_type=region_view_type(binding))
     facts = view.owner.attributes
     for key in (attrs.NAME, attrs.OFFSET_FACTOR, attrs.ALIGN):

@@ -90,7 +90,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         old_regions = computed(block)
 
     for op in externs:
-        op.clone(ir.InsertionPoint(module.regions[0].blocks[0]))
+        edit.clone(op, ir.InsertionPoint(module.regions[0].blocks[0]))
     old = block.body_ops()
     with create.at_end(block.body), block.op.location:
         windows = [region_view(b, b.param) for b in bindings]

@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     owner_op,
     read_apply,
     symbols_by_name,
+    touch,
     trim,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, ELEMENT_ACCESSES, STORES, index_operands
@@ -186,6 +187,7 @@ def _replace_size(source: SizeSource, old: Buffer, new: Buffer) -> None:
     """Replace a size by its new source."""
     dim, size = source.dim, source.size
     value = new.value if source.value == old.value else source.value
+    touch(dim)
     with ir.InsertionPoint(dim), dim.location:
         axis = arith.constant(ir.IndexType.get(), source.axis)
         if not source.is_size:
@@ -275,6 +277,7 @@ def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
         _declare_parameter(buffer, change)
         return buffer
     old = buffer.op
+    touch(old)
     with ir.InsertionPoint(old), old.location:
         operands = [create.apply(n) for n in sizes if isinstance(n, Index)]
         allocated = memref.alloc(

@@ -23,6 +23,7 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     View,
+    apart,
     attrs,
     data_loop_name,
     frozen,
@@ -128,7 +129,7 @@ def check_concurrency(
         clashes = {loop.id: (loop, clash) for loop in _concurrent(roots) if (clash := _clash(loop)) is not None}
     if not clashes:
         return
-    with frozen():
+    with apart():
         dependent_before = {
             loop.id for loop in _concurrent([old_module.operation]) if loop.id in clashes and _clash(loop) is not None
         }
@@ -162,11 +163,14 @@ def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> N
     """
     if PRIMITIVES[step].keeps_order:
         return
-    old = {f.name: f for f in funcs(old_module)}
-    for func in funcs(new_module):
-        if has_distinct_buffers(func.op) or func.name not in old:
+    doubtful = [f for f in funcs(new_module) if not has_distinct_buffers(f.op)]
+    with apart():
+        old = {f.name: f for f in (funcs(old_module) if doubtful else [])}
+        pairs = {name: aliased_pair(f.op) for name, f in old.items()}
+    for func in doubtful:
+        if func.name not in old:
             continue
-        pair = aliased_pair(old[func.name].op) or aliased_pair(func.op)
+        pair = pairs[func.name] or aliased_pair(func.op)
         if pair is not None and str(func.op) != str(old[func.name].op):
             refuse(
                 None,

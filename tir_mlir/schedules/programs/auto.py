@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
 from tir_mlir.schedules.convolutions.conv2d import conv2d
@@ -61,7 +62,10 @@ def auto(
 
 def scheduled_functions(sch: Schedule) -> list[str]:
     """The functions to schedule: the one that the schedule works on, or all."""
-    return [sch.func_working_on] if sch.func_working_on else list(sch.mod.prim_funcs)
+    if sch.func_working_on:
+        return [sch.func_working_on]
+    with entered():
+        return [f.name for f in funcs(sch.executor.module)]
 
 
 class AutoSchedule:

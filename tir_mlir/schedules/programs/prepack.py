@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
@@ -54,7 +55,8 @@ def prepack(
     target = chosen(target)
     root = sch.get_block("root", function)
     blocks = sch.get_child_blocks(root)
-    parameters = {p.name for p in sch.mod[function].func.params}
+    with entered():
+        parameters = {p.name for f in funcs(sch.executor.module) if f.name == function for p in f.params}
     by_name: dict[str, WeightPanels] = {}
     for name in weights:
         if name not in parameters:
