@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owner_op, read_apply
+from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, AFFINE_LOOPS, AFFINE_STORE, accessed
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
@@ -51,6 +52,7 @@ def emit_index(index: Index) -> ir.Value:
 
 def emit_operation(expr: ir.AffineExpr, lhs: ir.Value, right: ir.Value) -> ir.Value:
     """Emit the outermost operation of an expression over the values of its operands."""
+    touch_here()
     if isinstance(expr, ir.AffineAddExpr):
         return arith.addi(lhs, right) if subtrahend(expr) is None else arith.subi(lhs, right)
     if isinstance(expr, ir.AffineMulExpr):
@@ -64,6 +66,7 @@ def emit_operation(expr: ir.AffineExpr, lhs: ir.Value, right: ir.Value) -> ir.Va
 
 def emit_floormod(lhs: ir.Value, right: ir.Value) -> ir.Value:
     """Emit the remainder of a division rounded down."""
+    touch_here()
     remainder = arith.subi(lhs, arith.muli(arith.floordivsi(lhs, right), right))
     edit.set_attribute(remainder.owner, attrs.OP, ir.StringAttr.get("floormod"))
     return remainder
