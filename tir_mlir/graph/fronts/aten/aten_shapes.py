@@ -206,8 +206,21 @@ def select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
     axis = axis_in(dim, len(x.shape))
     if isinstance(index, int) and index < 0 and not isinstance(x.shape[axis], int):
         return e.builder.call_te(_from_the_end, x, axis, index, name_hint=e.node.name)
+    if isinstance(index, int) and not isinstance(x.shape[axis], int):
+        return e.builder.call_te(_from_the_start, x, axis, index, name_hint=e.node.name)
     begin = _index(x.shape[axis], index)
     return e.reshape(e.slice(x, axis, begin, _sum(begin, 1)), e.shape)
+
+
+def _from_the_start(x: Any, axis: int, index: int) -> Any:
+    """x[..., index, ...] of a symbolic size: zeros if the axis is shorter, which torch refuses."""
+    shape = [*x.shape[:axis], *x.shape[axis + 1 :]]
+
+    def element(*i: Any) -> Any:
+        inside = x.shape[axis] > index
+        return te.if_then_else(inside, x(*i[:axis], index, *i[axis:]), te.cast(0, x.dtype))
+
+    return te.compute(shape, element, name="select")
 
 
 def _from_the_end(x: Any, axis: int, index: int) -> Any:

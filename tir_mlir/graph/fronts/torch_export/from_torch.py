@@ -150,7 +150,7 @@ class TorchImporter:
         if written and self.mutated == "refuse":
             raise GraphError(
                 f"from_torch: forward writes to {', '.join(written)}, and a graph has no state\n"
-                '  fix: pass it as an input and return its new value, or mutated="in_place" or "return", which do so'
+                '  fix: pass it as an input and return its new value, or mutated="return" or "in_place", which do so'
             )
 
     def _inputs(self) -> None:
