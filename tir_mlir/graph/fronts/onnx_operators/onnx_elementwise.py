@@ -103,6 +103,13 @@ def bit_cast(e: OnnxEmitter, x: Any, to: int) -> Any:
     return e.builder.call_te(reinterpreted, x)
 
 
+@onnx_op("Sign")
+def sign(e: OnnxEmitter, x: Any) -> Any:
+    """-1, 0 or 1; of numbers without a sign 0 or 1."""
+    x = e.value(x)
+    return e.cast(e.binary("greater", x, 0, x.dtype), x.dtype) if x.dtype[0] == "u" else e.op("sign", x)
+
+
 @onnx_op("IsInf")
 def is_infinite(e: OnnxEmitter, x: Any, detect_negative: int = 1, detect_positive: int = 1) -> Any:
     x = e.value(x)

@@ -10,9 +10,9 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
-from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, static
 from tir_mlir.graph.fronts.layers import convolution, pool, pool_with_indices, scaled_sum, transposed_convolution
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, dtype_of, onnx_op
 
 
 @onnx_op("MatMul")
@@ -220,7 +220,7 @@ def batch_norm(
         raise GraphError("spatial=0: statistics of each element\n  fix: export the model for a newer opset")
     if training_mode:
         return _trained_norm(e, e.value(x), scale, shift, mean, variance, epsilon, momentum)
-    parts = [e.value(v) for v in (scale, shift, mean, variance)]
+    parts = [e.cast(e.value(v), dtype_of(x)) for v in (scale, shift, mean, variance)]
     return layers.batch_norm(e, e.value(x), parts[0], parts[1], parts[2], parts[3], epsilon)
 
 
@@ -256,7 +256,7 @@ def layer_norm(
 @onnx_op("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_norm(e: OnnxEmitter, x: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
     last = len(x.shape) - axis_in(axis, len(x.shape))
-    return layers.rms_norm(e, e.value(x), last, e.value(scale), epsilon)
+    return layers.rms_norm(e, e.value(x), last, e.cast(e.value(scale), dtype_of(x)), epsilon)
 
 
 @onnx_op("InstanceNormalization")
@@ -301,8 +301,16 @@ def _reduction(reduced: Callable[[OnnxEmitter, Any, list[int], bool], Any]) -> A
     return translated
 
 
+_OF_BOOLS = {"max": "any", "min": "all"}
+
+
 def _reduced(operator: str, pre_op: str | None = None, post_op: str | None = None) -> Any:
     def emitted(e: OnnxEmitter, x: Any, axes: list[int], keepdims: bool) -> Any:
+        x = e.value(x)
+        if x.dtype == "bool" and operator in _OF_BOOLS and axes:
+            return e.op(_OF_BOOLS[operator], x, axis=axes, keepdims=keepdims)
+        if operator == "mean" and x.dtype not in FLOATS:
+            return e.cast(emitted(e, e.cast(x, "float64"), axes, keepdims), x.dtype)
         x = x if pre_op is None else e.op(pre_op, x)
         y = e.op(operator, x, axis=axes, keepdims=keepdims) if axes else e.value(x)
         return y if post_op is None else e.op(post_op, y)

@@ -340,6 +340,7 @@ def one_hot(e: OnnxEmitter, indices: Any, depth: Any, values: Any, axis: int = -
     """Negative indices count from the end."""
     off, on = e.known(values, "the values of a OneHot")
     count, positions = int(e.known(depth, "the depth of a OneHot")[0]), e.value(indices)
+    positions = e.cast(positions, "int64") if positions.dtype[:3] not in ("int", "uin") else positions
     positions = e.op("where", e.binary("less", positions, 0, positions.dtype), e.add(positions, count), positions)
     hot = e.op("one_hot", positions, depth=count, axis=axis, dtype="bool")
     dtype = dtype_of(values)
