@@ -1,6 +1,6 @@
 """Models of torchvision, timm, transformers and diffusers as they come, with random weights, beside PyTorch eager.
 
-    python tools/bench/zoo.py [PATTERN ...] [--limit 600] [--threads N] [--out build/zoo.json] [--page docs/zoo.md]
+    python tools/bench/zoo.py [PATTERN ...] [--limit 600] [--threads N] [--out build/zoo.json] [--page FILE.md]
 
 Each model is imported, built and run in a process of its own; models of packages that are not installed are left out.
 """

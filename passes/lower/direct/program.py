@@ -52,7 +52,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The first expression where all conditions (a value, whether it is 0, or else at least 0) hold, else the second."""
+    """The first expression where all conditions hold (a value, whether it is 0, or else at least 0), or the second."""
 
     conditions: tuple[tuple[Affine, bool], ...]
     then: Expression

@@ -24,8 +24,8 @@ Value = tuple[str, bool]
 
 
 class Writer:
-    """Writes expressions. width: elements of a vector, 1 for single elements. lane: the iter along which they are. iters:
-    the values of iters, of the lane that of the first element. moved: what each iter is, of these. partial: what a
+    """Writes expressions. width: elements of a vector, 1 for single elements. lane: the iter along which they are.
+    iters: the values of iters, of the lane that of the first element. moved: what each iter is, of these. partial: what a
     reduction has so far. flags: of operations on floats."""
 
     def __init__(
@@ -142,7 +142,8 @@ class Writer:
         first = self._text.once(
             ("first", name, width), f"insertelement <{width} x {element}> poison, {element} {name}, i64 0"
         )
-        shuffled = f"shufflevector <{width} x {element}> {first}, <{width} x {element}> poison, <{width} x i32> zeroinitializer"
+        vector = f"<{width} x {element}>"
+        shuffled = f"shufflevector {vector} {first}, {vector} poison, <{width} x i32> zeroinitializer"
         return self._text.once(("splat", name, width), shuffled)
 
 

@@ -13,8 +13,8 @@ from tir_mlir.passes.lower.direct.program import Choice, Expression, Load, Memor
 
 
 def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
-    """Of those of these parameters that one reduction reads, at one place, the dimension whose index is the last axis of
-    its result. Errors: NotDirect."""
+    """Of those of these parameters that one reduction reads, at one place, the dimension whose index is the last axis
+    of its result. Errors: NotDirect."""
     program, found = read_program(func), {}
     for number in numbers:
         memory = program.params[number]
@@ -39,7 +39,7 @@ def _loads(value: Expression, memory: Memory) -> list[Load]:
 def read_in_panels(func: Func, number: int, along: int, inner: Sequence[int], shape: Sequence[int]) -> None:
     """Change a parameter to panels of this shape, whose last size is their width.
 
-        W[j, k]   ->   W[j // 32, k, j % 32]        along = 0, inner = (1,)
+    W[j, k]   ->   W[j // 32, k, j % 32]        along = 0, inner = (1,)
     """
     argument, width = func.args[number], shape[-1]
     edit.retype(argument, ir.MemRefType.get(shape, ir.MemRefType(argument.type).element_type))
