@@ -122,7 +122,7 @@ def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program
         constants=program.constants,
         range_constraints={},
     )
-    return TorchImporter(GraphBuilder("main"), own, {}, {}, False)
+    return TorchImporter(GraphBuilder("main"), own, {}, {}, "refuse")
 
 
 class PartModel(torch.nn.Module):
