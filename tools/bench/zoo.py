@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import importlib
 import importlib.util
 import json
 import os
@@ -109,8 +110,8 @@ def made(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 def _torchvision(name: str) -> tuple[Any, tuple[Any, ...]]:
     import torch
-    from torchvision import models
 
+    models: Any = importlib.import_module("torchvision.models")
     folder, _, last = name.rpartition(".")
     more: dict[str, Any] = {"init_weights": True} if name in ("inception_v3", "googlenet") else {}
     more |= {"weights_backbone": None} if folder == "segmentation" else {}
@@ -124,17 +125,17 @@ def _torchvision(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _timm(name: str) -> tuple[Any, tuple[Any, ...]]:
-    import timm
     import torch
 
+    timm: Any = importlib.import_module("timm")
     found = timm.create_model(name, pretrained=False)
     return found, (torch.rand(1, *found.default_cfg["input_size"]),)
 
 
 def _transformers(name: str) -> tuple[Any, tuple[Any, ...]]:
     import torch
-    import transformers
 
+    transformers: Any = importlib.import_module("transformers")
     config = transformers.AutoConfig.for_model(name, **TRANSFORMERS[name])
     found = transformers.AutoModel.from_config(config)
     main = found.main_input_name
@@ -148,10 +149,9 @@ def _transformers(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _diffusers(name: str) -> tuple[Any, tuple[Any, ...]]:
-    import diffusers
     import torch
 
-    found = getattr(diffusers, name)()
+    found: Any = getattr(importlib.import_module("diffusers"), name)()
     size = 64
     image = torch.rand(1, found.config.in_channels, size, size)
     return found, (image, torch.tensor([10])) if name == "UNet2DModel" else (image,)
@@ -278,7 +278,7 @@ def page(rows: Sequence[dict[str, Any]], machine: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("patterns", nargs="*", default=["*"], help="names, as timm/resnet* (default: all)")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds that a model may take")
     parser.add_argument("--threads", type=int, help="of both; default: all cores")

@@ -25,8 +25,8 @@ Value = tuple[str, bool]
 
 class Writer:
     """Writes expressions. width: elements of a vector, 1 for single elements. lane: the iter along which they are.
-    iters: the values of iters, of the lane that of the first element. moved: what each iter is, of these. partial: what a
-    reduction has so far. flags: of operations on floats."""
+    iters: the values of iters, of the lane that of the first element. moved: what each iter is, of these. partial: what
+    a reduction has so far. flags: of operations on floats."""
 
     def __init__(
         self,
