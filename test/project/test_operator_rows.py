@@ -10,6 +10,10 @@ from harness import ROOT
 
 from tir_mlir.graph.operators import OPERATORS
 
+ALLOWED = {
+    "tir_mlir/graph/fronts/aten/aten_scatters.py": "reductions as torch names them",
+    "tir_mlir/graph/fronts/onnx_operators/onnx_scatters.py": "reductions as ONNX names them",
+}
 LEAST = 3
 """The least number of names that are a list of operators, where most of its elements are."""
 
@@ -39,7 +43,7 @@ def lists(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
 
 def test_no_other_file_lists_operators():
     wrong = []
-    for path in sources():
+    for path in (path for path in sources() if str(path.relative_to(ROOT)) not in ALLOWED):
         for line, words in lists(ast.parse(path.read_text(encoding="utf-8"))):
             names = [word for word in words if word in OPERATORS]
             if len(names) >= LEAST and 2 * len(names) > len(words):

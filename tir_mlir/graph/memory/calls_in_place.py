@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
-from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, ops
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, op_traits, ops
 from tir_mlir.graph.memory import places
 
 IN_PLACE = "graph.in_place"
@@ -104,24 +104,26 @@ def join_parameters(op: ir.Operation, pairs: Sequence[Pair]) -> None:
     rename_buffers(op, names)
 
 
-_NESTS = frozenset("affine.for affine.parallel affine.yield affine.if affine.apply affine.load affine.store".split())
+_NESTS = op_traits.AFFINE_OPS | op_traits.CHOICES
 
 
 def _copies_to_itself(nest: ir.Operation) -> bool:
     """Whether a nest writes only what it has read at the same place."""
-    if nest.name not in ("affine.for", "affine.parallel"):
+    if nest.name not in op_traits.AFFINE_LOOPS:
         return False
     inner = list(ops(nest))
-    stores = [op for op in inner if op.name == "affine.store"]
+    stores = [op for op in inner if op.name in op_traits.WRITING]
     return bool(stores) and all(op.name in _NESTS for op in inner) and all(map(_stores_what_is_there, stores))
 
 
 def _stores_what_is_there(store: ir.Operation) -> bool:
+    if store.name != op_traits.AFFINE_STORE:
+        return False
     value, target, *indices = store.operands
     if isinstance(value, ir.BlockArgument):
         return False
     load = ir.OpResult(value).owner.operation
-    same = load.name == "affine.load" and list(load.operands) == [target, *indices]
+    same = load.name == op_traits.AFFINE_LOAD and list(load.operands) == [target, *indices]
     return same and load.attributes["map"] == store.attributes["map"]
 
 
