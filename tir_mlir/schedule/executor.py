@@ -251,7 +251,8 @@ class Executor(HandleTable):
     def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
         if changed is not None and self.audit is not None:
-            self.audit(step.name, self.module, module, changed)
+            with until_edit(Answers()):  # what it asks of the module before would keep that module
+                self.audit(step.name, self.module, module, changed)
         changed = changed if is_verified else None
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
         verify(module, old_module=self.module, changed=ruled)
