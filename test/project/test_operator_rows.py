@@ -10,10 +10,11 @@ from harness import ROOT
 
 from tir_mlir.graph.operators import OPERATORS
 
-ALLOWED = {
-    "tir_mlir/graph/fronts/aten/aten_scatters.py": "reductions as torch names them",
-    "tir_mlir/graph/fronts/onnx_operators/onnx_scatters.py": "reductions as ONNX names them",
+REDUCTIONS = {
+    "tir_mlir/graph/fronts/aten/aten_scatters.py": ["sum", "mean", "prod"],
+    "tir_mlir/graph/fronts/onnx_operators/onnx_scatters.py": ["add", "min", "max"],
 }
+"""Words for reductions, of torch and ONNX, that are also names of operators."""
 LEAST = 3
 """The least number of names that are a list of operators, where most of its elements are."""
 
@@ -43,9 +44,11 @@ def lists(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
 
 def test_no_other_file_lists_operators():
     wrong = []
-    for path in (path for path in sources() if str(path.relative_to(ROOT)) not in ALLOWED):
+    for path in sources():
         for line, words in lists(ast.parse(path.read_text(encoding="utf-8"))):
             names = [word for word in words if word in OPERATORS]
+            if names == REDUCTIONS.get(str(path.relative_to(ROOT))):
+                continue
             if len(names) >= LEAST and 2 * len(names) > len(words):
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {', '.join(names)}")
     assert not wrong, "a fact about operators: put it in their rows, tir_mlir/graph/operators\n" + "\n".join(wrong)

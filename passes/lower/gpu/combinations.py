@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from mlir import ir
 from mlir.dialects import arith
@@ -14,27 +15,32 @@ from tir_mlir.dialect.ir.op_traits import ASSOCIATIVE, ORDERED_REDUCERS
 from tir_mlir.passes.lower.vector.partial_sums import identity
 
 
-class Combination:
-    """`combine(a, b)` of as many values each; `commutes`: in any order, else `a` comes before `b`."""
+class Combination(Protocol):
+    """`combine(a, b)` of as many values each. `new`: those of an iteration."""
 
-    commutes: bool
-    new: tuple[ir.Value, ...]
+    @property
+    def new(self) -> tuple[ir.Value, ...]: ...
+
+    @property
+    def commutes(self) -> bool:
+        """Whether the order does not matter; else `a` comes before `b`."""
+        ...
 
     def combine(self, a: Sequence[ir.Value], b: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the combination at the insertion point."""
-        raise NotImplementedError
+        ...
 
     def starts(self) -> list[ir.Value] | None:
         """Emit the values that change nothing, if they are known."""
-        raise NotImplementedError
+        ...
 
     def is_start(self, values: Sequence[ir.Value]) -> bool:
         """Whether values change nothing."""
-        raise NotImplementedError
+        ...
 
 
 @dataclass(frozen=True)
-class Operator(Combination):
+class Operator:
     """One op, such as an addition."""
 
     op: ir.Operation
@@ -63,17 +69,17 @@ class Operator(Combination):
 
 
 @dataclass(frozen=True)
-class Selecting(Combination):
+class Selecting:
     """A selection. Parts of it start from the start value each, so that this changes nothing (see `Laws`)."""
 
     selection: Selection
 
     @property
-    def new(self) -> tuple[ir.Value, ...]:  # type: ignore[override]
+    def new(self) -> tuple[ir.Value, ...]:
         return self.selection.new
 
     @property
-    def commutes(self) -> bool:  # type: ignore[override]
+    def commutes(self) -> bool:
         return self.selection.laws.parts_in_any_order
 
     def combine(self, a: Sequence[ir.Value], b: Sequence[ir.Value]) -> list[ir.Value]:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from pathlib import Path
 from typing import Any
 
 from mlir import ir
@@ -238,18 +237,6 @@ defined, and code generation then aborts the process (see test_jit_slp.py). Loop
 _without: set[int | None] = set()  # option parsers already set: setting an option twice aborts the process
 
 
-def optimization_level() -> int:
-    """The optimization level to use: 3 once the faulty pass is off; 2 if LLVM's option parser cannot be reached, which
-    uses the pass less."""
-    for path in loaded_libraries():
-        try:
-            turn_off_slp(ctypes.CDLL(path))
-        except (OSError, AttributeError):
-            continue
-        return 3
-    return 2
-
-
 def turn_off_slp(library: ctypes.CDLL) -> None:
     """Disable the SLP vectorizer in one LLVM. AttributeError if the library does not export its option parser."""
     parse = library.LLVMParseCommandLineOptions
@@ -259,15 +246,6 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
         if address not in _without:
             parse(2, (ctypes.c_char_p * 2)(b"tir_mlir", NO_SLP.encode()), None)
             _without.add(address)
-
-
-def loaded_libraries() -> list[str]:
-    """The shared objects in this process that may contain LLVM, the one linked with MLIR first."""
-    maps = Path("/proc/self/maps")
-    if not maps.exists():
-        return []
-    paths = {line.split(maxsplit=5)[-1] for line in maps.read_text().splitlines() if "LLVM" in line or "MLIR" in line}
-    return sorted((p for p in paths if p.startswith("/")), key=lambda p: ("libLLVM" not in p, p))
 
 
 _made_lock = threading.RLock()
