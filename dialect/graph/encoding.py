@@ -32,6 +32,9 @@ RANGES = "graph.size_ranges"
 """Of a graph: the least and the greatest value of a size that it is right for, {"n": [2, 1023]}; -1: no greatest."""
 DONATED = "graph.donated"
 """Of a graph: the inputs whose memory a result takes, by name, with the number of the result: {"cache": 1}."""
+COUNTS = "graph.counts"
+"""Of a graph: the results that are the sizes that data decide on, by the name of the size: {"u0": 2}. They follow
+those that a model returns."""
 STORED = "graph.stored"
 """Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
 What is computed from these is computed where it is read, not once."""
@@ -60,6 +63,8 @@ BRANCH = "branch"
 """A choice, without a body: of a bool, `REGIONS` has what runs if it is true, and if it is false."""
 LOOP = "loop"
 """A loop, without a body: `REGIONS` has the graph that each step runs, `ATTRS` the facts of `LoopFacts`."""
+COUNTED = "counted"
+"""In a plan: a number of rows that is computed becomes a size."""
 REGIONS = "graph.regions"
 """Of a branch or a loop: the names of its regions."""
 

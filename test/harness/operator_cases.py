@@ -66,6 +66,8 @@ CASES: dict[str, list[Case]] = {
         ([(4, 16)], {"along": 1, "inner": [0], "width": 8, "group": 2}),
     ],
     "topk": [([ROWS], {"k": 3}), ([(2, 70)], {"k": 3}), ([(70, 2)], {"k": 70, "axis": 0, "largest": False})],
+    "true_places": [([LINE], {})],
+    "first_rows": [([ROWS, ()], {"rows": {"size": "u0"}})],
     "search_sorted": [([(7,), ROWS], {}), ([ROWS, ROWS], {"right": True})],
     "nn.prelu": [([(1, 4, 3), (4,)], {})],
     "nn.dense": [([(3, 5), (7, 5)], {}), ([(1, 5), (7, 5), (7,)], {})],

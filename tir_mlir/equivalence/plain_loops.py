@@ -53,7 +53,8 @@ CLEAN = "builtin.module(canonicalize,cse)"
 
 _KNOWN = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOICES | BODIES | {
     "affine.apply", "affine.min", "affine.max", "memref.cast", "memref.view", "memref.subview",
-    "memref.collapse_shape", "memref.expand_shape", "scf.condition", "func.call", "func.return",
+    "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast", "scf.condition", "func.call",
+    "func.return",
 }  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from tir_mlir.graph.callee_types import called_graph, called_types, check_parame
 from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, listed
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operators import find_operator
-from tir_mlir.graph.size_code import Sizes, checked_dtype
+from tir_mlir.graph.operators import OperatorKind, find_operator, kind_of
+from tir_mlir.graph.size_code import Sizes, checked_dtype, symbols
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func
@@ -288,7 +288,24 @@ class GraphBuilder:
         checked = self._as_values("the result", values)
         self._outputs = checked
         with entered():
-            create.set_outputs(self.func, [v.value for v in checked])
+            counts = self._counts([v.type for v in checked])
+            if counts and self.func.kind == encoding.REGION:
+                raise GraphError(
+                    f"a branch or a loop returns a tensor whose size {next(iter(counts))} data in it decide on; "
+                    "fix: return all rows and the count, and first_rows outside of it"
+                )
+            create.set_outputs(self.func, [*(v.value for v in checked), *counts.values()])
+            if counts:
+                numbers = {name: len(checked) + n for n, name in enumerate(counts)}
+                attrs.put(self.func.op, encoding.COUNTS, numbers)
+
+    def _counts(self, types: Sequence[TensorType]) -> dict[str, ir.Value]:
+        """The sizes in some types that data decide on, by name: a model cuts its results by them."""
+        made = {
+            n.types[0].shape[0]: n.inputs[1] for n in self.func.nodes if kind_of(n.operator) is OperatorKind.COUNTED
+        }
+        names = {name for type_ in types for size in type_.shape for name in symbols(size)}
+        return {str(name): value for name, value in made.items() if name in names}
 
     def donate(self, value: Value, result: int) -> None:
         """Let the result of this number, of the type of an input, take its memory: a model writes the new state where

@@ -13,8 +13,10 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph import size_code
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.cut_results import cutting
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
@@ -75,6 +77,7 @@ class Model:
         self._symbols = self.plan.symbols
         with entered():
             self._ranges: dict[str, list[int]] = attrs.get(graph.func.op, encoding.RANGES, {})
+            self._counts: dict[str, int] = attrs.get(graph.func.op, encoding.COUNTS, {})
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -110,6 +113,8 @@ class Model:
         outputs, arena = self._new_frame(args, _is_torch(args))
         sources = [self.plan.donated.get(number) for number in range(len(outputs))]
         runner = caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
+        if self._counts:
+            runner = cutting(runner, self.plan, self._counts, self.sizes_of(args))
         self._frames.made[key] = runner
         return runner
 
@@ -163,9 +168,11 @@ class Model:
 
     def profile(self, *args: Any, rounds: int = 20) -> Profile:
         """Run the model call by call on these inputs, and tell the time of each call: prints as a table by function,
-        with GFLOP/s, GB/s, and the fraction of what the machine's roofs allow. Raises ArgumentError."""
+        with GFLOP/s, GB/s, and the fraction of what the machine's roofs allow. Sizes that data decide on are their
+        greatest. Raises ArgumentError."""
         self(*args)  # checks them
         sizes = self.sizes_of(args)
+        sizes |= {name: size_code.value(bound, sizes) for name, bound in self.plan.bounds.items()}
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         frame = Frame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)
@@ -193,7 +200,8 @@ class Model:
     def signature(self) -> str:
         """Its inputs and outputs as text: "main(x: (1, 784) float32) -> (1, 10) float32"."""
         inputs = ", ".join(f"{name}: {type_}" for name, type_ in self.plan.inputs)
-        return f"{self.name}({inputs}) -> {', '.join(map(str, self.plan.outputs))}"
+        shown = self.plan.outputs[: len(self.plan.outputs) - len(self._counts)]
+        return f"{self.name}({inputs}) -> {', '.join(map(str, shown))}"
 
     def __repr__(self) -> str:
         return f"<model {self.signature}>"

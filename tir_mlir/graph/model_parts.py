@@ -59,6 +59,11 @@ def check_packed(plan: Plan, libs: Sequence[str | Path]) -> None:
             f"a branch or a loop of the graph calls {apart} of Python, and runs as native code; fix: the call outside "
             "of it, or a function of C with libs=[...]"
         )
+    if plan.bounds and (apart := next(iter(python_calls(plan)), None)):
+        raise GraphError(
+            f"data decide on the size {next(iter(plan.bounds))} of the graph, which runs as one native function, and "
+            f"{apart} is of Python; fix: a function of C with libs=[...]"
+        )
     for call in plan.every_call:
         if call.packed and packed_function(call.callee) is None:
             symbol = f"{PREFIX}{call.callee}"

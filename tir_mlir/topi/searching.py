@@ -9,7 +9,7 @@ from tir_mlir.te.statements import T
 from tir_mlir.topi.operands import described, one_type, refuse, tensor
 from tir_mlir.topi.sizes import number, same, total
 
-__all__ = ["search_sorted"]
+__all__ = ["search_sorted", "true_places"]
 
 
 def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
@@ -75,3 +75,29 @@ def _row_and_column(index: Any, shape: Any, rows: bool) -> tuple[Any, Any]:
     for i, n in zip(index[:-1] if rows else index, shape[:-1] if rows else shape, strict=True):
         row = row * n + i
     return (row, index[-1]) if rows else (0, row)
+
+
+def true_places(mask: Any) -> list[te.Tensor]:
+    """The places of a vector of bool at which it is true, in order, and how many they are, an int64 of no dimensions.
+    The places, int64, are as many as the mask has; those behind the last true one are 0."""
+    op = "true_places"
+    x = tensor(op, "mask", mask)
+    if x.ndim != 1 or x.dtype != "bool":
+        raise refuse(op, described("mask", x), "pass a vector of bool")
+    (size,) = x.shape
+
+    def places(_, X, P, C):  # noqa: N803  buffers
+        T.reads(X[0:size])
+        T.writes(P[0:size], C[0])
+        count = T.alloc_buffer((1,), "int32")
+        count[0] = 0
+        for j in range(size):
+            P[j] = T.cast(0, "int64")
+        for j in range(size):
+            if X[j]:
+                P[count[0]] = T.cast(j, "int64")
+                count[0] = count[0] + 1
+        C[0] = T.cast(count[0], "int64")
+
+    found, count = te.statements((1,), [x], [((size,), "int64"), ((1,), "int64")], places, name="T_places")
+    return [found, te.compute((), lambda: count(0), name="T_count")]

@@ -55,7 +55,16 @@ class Loop:
     backward: bool = False
 
 
-Control = Branch | Loop
+@dataclass(frozen=True)
+class Count:
+    """A number in memory becomes the size of a name, limited to 0 and a bound."""
+
+    size: str
+    number: Place
+    bound: Size
+
+
+Control = Branch | Loop | Count
 
 
 def every_call(calls: Sequence[Call]) -> Iterator[Call]:
@@ -69,14 +78,14 @@ def every_call(calls: Sequence[Call]) -> Iterator[Call]:
 
 def regions(control: Control | None) -> list[Steps]:
     """What a branch or a loop runs."""
-    if control is None:
+    if control is None or isinstance(control, Count):
         return []
     return [control.then, control.otherwise] if isinstance(control, Branch) else [control.body]
 
 
 def copies(control: Control) -> list[Copy]:
     """The copies of whole tensors, and of rows, that a branch or a loop makes besides its regions."""
-    if isinstance(control, Branch):
+    if isinstance(control, Branch | Count):
         return []
     return [*control.before, *control.rows, *control.after, *control.stacked]
 
@@ -97,6 +106,8 @@ def places_of(calls: Sequence[Call]) -> Iterator[Place]:
 def _own_places(control: Control) -> list[Place]:
     if isinstance(control, Branch):
         return [control.condition]
+    if isinstance(control, Count):
+        return [control.number]
     own = [control.index, control.condition, control.steps]
     return [place for place in own if place is not None and not isinstance(place, (int, str))]
 
@@ -118,6 +129,8 @@ def _moved_call(call: Call, to: Callable[[Place], Place]) -> Call:
 
 
 def _moved_control(control: Control, to: Callable[[Place], Place]) -> Control:
+    if isinstance(control, Count):
+        return replace(control, number=to(control.number))
     if isinstance(control, Branch):
         return Branch(to(control.condition), moved(control.then, to), moved(control.otherwise, to))
     lists = {name: _moved_copies(getattr(control, name), to) for name in ("before", "rows", "after", "stacked")}

@@ -17,6 +17,7 @@ from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.calls_in_place import join_parameters
 from tir_mlir.graph.memory.control_calls import Steps, places_of
+from tir_mlir.graph.memory.data_sizes import depends, room
 from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
 from tir_mlir.graph.memory.write_control import write_control
 from tir_mlir.graph.size_code import Size
@@ -147,8 +148,7 @@ class _Writer:
         with create.at_end(entry.body):
             self._sizes()
             self._slots()
-            for storage in self._places():
-                self.view(storage)
+            self._views()
             self.steps(Steps(tuple(self.plan.calls), tuple(self.plan.copies)))
         if self.least is not None:  # of the arena: each view is inside of it
             names = [*self.known, ARENA_BYTES]
@@ -156,6 +156,22 @@ class _Writer:
             condition = ir.IntegerSet.get(0, len(names), [room], [False])
             entry.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
             attrs.put(entry.op, attrs.SYMS, names)
+
+    def _views(self) -> None:
+        """The views whose sizes are known here."""
+        for storage in self._places():
+            if all(name in self.known for size in storage.type.shape for name in size_code.symbols(size)):
+                self.view(storage)
+
+    def known_size(self, name: str, number: ir.Value, bound: ir.Value) -> None:
+        """Take an integer, limited to 0 and a bound, as the size of a name from here on.
+
+        Comparisons of programs begin at 1, as they do with sizes of inputs: a sum of no terms is none in a loop nest.
+        """
+        least = self._number(0 if self.in_arena else 1)
+        index = arith.index_cast(ir.IndexType.get(), number)
+        self.known[name] = arith.minsi(arith.maxsi(index, least), bound)
+        self._views()
 
     def _places(self) -> list[Place]:
         """The memory of all values, in order: views come before calls, as the text of a program has them."""
@@ -191,7 +207,7 @@ class _Writer:
 
     def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
-        outputs = [(output_name(i, self.plan), type_) for i, type_ in self.plan.made_outputs]
+        outputs = [(output_name(i, self.plan), room(type_, self.plan.bounds)) for i, type_ in self.plan.made_outputs]
         total = None if self.plan.arena.offsets is None else self.plan.arena.total
         bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total)) if self.in_arena else ()
         types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
@@ -294,7 +310,15 @@ class _Writer:
             self.plan.inputs[storage.index][1] if storage.space == INPUT else self.plan.outputs[storage.index]
         )
         argument = self.arguments[storage.space, storage.index]
-        return argument if _is_shape_of(argument_type, storage.type) else reshaped(argument, storage.type, sizes)
+        return self._in_shape(argument, room(argument_type, self.plan.bounds), storage.type, sizes)
+
+    def _in_shape(self, buffer: ir.Value, type_: TensorType, result: TensorType, sizes: list[ir.Value]) -> ir.Value:
+        """A buffer with the shape of another type, or the beginning of it."""
+        if _is_shape_of(type_, result):
+            return buffer
+        if depends(result, self.plan.bounds):
+            return _row_major(flat(buffer), memref_type(result), sizes)
+        return reshaped(buffer, result, sizes)
 
     @staticmethod
     def _named(value: ir.Value, name: str) -> ir.Value:
@@ -303,10 +327,13 @@ class _Writer:
 
     def _allocation(self, storage: Place, alloc_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
         if storage.index not in self.allocated:
+            whole = room(storage.type, self.plan.bounds)
+            if whole != storage.type:
+                alloc_type, sizes = memref_type(whole), [self.size(s) for s in whole.shape if isinstance(s, str)]
             alloc = self._named(memref.alloc(alloc_type, sizes, []), f"buffer{storage.index}")
-            self.allocated[storage.index] = alloc, storage.type
-        buffer, buffer_type = self.allocated[storage.index]
-        return buffer if _is_shape_of(buffer_type, storage.type) else reshaped(buffer, storage.type, sizes)
+            self.allocated[storage.index] = alloc, whole
+        sizes = [self.size(s) for s in storage.type.shape if isinstance(s, str)]
+        return self._in_shape(*self.allocated[storage.index], storage.type, sizes)
 
 
 def _is_shape_of(lhs: TensorType, rhs: TensorType) -> bool:
@@ -314,27 +341,32 @@ def _is_shape_of(lhs: TensorType, rhs: TensorType) -> bool:
     return lhs.dtype == rhs.dtype and lhs.shape == rhs.shape
 
 
+def flat(value: ir.Value) -> ir.Value:
+    """The elements of a row-major buffer as one axis."""
+    type_ = ir.MemRefType(value.type)
+    if type_.rank == 1:
+        return value
+    unknown = ir.ShapedType.get_dynamic_size()
+    length = unknown if unknown in type_.shape else int(np.prod(type_.shape))
+    vector = ir.MemRefType.get([length], type_.element_type)
+    if not type_.rank:
+        return memref.expand_shape(vector, value, [], [], [1])
+    return memref.collapse_shape(vector, value, [list(range(type_.rank))])
+
+
 def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:
     """A row-major buffer with another shape of as many elements: collapsed to one axis, then expanded."""
-    rank, result_type = ir.MemRefType(value.type).rank, memref_type(type_)
+    result_type = memref_type(type_)
     element = result_type.element_type
     unknown = ir.ShapedType.get_dynamic_size()
-    if rank != 1:
-        shape = ir.MemRefType(value.type).shape
-        length = unknown if unknown in shape else int(np.prod(shape))
-        flat = ir.MemRefType.get([length], element)
-        value = (
-            memref.collapse_shape(flat, value, [list(range(rank))])
-            if rank
-            else memref.expand_shape(flat, value, [], [], [1])
-        )
+    value = flat(value)
     if result_type.rank == 1:
         return value if value.type == result_type else memref.cast(result_type, value)
     if result_type.rank == 0:
         return memref.collapse_shape(result_type, value, [])
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
-    flat = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
-    value = value if value.type == flat else memref.cast(flat, value)  # of no elements: 0 is n * 0
+    vector = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
+    value = value if value.type == vector else memref.cast(vector, value)  # of no elements: 0 is n * 0
     if static.count(unknown) > 1:  # LLVM's expand-strided-metadata aborts on expand_shape to several of these
         return _row_major(value, result_type, sizes)
     return memref.expand_shape(result_type, value, [list(range(result_type.rank))], sizes, static)
@@ -386,5 +418,6 @@ def _bytes_type(length: int | None) -> ir.MemRefType:
 
 
 def output_shapes(plan: Plan, size_values: Mapping[str, int]) -> list[tuple[int, ...]]:
-    """The shapes of the outputs where the sizes have these values."""
-    return [tuple(size_code.value(s, size_values) for s in type_.shape) for type_ in plan.outputs]
+    """The shapes of the outputs where the sizes have these values; where data decide on one, those of its memory."""
+    rooms = [room(type_, plan.bounds) for type_ in plan.outputs]
+    return [tuple(size_code.value(s, size_values) for s in type_.shape) for type_ in rooms]

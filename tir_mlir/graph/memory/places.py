@@ -19,12 +19,14 @@ from tir_mlir.graph.memory.control_calls import (
     STEP,
     Branch,
     Control,
+    Count,
     Loop,
     Steps,
     bound,
     every_call,
     moved,
 )
+from tir_mlir.graph.memory.data_sizes import room
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.size_code import Size
 
@@ -67,7 +69,7 @@ class Call:
 @dataclass
 class Plan:
     """A graph as calls on memory, in order, and copies at its end. donated: see `donations`; such results are no
-    outputs of the function."""
+    outputs of the function. bounds: of the sizes that data decide on."""
 
     inputs: list[tuple[str, TensorType]] = field(default_factory=list)
     outputs: list[TensorType] = field(default_factory=list)
@@ -77,6 +79,7 @@ class Plan:
     copies: list[tuple[Place, Place]] = field(default_factory=list)
     arena: Arena = field(default_factory=lambda: arena.plan([]))
     donated: dict[int, int] = field(default_factory=dict)
+    bounds: dict[str, Size] = field(default_factory=dict)
 
     @property
     def symbols(self) -> list[str]:
@@ -176,15 +179,16 @@ class _Nodes:
 
     Errors: GraphError for nodes other than views and calls of functions."""
 
-    def __init__(self, func: TensorFunc):
+    def __init__(self, func: TensorFunc, bounds: dict[str, Size] | None = None):
         self.func = func
+        self.bounds: dict[str, Size] = {} if bounds is None else bounds
         self.types: dict[ir.Value, TensorType] = {}
         self.roots: dict[ir.Value, ir.Value] = {}
         self.arguments = [self._argument(number) for number in range(len(func.inputs))]
         self.steps = [self._step(node) for node in func.nodes]
         for step in self.steps:
             for value in step.results:
-                _check_bytes(func, byte_size(self.type_of(value)), f"{func.name_of(value)} of")
+                _check_bytes(func, self.bytes_of(value), f"{func.name_of(value)} of")
 
     def _argument(self, number: int) -> tuple[str, str | None]:
         """The name of an argument, and that of the weight that it is."""
@@ -194,6 +198,8 @@ class _Nodes:
 
     def _step(self, node: Node) -> _Step:
         callee = node.callee
+        if callee is not None and _names_counted(callee):
+            return self._counted(node)
         kind = "" if callee is None or names_view(callee) else callee.kind
         calls = ("", encoding.CALL_TIR, encoding.PACKED, encoding.BRANCH, encoding.LOOP)
         if callee is None or kind not in calls:
@@ -204,10 +210,19 @@ class _Nodes:
         if not kind:
             self.roots[results[0]] = self.roots.get(inputs[0], inputs[0])
         if callee.is_control:
-            regions = tuple(map(_Nodes, callee.regions))
+            regions = tuple(_Nodes(region, self.bounds) for region in callee.regions)
             loop = LoopFacts.of(callee) if kind == encoding.LOOP else None
             return _Step(callee.name, kind, node.names[0], inputs, results, regions, loop)
         return _Step(callee.callee if kind else "", kind, node.names[0], inputs, results)
+
+    def _counted(self, node: Node) -> _Step:
+        """A size of a name, and the tensor whose rows have it, in the memory of the tensor that has all."""
+        whole, (result,), rows = node.inputs[0], node.results, node.types[0].shape[0]
+        if not isinstance(rows, str) or not rows.isidentifier() or rows in self.bounds:
+            raise GraphError(f"{node!r} makes the size {rows}; fix: a name that no other node makes")
+        self.roots[result] = self.roots.get(whole, whole)
+        self.bounds[rows] = self.type_of(whole).shape[0]
+        return _Step(rows, encoding.COUNTED, node.names[0], node.inputs, [result])
 
     @property
     def passed(self) -> list[ir.Value]:
@@ -224,6 +239,10 @@ class _Nodes:
         if value not in self.types:
             self.types[value] = self.func.type_of(value)
         return self.types[value]
+
+    def bytes_of(self, value: ir.Value) -> Size:
+        """The bytes of the memory of a value."""
+        return byte_size(room(self.type_of(value), self.bounds))
 
 
 def _check_bytes(func: TensorFunc, size: Size, what: str) -> None:
@@ -254,7 +273,7 @@ class _Planner:
         self.given: set[ir.Value] = set()  # the inputs whose memory results take
         self.nodes, self.func, self.in_place, self.steps = nodes, nodes.func, in_place, nodes.steps
         self.type_of, self.roots, self.arguments = nodes.type_of, nodes.roots, nodes.arguments
-        self.made = Plan(donated=dict(self.donated))
+        self.made = Plan(donated=dict(self.donated), bounds=nodes.bounds)
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
         self.last: dict[ir.Value, int] = {}
@@ -409,7 +428,7 @@ class _Planner:
         """What has to lie in the arena, from a time on, each with what takes its slot."""
         roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
         made: list[Claim] = [
-            (self._request(byte_size(self.type_of(r)), self.first[r] + at, self.last[r] + at), partial(self._take, r))
+            (self._request(self.nodes.bytes_of(r), self.first[r] + at, self.last[r] + at), partial(self._take, r))
             for r in roots
         ]
         for number, step in enumerate(self.steps):
@@ -423,7 +442,7 @@ class _Planner:
     def _claims_of_regions(self, number: int, step: _Step, start: int, end: int) -> list[Claim]:
         made: list[Claim] = []
         for key, type_ in _own_types(step).items():
-            request = self._request(byte_size(type_), start, end)
+            request = self._request(byte_size(room(type_, self.nodes.bounds)), start, end)
             made.append((request, partial(self._take_kept, number, key, type_)))
         at = start + 1
         for region in self.regions[number]:
@@ -453,6 +472,10 @@ class _Planner:
         return Place(space, index, self.type_of(value))
 
     def _call(self, number: int, step: _Step) -> Call:
+        if step.kind == encoding.COUNTED:
+            count = self.place(step.inputs[1])
+            control = Count(step.callee, count, self.nodes.bounds[step.callee])
+            return Call(step.callee, step.name, (count,), (), control=control)
         inputs, outputs = tuple(map(self.place, step.inputs)), tuple(map(self.place, step.results))
         if step.regions:
             form = self._branch if step.loop is None else self._loop
@@ -516,3 +539,8 @@ def is_view(node: Node) -> bool:
 def names_view(callee: TensorFunc) -> bool:
     """Whether a function stands for an operator that only gives its input another shape."""
     return kind_of(attrs.get(callee.op, encoding.OP)) is OperatorKind.VIEW
+
+
+def _names_counted(callee: TensorFunc) -> bool:
+    """Whether a function stands for the operator whose number of rows is computed."""
+    return kind_of(attrs.get(callee.op, encoding.OP)) is OperatorKind.COUNTED

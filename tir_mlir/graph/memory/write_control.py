@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.graph.memory.control_calls import Branch, Control, Copy, Loop, Steps
+from tir_mlir.graph.memory.control_calls import Branch, Control, Copy, Count, Loop, Steps
 from tir_mlir.graph.size_code import Size
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ class Memory(Protocol):
 
     def size(self, size: Size) -> ir.Value:
         """The value of a size."""
+        ...
+
+    def known_size(self, name: str, number: ir.Value, bound: ir.Value) -> None:
+        """Take an integer, limited to 0 and a bound, as the size of a name from here on."""
         ...
 
     def steps(self, steps: Steps) -> None:
@@ -44,6 +48,9 @@ def write_control(control: Control, memory: Memory) -> None:
             with ir.InsertionPoint(region.blocks[0]):
                 memory.steps(steps)
                 scf.yield_([])
+        return
+    if isinstance(control, Count):
+        memory.known_size(control.size, memref.load(memory.view(control.number), []), memory.size(control.bound))
         return
     for source, target in control.before:
         memref.copy(memory.view(source), memory.view(target))

@@ -23,6 +23,7 @@ class OperatorKind(Enum):
     PRODUCT = "product"  # rows by a matrix
     CONVOLUTION = "convolution"  # with `data_layout`, `kernel_layout` and perhaps `out_layout`
     POOL = "pool"  # over windows, with `layout`
+    COUNTED = "counted"  # the first rows of the first operand; the second one is their number, a size of its own
     OTHER = "other"
 
 

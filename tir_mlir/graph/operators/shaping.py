@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir import te, topi
 from tir_mlir.graph.operators import array_rules as rules
-from tir_mlir.graph.operators.operator import Operator, row_wise, view
+from tir_mlir.graph.operators.operator import Operator, OperatorKind, row_wise, view
 from tir_mlir.schedules.products.packing import WeightPanels
 
 
@@ -59,6 +59,16 @@ def _strided_slice(x: Any, axes: Any, begin: Any, end: Any, strides: Any = None,
     """begin:end:stride along axes, as slices of Python."""
     del assume_inbound  # what is not within bounds is refused, or limited to them
     return topi.strided_slice(x, begin, end, strides, axes)
+
+
+def _first_rows(x: Any, count: Any, rows: Any) -> Any:
+    """The first `count` slices of axis 0; `rows` is a new name for their number, which becomes a size of the graph.
+    It is limited to 0 and the size of that axis. The result lies where x does."""
+    if count.shape or count.dtype != "int64":
+        raise ValueError(f"the number of rows is an int64 of no dimensions, not {count.dtype}{list(count.shape)}")
+    if not x.shape:
+        raise ValueError("a tensor without axes has no rows")
+    return te.compute((rows, *x.shape[1:]), lambda *index: x(*index), name="T_first_rows")
 
 
 def _take(x: Any, indices: Any, axis: int | None = None, mode: str = "fast") -> Any:
@@ -118,6 +128,7 @@ OPERATORS = [
     Operator("flip", _flip, num_inputs=1, arrays=rules.FLIPPED),
     Operator("roll", topi.roll, num_inputs=1),
     Operator("strided_slice", _strided_slice, num_inputs=1, arrays=rules.SLICED),
+    Operator("first_rows", _first_rows, kind=OperatorKind.COUNTED, num_inputs=2),
     Operator("take", _take, arrays=rules.TAKEN),
     Operator("gather_elements", _gather_elements),
     Operator("gather_nd", topi.gather_nd),
@@ -132,6 +143,7 @@ OPERATORS = [
     row_wise("sort", topi.sort),
     Operator("topk", topi.topk),
     Operator("search_sorted", topi.search_sorted),
+    Operator("true_places", topi.true_places),
     Operator("diagonal", topi.diagonal),
     Operator("sliding_windows", topi.sliding_windows, num_inputs=1),
     Operator("as_strided", topi.as_strided, num_inputs=1),

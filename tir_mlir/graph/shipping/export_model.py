@@ -45,17 +45,7 @@ def export_model(
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
-    if plan.donated:
-        names = ", ".join(plan.inputs[number][0] for number in plan.donated.values())
-        raise BuildError(
-            f"the model writes to its inputs {names}, and an exported one has inputs and outputs; fix: build the graph "
-            'of mutated="return"'
-        )
-    if apart := python_calls(plan):
-        raise BuildError(
-            f"the model calls {', '.join(sorted(apart))} of Python, which a library without Python cannot; fix: give "
-            "it as C, in libs=[...]"
-        )
+    _check_plan(plan)
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
         toolchain.require(("zig",), "model.export")
@@ -79,6 +69,26 @@ def export_model(
     files.write_whole(written)
     binaries = _library(library, model, out_dir) if for_host else library.export(out_dir / f"{kernels}.o", kernels)
     return [*written, *binaries]
+
+
+def _check_plan(plan: Plan) -> None:
+    """Errors: BuildError for a model that is not only inputs and outputs of shapes that inputs tell."""
+    if plan.donated:
+        names = ", ".join(plan.inputs[number][0] for number in plan.donated.values())
+        raise BuildError(
+            f"the model writes to its inputs {names}, and an exported one has inputs and outputs; fix: build the graph "
+            'of mutated="return"'
+        )
+    if plan.bounds:
+        raise BuildError(
+            f"data decide on the size {next(iter(plan.bounds))} of the model, and an exported one has shapes that its "
+            "inputs tell; fix: return tensors of known shapes, and a mask"
+        )
+    if apart := python_calls(plan):
+        raise BuildError(
+            f"the model calls {', '.join(sorted(apart))} of Python, which a library without Python cannot; fix: give "
+            "it as C, in libs=[...]"
+        )
 
 
 def _web(

@@ -51,7 +51,7 @@ def _use(func: TensorFunc, node: Node) -> Use | None:
         return None
     if name is None:
         raise GraphError(f"{node!r} calls a function that stands for no operator")
-    if kind_of(name) is OperatorKind.VIEW:
+    if kind_of(name) in (OperatorKind.VIEW, OperatorKind.COUNTED):
         return None
     numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
     inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]

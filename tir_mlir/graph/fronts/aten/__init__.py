@@ -1,6 +1,7 @@
 """The operators of PyTorch (ATen) as operators of a graph, by family. `translations()`: by name."""
 
 from tir_mlir.graph.fronts.aten import (
+    aten_data_sizes,
     aten_elementwise,
     aten_images,
     aten_layers,
@@ -12,6 +13,7 @@ from tir_mlir.graph.fronts.aten import (
 from tir_mlir.graph.fronts.aten.aten_table import translations
 
 FAMILIES = (
+    aten_data_sizes,
     aten_elementwise,
     aten_images,
     aten_layers,

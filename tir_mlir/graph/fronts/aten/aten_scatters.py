@@ -34,11 +34,23 @@ def _put_where(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any, accum
     behind = x.shape[axis + len(mask.shape) :]
     lead = values.shape[: len(values.shape) - len(behind)] if len(values.shape) > len(behind) else ()
     if any(not is_number(n, 1) for n in lead):
-        raise GraphError("as many values as a mask has true elements\n  fix: use torch.where or masked_scatter")
-    values = e.reshape(values, values.shape[len(lead) :])
+        values = _at_true_elements(e, x, mask, axis, values)
+    else:
+        values = e.reshape(values, values.shape[len(lead) :])
     condition = e.reshape(e.cast(mask, "bool"), [*mask.shape, *[1] * len(behind)])
     new = e.op("add", x, values) if accumulate else values
     return e.op("where", e.broadcast(condition, x.shape[axis:]), new, x)
+
+
+def _at_true_elements(e: TorchEmitter, x: Any, mask: Any, axis: int, values: Any) -> Any:
+    """Values, as many as a mask has true elements, put where these are: of the shape of x behind axis."""
+    behind = len(x.shape) - axis - len(mask.shape)
+    if len(values.shape) != 1 + behind:
+        raise GraphError("a mask behind another axis, and a value for each true element\n  fix: use masked_scatter")
+    flat = e.op("reshape", e.cast(mask, "int64"), shape=(-1,))
+    before = e.op("cumsum", flat, axis=0, exclusive=True)
+    taken = e.op("take", values, before, axis=0)
+    return e.reshape(taken, (*mask.shape, *values.shape[1:]))
 
 
 @aten("scatter.src", "scatter.reduce")

@@ -9,6 +9,7 @@ import numpy as np
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.symbolic import equal
+from tir_mlir.graph.fronts.aten.aten_data_sizes import chosen_by_mask
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form, static
@@ -396,9 +397,7 @@ def index(e: TorchEmitter, x: Any, indices: Any) -> Any:
     neighbours, else they are the first."""
     indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
     if any(indices[a].dtype in ("bool", "uint8") for a in indexed):
-        raise GraphError(
-            "a mask chooses a number of elements that is known only when the model runs\n  fix: use torch.where"
-        )
+        return chosen_by_mask(e, x, indices)
     if len(indexed) == 1:
         return e.op("take", x, indices[indexed[0]], axis=indexed[0], mode="wrap")  # negative ones count from the end
     unindexed = [axis for axis in range(len(x.shape)) if axis not in indexed]

@@ -276,7 +276,7 @@ _TEXT = "it is of strings, and graphs are of numbers\n  fix: leave the strings o
 _OPTIONAL = "an optional is no tensor\n  fix: export the model with the tensor itself"
 _REASONS = {
     r"Random\w+|Multinomial|Bernoulli": _RANDOM,
-    r"NonZero|Unique|Compress|NonMaxSuppression": _SIZE,
+    "NonMaxSuppression": _SIZE,
     r"String\w+|RegexFullMatch|TfIdfVectorizer": _TEXT,
     r"Optional\w*": _OPTIONAL,
 }

@@ -3,6 +3,7 @@
 from tir_mlir.graph.fronts.onnx_operators import (
     onnx_attention,
     onnx_control,
+    onnx_data_sizes,
     onnx_elementwise,
     onnx_images,
     onnx_layers,
@@ -20,6 +21,7 @@ from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import translations
 FAMILIES = (
     onnx_attention,
     onnx_control,
+    onnx_data_sizes,
     onnx_elementwise,
     onnx_images,
     onnx_layers,

@@ -8,6 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.onnx_operators.onnx_data_sizes import chosen
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op, rank_of
 from tir_mlir.graph.fronts.onnx_operators.onnx_shapes import check_indices
 
@@ -78,7 +79,9 @@ def reverse_sequence(e: OnnxEmitter, x: Any, lengths: Any, batch_axis: int = 1, 
 
 @onnx_op("Compress")
 def compress(e: OnnxEmitter, x: Any, condition: Any, axis: int | None = None) -> Any:
-    """The elements, or slices along an axis, at which a known condition is true."""
+    """The elements, or slices along an axis, at which a condition is true."""
+    if not isinstance(condition, np.ndarray):
+        return chosen(e, x, condition, axis)
     places = np.flatnonzero(e.known(condition, "the condition of a Compress"))
     x = e.value(x)
     if axis is None:

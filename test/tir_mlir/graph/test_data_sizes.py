@@ -1,0 +1,88 @@
+"""Tensors whose sizes data decide on: memory for their bound, a count that travels with them, results that are cut."""
+
+import numpy as np
+import pytest
+
+import tir_mlir
+from tir_mlir.errors import BuildError, GraphError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.compile import compile_graph
+
+torch = pytest.importorskip("torch")
+
+
+class Chosen(torch.nn.Module):
+    """Rows that data choose, and what is computed of them."""
+
+    def forward(self, x):
+        places = torch.nonzero(x > 0)
+        rows = x[x.sum(1) > 0]
+        small = torch.masked_select(x, x < -1)
+        y = x.clone()
+        y[x < -1] = small + 1
+        return places, rows @ rows.T, rows.T @ rows, rows.mean(0), torch.cat([rows, rows * 2], 1), x[places[:, 0]], y
+
+
+class Different(torch.nn.Module):
+    def forward(self, x):
+        once, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
+        return once, inverse, counts, once[inverse], torch.unique_consecutive(x)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return tir_mlir.from_torch(Chosen(), (torch.randn(6, 4),))
+
+
+@pytest.fixture(scope="module")
+def model(graph):
+    return tir_mlir.build(graph)
+
+
+@pytest.mark.parametrize("x", [torch.arange(-11.0, 13).reshape(6, 4), -torch.ones(6, 4), torch.ones(6, 4)])
+def test_results_have_as_many_rows_as_data_choose(model, x):
+    for ours, theirs in zip(model(x), Chosen()(x), strict=True):
+        torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+@pytest.mark.slow
+def test_each_stage_is_verified(graph):
+    compile_graph(graph, verify=True)
+
+
+def test_different_elements():
+    x = torch.tensor([3, 1, 3, 3, 2, 2])
+    for ours, theirs in zip(tir_mlir.build(tir_mlir.from_torch(Different(), (x,)))(x), Different()(x), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def _rows(bound: int = 8):
+    b = GraphBuilder()
+    x, count = b.input("x", (bound, 3)), b.input("count", (), "int64")
+    return b, b.op("first_rows", x, count, rows={"size": "rows"})
+
+
+@pytest.mark.parametrize(("count", "rows"), [(5, 5), (-2, 0), (9, 8)])
+def test_a_count_is_limited(count, rows):
+    b, first = _rows()
+    b.output(b.op("sum", first, axis=[0]))
+    x = np.ones((8, 3), "float32")
+    assert tir_mlir.build(b.finish())(x, np.array(count)).tolist() == [rows] * 3
+
+
+def test_the_arena_has_room_for_the_greatest_size():
+    b, first = _rows(1000)
+    b.output(b.op("sum", b.op("cumsum", first, axis=0), axis=None))
+    assert tir_mlir.build(b.finish()).memory.arena >= 12000
+
+
+def test_such_results_are_not_exported(model, tmp_path):
+    with pytest.raises(BuildError, match="data decide on the size u0 of the model.*\n?.*fix: return tensors of known"):
+        model.export(tmp_path / "m")
+
+
+def test_a_size_stays_in_its_region():
+    b = GraphBuilder()
+    x, count = b.input("x", (8, 3)), b.input("count", (), "int64")
+    with pytest.raises(GraphError, match="a branch or a loop returns a tensor whose size rows data in it decide on"):
+        b.branch(b.op("greater", count, 2), *[lambda r: r.op("first_rows", x, count, rows={"size": "rows"})] * 2)
