@@ -34,7 +34,7 @@ check: lint lit  ## all checks before a merge; at most twelve minutes on two cor
 	$(PYTEST)
 
 check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run, Intel's OpenCL
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[nightly]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[nightly,zoo]'
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
 	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
@@ -87,7 +87,7 @@ bench: env  ## compare with the installed peers and the machine's roofline: tabl
 ladder: env  ## time a matrix product after each primitive of its schedule
 	$(BIN)/python tools/bench --ladder $(ARGS)
 
-zoo: env  ## 190 models of torchvision, timm, transformers and diffusers beside PyTorch eager, for hours; ARGS="timm/resnet* --limit 300"
+zoo: env  ## nearly 200 models of torchvision, timm, transformers and diffusers beside PyTorch eager, for hours; ARGS="timm/resnet* --limit 300"
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[zoo]'
 	$(BIN)/python tools/bench/zoo.py $(ARGS)
 

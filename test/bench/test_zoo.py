@@ -1,0 +1,29 @@
+"""The models of the zoo: how their results are read and told, and, nightly, each of them beside PyTorch."""
+
+import importlib
+import json
+
+import pytest
+
+import zoo_page
+
+RIGHT = {"model": "a/right", "import": 1.0, "build": 2.0, "error": 1e-6, "ours": 1.0, "torch": 2.0}
+HEAD = {"machine": "a machine", "day": "2030-01-01", "threads": 1, "versions": {"torch": "2"}}
+
+
+def test_the_page_counts_right_wrong_and_slow_models_by_their_last_line(tmp_path):
+    slow, wrong = RIGHT | {"model": "a/slow", "ours": 9.0}, RIGHT | {"model": "a/wrong", "error": 0.1}
+    lines = [HEAD, {"model": "a/right", "why": "died"}, slow, wrong, RIGHT, {"model": "a/dead", "why": "a | b"}]
+    (tmp_path / "results").write_text("\n".join(map(json.dumps, lines)))
+    page = zoo_page.page(zoo_page.read(tmp_path / "results"))
+    assert "2 of 4 are right to 0.0001" in page and "1 of these take more than 1.1 times" in page
+    assert "a machine, 1 thread, CPU time; 2030-01-01; torch 2." in page
+    assert "| a/right | right | 1.0e-06 | 1 | 2 | 2.00 | 1.0 | 2.0 |" in page and "| a/dead | a / b |" in page
+
+
+@pytest.mark.nightly
+def test_the_models_that_are_installed_are_right(tmp_path):
+    zoo = importlib.import_module("zoo")
+    if not zoo.names():
+        pytest.skip("the extra `zoo` is not installed")
+    assert not zoo.main(["--out", str(tmp_path / "results"), "--threads", "1"])

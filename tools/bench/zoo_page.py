@@ -1,0 +1,94 @@
+"""The results of the zoo: a file of JSON lines, and the page of the docs that is made of it.
+
+A line is the head of a run (machine, day, versions, threads) or the facts of a model; the last line of a model holds.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+WRONG, SLOW, SHARE = 1e-4, 1.1, 0.97
+"""The largest error, of the largest value of a result; the largest ratio to the time of PyTorch; how many are right."""
+PACKAGES = ("torch", "torchvision", "timm", "transformers", "diffusers")
+
+
+def head(threads: int | None) -> dict[str, Any]:
+    """What holds for the models of one run."""
+    from tir_mlir.tune.records.environment import machine
+
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package).partition("+")[0]
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {"machine": machine(), "day": str(date.today()), "threads": threads, "versions": versions}
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """The lines of a file: heads of runs, and the last of each model, where it first stood."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in file.read_text().splitlines():
+        row = json.loads(line)
+        found[row.get("model", f"run {row.get('machine')} {row.get('threads')}")] = row
+    return list(found.values())
+
+
+def says(facts: dict[str, Any]) -> str:
+    """right, wrong, slow, or why it did not run."""
+    if "why" in facts:
+        return facts["why"]
+    if "error" not in facts:
+        return "imports"
+    if not facts["error"] <= WRONG:
+        return f"wrong: {facts['error']:.1e} of its largest value"
+    return "slow" if facts["ours"] > SLOW * facts["torch"] else "right"
+
+
+def is_right(facts: dict[str, Any]) -> bool:
+    """Whether a model did what was asked of it, however fast."""
+    return says(facts) in ("right", "slow", "imports")
+
+
+_INTRODUCTION = """# Models
+
+Models as their packages have them, with random weights and batch 1: {right} of {all} are right to {wrong:g} of the
+largest value of each result; {slow} of these take more than {times} times as long as PyTorch. Language models and those
+of diffusers are small configurations of their families; `tools/bench/zoo_models.py` says what was changed. `make zoo`
+measures all of them on your machine.
+"""
+_TABLE = """\
+Milliseconds of a call are medians, of ours and of PyTorch eager in turns; *ratio* is PyTorch's by ours. Import and
+build are CPU seconds; functions that a model before it had too were in the cache.
+
+| Model | | Error | ours, ms | PyTorch, ms | ratio | import, s | build, s |
+|---|---|---:|---:|---:|---:|---:|---:|"""
+
+
+def page(lines: Sequence[dict[str, Any]]) -> str:
+    """The table as a page of the docs."""
+    rows = [line for line in lines if "model" in line]
+    slow = sum(says(row) == "slow" for row in rows)
+    counts = {"right": sum(map(is_right, rows)), "all": len(rows), "slow": slow, "wrong": WRONG, "times": SLOW}
+    runs = [f"{_run(line)}\n" for line in lines if "model" not in line]
+    return "\n".join([_INTRODUCTION.format(**counts), *runs, _TABLE, *map(_line, rows)]) + "\n"
+
+
+def _run(line: dict[str, Any]) -> str:
+    versions = ", ".join(f"{package} {version}" for package, version in line["versions"].items())
+    used = f"{line['threads']} thread{'s' * (line['threads'] != 1)}" if line["threads"] else "all cores"
+    clock = "CPU time" if line["threads"] == 1 else "wall time"
+    return f"{line['machine']}, {used}, {clock}; {line['day']}; {versions}."
+
+
+def _line(row: dict[str, Any]) -> str:
+    if "error" not in row:
+        return f"| {row['model']} | {says(row).replace('|', '/')} | | | | | | |"
+    figures = f"{row['ours']:.3g} | {row['torch']:.3g} | {row['torch'] / row['ours']:.2f}"
+    seconds = f"{row['import']:.1f} | {row['build']:.1f}"
+    return f"| {row['model']} | {says(row)} | {row['error']:.1e} | {figures} | {seconds} |"
