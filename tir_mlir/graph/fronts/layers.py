@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -203,20 +204,35 @@ def group_norm(e: Emitter, x: Any, groups: int, scale: Any, shift: Any, eps: flo
 def attention(
     e: Emitter, query: Any, key: Any, value: Any, mask: Any = None, causal: bool = False, scale: float | None = None
 ) -> Any:
-    """softmax(query @ key.T * scale + mask) @ value over (batch, heads, tokens, depth), or without batch or heads.
+    """softmax(query @ key.T * scale + mask) @ value over (batch, heads, tokens, depth), without batch or heads, or
+    with several axes of batches.
 
     mask: added, or of bool: true where a key is seen. causal: query i sees keys 0..i. Fewer heads of keys and values
     than of queries: each is shared by a group of queries.
     """
-    rank = len(query.shape)
+    shape, rank = query.shape, len(query.shape)
     if rank > 4:
-        raise GraphError(f"attention over {rank} axes\n  fix: reshape to (batch, heads, tokens, depth)")
-    query, key, value = (e.reshape(x, (*[1] * (4 - rank), *x.shape)) for x in (query, key, value))
+        mask = None if mask is None else _merged_mask(e, mask, shape[:-3])
+        query, key, value = (_merged(e, x, shape[:-3]) for x in (query, key, value))
+    else:
+        query, key, value = (e.reshape(x, (*[1] * (4 - rank), *x.shape)) for x in (query, key, value))
     if mask is not None and mask.dtype != "bool":
         mask = e.cast(mask, query.dtype)
     operands = [query, key, value] if mask is None else [query, key, value, mask]
     y = e.op("nn.attention", *operands, scale=scale, causal_mask="TopLeft" if causal else None, layout="BHSD")
-    return e.reshape(y, y.shape[4 - rank :])
+    return e.reshape(y, (*shape[:-1], y.shape[-1]))
+
+
+def _merged(e: Emitter, x: Any, batches: Any) -> Any:
+    """x of several axes of batches, as one."""
+    x = e.broadcast(x, (*batches, *x.shape[-3:]))
+    return e.reshape(x, (math.prod(batches), *x.shape[-3:]))
+
+
+def _merged_mask(e: Emitter, mask: Any, batches: Any) -> Any:
+    """A mask over several axes of batches as one over the merged axis; one that does not differ in them stays so."""
+    differs = any(size != 1 for size in mask.shape[:-3])
+    return _merged(e, mask, batches) if differs else e.reshape(mask, mask.shape[-3:])
 
 
 def sized_range(e: Emitter, begin: Any, count: Any, step: Any, dtype: str, name: str) -> Any:

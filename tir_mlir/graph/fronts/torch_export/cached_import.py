@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.torch_export.export_model import evaluating
+from tir_mlir.graph.fronts.torch_export.module_state import kept, with_tensors
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
@@ -44,14 +45,16 @@ def recorded_calls(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mappin
     module, as text. Raises NotRecorded, or what forward raises on tensors without data."""
     weights = named_tensors(model)
     recorder = _Recorder()
-    bare = {name: recorder.bare(tensor) for name, tensor in weights.items()}
+    bare = {id(tensor): recorder.bare(tensor) for tensor in weights.values()}
     leaves, spec = tree_flatten((args, dict(kwargs)))
     lines = [_signature(model), repr(torch.get_default_dtype()), *_weight_lines(model, weights, recorder), str(spec)]
     inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
     bare_args, bare_kwargs = spec.unflatten(inputs)
-    with _attributes_kept(model), _as_exported(), torch.device(_META), recorder:
-        result = torch.func.functional_call(model, bare, bare_args, bare_kwargs)
+    with with_tensors(model, bare), kept(model) as changed, _as_exported(), torch.device(_META), recorder:
+        result = model(*bare_args, **bare_kwargs)
+    if changed:
+        raise NotRecorded(f"forward changes what a {changed[0]} holds")
     outputs, outer = tree_flatten(result)
     return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, outputs)])
 
@@ -198,25 +201,6 @@ def _as_exported() -> Iterator[None]:
             yield
     finally:
         state._is_compiling_flag, state._is_exporting_flag = flags
-
-
-@contextlib.contextmanager
-def _attributes_kept(model: torch.nn.Module) -> Iterator[None]:
-    """Raises NotRecorded if forward sets attributes of modules, which then have their former values."""
-    attributes = {module: dict(module.__dict__) for module in model.modules()}
-    try:
-        yield
-    finally:
-        changed = [module for module, saved in attributes.items() if _differs(module.__dict__, saved)]
-        for module in changed:
-            module.__dict__.clear()
-            module.__dict__.update(attributes[module])
-    if changed:
-        raise NotRecorded(f"forward sets attributes of {type(changed[0]).__name__}")
-
-
-def _differs(current: Mapping[str, Any], saved: Mapping[str, Any]) -> bool:
-    return current.keys() != saved.keys() or any(current[name] is not saved[name] for name in saved)
 
 
 KIND = "imports"

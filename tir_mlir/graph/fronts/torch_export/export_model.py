@@ -36,7 +36,9 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
     _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
     named = _by_name(model, args, dict(kwargs or {}))
     dynamic_shapes = _dimensions(named, dynamic)
-    with evaluating(model):
+    from tir_mlir.graph.fronts.torch_export.module_state import kept
+
+    with evaluating(model), kept(model):
         program = _export(model, args, dict(kwargs or {}), dynamic_shapes)
     return program, _size_names(program, named, dynamic_shapes)
 

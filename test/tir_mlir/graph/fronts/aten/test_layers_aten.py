@@ -45,6 +45,7 @@ PRODUCTS = Family(
         "attention, scale": lambda z: attended(z, scale=0.3),
         "attention, mask": lambda z: attended(z, random(7, 7)),
         "attention, bool mask": lambda z: attended(z, torch.ones(7, 7, dtype=torch.bool).tril(1)),
+        "attention of six axes": lambda z: attended(z[:, None, :, None], random(2, 1, 1, 7, 7)),
         "attention of three axes": lambda z: attended(z[:, 0]),
         "attention of groups": lambda z: F.scaled_dot_product_attention(
             z[0], z[1, :, :2], z[2, :, :2], enable_gqa=True

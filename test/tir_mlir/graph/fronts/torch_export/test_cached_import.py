@@ -88,7 +88,7 @@ class Around(nn.Module):
 
     def __init__(self, function):
         super().__init__()
-        self.function = function
+        self.function, self.known = function, {}
         self.a, self.b = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
 
     def forward(self, x):
@@ -145,7 +145,8 @@ def _(x: torch.Tensor) -> torch.Tensor:
         (lambda m, x: x + torch.from_numpy(np.ones(4, "float32")), "no recorded call made"),
         (lambda m, x: x * 2 if x.is_contiguous() else x, "is_contiguous tells bool"),
         (lambda m, x: x * 2 if x.stride(0) > 1 else x, "stride tells int"),
-        (lambda m, x: setattr(m, "last", x) or x, "sets attributes of Around"),
+        (lambda m, x: setattr(m, "last", x) or x, "changes what a Around holds"),
+        (lambda m, x: m.known.setdefault("x", x) + x, "changes what a Around holds"),
         (lambda m, x: twice(x), "the operator tir_test.twice"),
     ],
 )
@@ -153,7 +154,20 @@ def test_what_calls_do_not_tell_is_not_cached(function, why):
     model = Around(function)
     with pytest.raises(NotRecorded, match=why):
         told(model)
-    assert not hasattr(model, "last")
+    assert not hasattr(model, "last") and not model.known
+
+
+def test_a_module_with_two_names_keeps_its_weights():
+    layer = nn.Linear(4, 4)
+    weight = layer.weight
+    told(nn.Sequential(layer, layer))
+    assert layer.weight is weight
+
+
+def test_an_import_leaves_what_the_module_holds():
+    model = Around(lambda m, x: m.known.setdefault("x", x) + x)
+    tir_mlir.from_torch(model, (torch.ones(4),))
+    assert not model.known
 
 
 def test_autocast_is_not_cached():
