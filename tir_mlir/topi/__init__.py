@@ -12,6 +12,7 @@ from typing import NoReturn as _NoReturn
 from tir_mlir.topi import broadcast as _broadcast
 from tir_mlir.topi import creation as _creation
 from tir_mlir.topi import elementwise as _elementwise
+from tir_mlir.topi import grouped_products as _grouped_products
 from tir_mlir.topi import image, nn
 from tir_mlir.topi import indexing as _indexing
 from tir_mlir.topi import joining as _joining
@@ -28,6 +29,7 @@ from tir_mlir.topi import views as _views
 from tir_mlir.topi.broadcast import *  # noqa: F403
 from tir_mlir.topi.creation import *  # noqa: F403
 from tir_mlir.topi.elementwise import *  # noqa: F403
+from tir_mlir.topi.grouped_products import *  # noqa: F403
 from tir_mlir.topi.indexing import *  # noqa: F403
 from tir_mlir.topi.joining import *  # noqa: F403
 from tir_mlir.topi.operands import absent as _absent
@@ -46,6 +48,7 @@ __all__ = ["image", "nn"]
 __all__ += _broadcast.__all__
 __all__ += _creation.__all__
 __all__ += _elementwise.__all__
+__all__ += _grouped_products.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
 __all__ += _prefix_sums.__all__

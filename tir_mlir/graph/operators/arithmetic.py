@@ -176,6 +176,8 @@ OPERATORS = [
     Operator("matmul", _matmul, linalg="linalg.matmul", kind=OperatorKind.PRODUCT),
     Operator("einsum", _einsum),
     Operator("grouped_matmul", topi.grouped_matmul),
+    Operator("row_tiles", topi.row_tiles, num_inputs=1),
+    Operator("tile_products", topi.tile_products),
     Operator("full", _full, num_inputs=1, arrays=rules.FULL),
     Operator("zeros", _zeros, num_inputs=0, arrays=rules.ZEROS),
     Operator("ones", _ones, num_inputs=0, arrays=rules.ONES),

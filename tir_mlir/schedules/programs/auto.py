@@ -14,6 +14,7 @@ from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
 from tir_mlir.schedules.programs.attention import Attention, attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
@@ -183,6 +184,8 @@ class AutoSchedule:
             yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
             yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
+        if kind is Kind.REDUCTION:
+            yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:

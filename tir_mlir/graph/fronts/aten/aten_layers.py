@@ -12,6 +12,7 @@ from tir_mlir.graph.fronts.aten.aten_reductions import vector_norm
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import static
+from tir_mlir.graph.fronts.grouped_products import grouped_product as grouped_rows
 from tir_mlir.graph.fronts.layers import (
     adaptive_mean,
     attention,
@@ -90,7 +91,7 @@ def grouped_product(
     if offs is None:
         y = e.op("matmul", x, mat2)
     elif (len(x.shape), len(mat2.shape)) == (2, 3):
-        y = e.op("grouped_matmul", x, mat2, offs)
+        y = grouped_rows(e, x, mat2, offs)
     else:
         raise GraphError("groups of columns, of which each is a product\n  fix: pass rows, and a matrix for each group")
     return e.cast(y if bias is None else e.op("add", y, bias), e.dtype)
@@ -98,7 +99,7 @@ def grouped_product(
 
 @aten("transformers.grouped_mm_fallback")
 def grouped_product_of_transformers(e: TorchEmitter, x: Any, weight: Any, offs: Any) -> Any:
-    return e.op("grouped_matmul", x, weight, offs)
+    return grouped_rows(e, x, weight, offs)
 
 
 @aten("cdist", "_cdist_forward", "_euclidean_dist")
