@@ -121,4 +121,5 @@ MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]]
     "dequantize": [([(ROWS, "int8"), ((5,), "float32")], {})],
     "unpack_int4": [([((3, 16), "uint8")], {}), ([((1, 4), "uint8")], {"group_size": 4, "order": "pairs"})],
     "dequantize_group": [([((6, 16), "uint8"), ((6, 1), "float32")], {"group_size": 32})],
+    "dense_groups": [([((2, 64), "int8"), ((6, 32), "uint8"), ((6, 2), "float32")], {"group_size": 32})],
 }

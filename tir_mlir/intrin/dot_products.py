@@ -19,7 +19,7 @@ _DESC = """
 @T.prim_func
 def desc(a: T.handle, b: T.handle, c: T.handle):
     A = T.match_buffer(a, ({group},), "{left}")
-    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}")
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}"{held})
     C = T.match_buffer(c, ({lanes},), "{sums}", scope="local")
     with T.block("root"):
         for j, k in T.grid({lanes}, {group}):
@@ -32,7 +32,7 @@ _CALL = """
 @T.prim_func
 def impl(a: T.handle, b: T.handle, c: T.handle):
     A = T.match_buffer(a, ({group},), "{left}", strides=[1])
-    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1])
+    B = T.match_buffer(b, ({lanes}, {group}), "{dtype}", strides=[{group}, 1]{held})
     C = T.match_buffer(c, ({lanes},), "{sums}", strides=[1], scope="local")
     with T.block("root"):
         T.reads(C[0:{lanes}], A[0:{group}], B[0:{lanes}, 0:{group}])
@@ -90,18 +90,19 @@ def impl(b: T.handle, c: T.handle):
 """
 
 
-def dot_product(target: Target, left: str, right: str = "", sums: str = "int32") -> Dot | None:
+def dot_product(target: Target, left: str, right: str = "", sums: str = "int32", unpacked: bool = False) -> Dot | None:
     """The best dot product of a target for operands of 8 or 16 bits; None for other types.
 
     right: default the type of the left one. An operand narrower than those of the instruction is widened; `int8` may
-    also be shifted to `uint8`, see `is_shifted`.
+    also be shifted to `uint8`, see `is_shifted`. unpacked: whether the right operand is unpacked in registers.
     """
     right = right or left
     for dot in INSTRUCTIONS:
         fits = dot.lanes == target.lanes(32) and dot.sums == sums and target.has(*dot.needs)
+        fits = fits and dot.unpacked == unpacked
         if fits and not target.features.intersection(dot.slow) and _takes(dot, left, right):
             return dot
-    plain = PLAIN.get(target.lanes(32))
+    plain = None if unpacked else PLAIN.get(target.lanes(32))
     return plain if plain and plain.sums == sums and _takes(plain, left, right) else None
 
 
@@ -133,6 +134,7 @@ def register(name: str) -> None:
             "dtype": dot.dtype,
             "name": name,
             "sums": dot.sums,
+            "held": ', scope="local"' if dot.unpacked else "",
         }
         TensorIntrin.register(name, parse(desc.format(**facts))["desc"], parse(call.format(**facts))["impl"])
 

@@ -22,7 +22,7 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import exact_quotient, is_one, same, simple
 
-__all__ = ["dequantize", "dequantize_group", "quantize", "unpack_int4"]
+__all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "unpack_int4"]
 
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
@@ -145,3 +145,59 @@ def dequantize_group(
         return as_type(value * by, wide, to)
 
     return te.compute((*x.shape[:-1], count), element, name="T_dequantize")
+
+
+def dense_groups(
+    data: Any, weight: Any, scale: Any, offset: Any = None, group_size: int = 32, bits: int = 4
+) -> te.Tensor:
+    """Rows of int8 by a matrix of few bits, in float32: a group's sum is of integers, and has one scale.
+
+        y[.., i, j] = sum over groups g: scale[j, g] * (sum over k in g: x[.., i, k] * (q[j, k] - zero))
+
+    data: int8 (.., m, k); weight: uint8 (n, k / 2), numbers q of 4 bits in the order "halves" of dequantize_group,
+    zero = 8; or bits=8: (n, k), zero = 128; scale: floats (n, k / group). offset: floats (n, k / group), instead of a
+    zero: a stored q means q * scale - offset. group_size: a multiple of 8. Sums of integers are exact, as int32 is.
+    """
+    op = "dense_groups"
+    if bits not in (4, 8):
+        raise refuse(op, f"bits={bits!r}", "pass 4 or 8")
+    x = of_type(op, "data", tensor(op, "data", data), ("int8",), "of int8")
+    w, s = of_type(op, "weight", tensor(op, "weight", weight), ("uint8",), "of uint8"), floats(op, "scale", scale)
+    group = integer(op, "group_size", group_size, 8)
+    if x.ndim < 2 or w.ndim != 2 or group % 8 or not _in_groups(x, w, s, group, bits):
+        problem = f"{described('data', x)}, {described('weight', w)} and {described('scale', s)} for groups of {group}"
+        raise refuse(op, problem, "pass a scale for each group, whose size is a multiple of 8")
+    columns, groups, zero = w.shape[0], s.shape[1], 8 if bits == 4 else 128
+
+    def stored(*i: Any) -> Any:
+        return w(*i) if bits == 8 else _stored(w, i, group, "halves").astype("uint8")
+
+    q = te.compute((columns, x.shape[-1]), stored, name="T_unpack")
+    t, u, g = (te.reduce_axis((0, end), name=name) for end, name in ((group, "t"), (group, "t"), (groups, "g")))
+
+    def row_sum(*i: Any) -> Any:
+        return te.sum(x(*i[:-1], i[-1] * group + t).astype("int32"), axis=t)
+
+    def group_sum(*i: Any) -> Any:
+        *row, j, n = i
+        return te.sum(x(*row, n * group + u).astype("int32") * q(j, n * group + u).astype("int32"), axis=u)
+
+    rows = te.compute((*x.shape[:-1], groups), row_sum, name="T_rows")
+    parts = te.compute((*x.shape[:-1], columns, groups), group_sum, name="T_groups")
+
+    def element(*i: Any) -> Any:
+        *row, j = i
+        by, part = as_type(s(j, g), s.dtype, "float32"), parts(*row, j, g)
+        if offset is None:
+            return te.sum((part - rows(*row, g) * zero).astype("float32") * by, axis=g)
+        less = as_type(offset(j, g), offset.dtype, "float32")
+        return te.sum(part.astype("float32") * by - rows(*row, g).astype("float32") * less, axis=g)
+
+    return te.compute((*x.shape[:-1], columns), element, name="T_dense")
+
+
+def _in_groups(x: te.Tensor, weight: te.Tensor, scale: te.Tensor, group: int, bits: int) -> bool:
+    """Whether weights and scales are those of rows of whole groups."""
+    count = simple(weight.shape[1] * (8 // bits))
+    of_rows = scale.ndim == 2 and same(scale.shape[0], weight.shape[0]) and same(scale.shape[1] * group, count)
+    return of_rows and same(x.shape[-1], count)

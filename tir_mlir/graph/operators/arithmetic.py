@@ -189,4 +189,5 @@ OPERATORS = [
     Operator("dequantize", topi.dequantize, num_inputs=3),
     Operator("unpack_int4", topi.unpack_int4),
     Operator("dequantize_group", topi.dequantize_group),
+    Operator("dense_groups", topi.dense_groups, kind=OperatorKind.PRODUCT, num_inputs=4),
 ]

@@ -34,7 +34,8 @@ class Format:
 @dataclass(frozen=True)
 class Rounded:
     """A weight in a format. stored: its numbers, as they lie in memory (bfloat16 as its bits, two numbers of 4 bits in
-    a byte of uint8); scale: None of bfloat16; values: what they stand for, in float32."""
+    a byte of uint8, numbers of 8 bits by group, for activations of int8, plus 128); scale: None of bfloat16; values:
+    what they stand for, in float32."""
 
     stored: np.ndarray
     scale: np.ndarray | None
@@ -62,11 +63,9 @@ def format_of(name: object, group: int | None = None, activations: str | None = 
             f"weights of {weight_dtype} are multiplied by activations of {activation_dtype}, not "
             f"{short_repr(activations)}"
         )
-    if group is not None:
-        raise GraphError(
-            "sums of integers have no scales by group; fix: no group=, for a scale per channel, or no activations="
-        )
-    return Format(weight_dtype, None, activation_dtype)
+    if group is not None and group % 8:
+        raise GraphError(f"sums of integers are by groups of a multiple of 8 weights, not {group}")
+    return Format(weight_dtype, group, activation_dtype)
 
 
 def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:
@@ -102,7 +101,11 @@ def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
     steps, scale = _steps(grouped, 127 if how.name == INT8 else 7, (2,))
     values = (steps * scale).reshape(weight.shape)
     stored = steps.astype(np.int8).reshape(weight.shape)
-    return Rounded(stored if how.name == INT8 else _in_halves(stored, how.group), scale[:, :, 0], values)
+    if how.name == INT4:
+        stored = _in_halves(stored, how.group)
+    elif how.activations is not None:
+        stored = stored.view(np.uint8) ^ np.uint8(128)  # plus 128
+    return Rounded(stored, scale[:, :, 0], values)
 
 
 def to_bfloat16(array: np.ndarray) -> np.ndarray:

@@ -71,10 +71,10 @@ def quantize_weights(
 
     dtype: "bfloat16" ("bf16"); "int8", with a scale for each output channel; "int4", with a scale for each group of a
     row, as "int8" has too if group is given. activations: what dense layers multiply is rounded too, in each call:
-    "bfloat16" for weights of bfloat16; "int8" for weights of integers with a scale for each channel, with a step for
-    each row, and sums in int32. only: the weights to round, as names or a function of name and shape
-    (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings stay as they are. Batch
-    normalization is folded first.
+    "bfloat16" for weights of bfloat16; "int8" for weights of integers, with a step for each row, and sums in int32:
+    of a row, or, with `group`, of a group, which has one scale. only: the weights to round, as names or a function of
+    name and shape (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings stay as they
+    are. Batch normalization is folded first.
     `rounding` of the result tells the error of each weight, and why others were kept; `compare` that of the outputs on
     given inputs. Raises GraphError for an unknown format, a name that no weight of a product has, or a weight that
     `only` names and the format cannot store.
@@ -250,13 +250,17 @@ def _of_bfloat16(call: Call, how: Format, stored: ir.Value) -> ir.Value:
 
 
 def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> ir.Value:
-    """step = max(abs(x)) / 127 of each row; R.nn.dense(int8(round(x / step)), w, out_dtype="int32") * step * scale"""
+    """step = max(abs(x)) / 127 of each row; R.nn.dense(int8(round(x / step)), w, out_dtype="int32") * step * scale, or
+    R.dense_groups(int8(round(x / step)), w, scale) * step"""
     emit, x = call.emit, call.args[0]
     top = emit("max", [emit("abs", [x])], {"axis": [-1], "keepdims": True})
     step = emit("multiply", [top, call.number(1 / 127, top)])
     step = emit("maximum", [step, call.number(LEAST, step)])
     steps = emit("round", [emit("divide", [x, step])])  # -127 to 127: 127 steps are the largest
     lhs = emit("astype", [steps], {"dtype": "int8"})
+    if how.group is not None:
+        group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
+        return emit("multiply", [emit("dense_groups", [lhs, stored, scale], group_attrs), step])
     rhs = _unpacked(call, stored) if how.name == INT4 else stored
     sums = emit("astype", [_product(call, lhs, rhs, out_dtype="int32")], {"dtype": "float32"})
     return emit("multiply", [emit("multiply", [sums, step]), scale])

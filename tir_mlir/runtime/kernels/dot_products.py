@@ -56,6 +56,9 @@ _MULTIPLY_PAIRS = """%sum = llvm.call_intrinsic "{instruction}"(%x, %y) : ({elem
 _ACCUMULATE = (
     """%new = llvm.call_intrinsic "{instruction}"(%old, %x, %y) : ({sums}, {elements}, {elements}) -> {sums}"""
 )
+_ACCUMULATE_TURNED = (
+    """%new = llvm.call_intrinsic "{instruction}"(%old, %y, %x) : ({sums}, {elements}, {elements}) -> {sums}"""
+)
 _PLAIN = """%wide_x = llvm.sext %x : {elements} to {sums}
   %wide_y = llvm.sext %y : {elements} to {sums}
   %product = llvm.mul %wide_x, %wide_y : {sums}
@@ -81,7 +84,7 @@ _IN_RISCV = """%halves = llvm.mlir.poison : vector<[2]xi16>
   %new = llvm.intr.vector.extract %news[0] : {sums} from vector<[2]xi32>"""
 
 
-_BITS = {"int8": 8, "int16": 16, "bfloat16": 16}
+_BITS = {"int8": 8, "uint8": 8, "int16": 16, "bfloat16": 16}
 _MLIR = {"bfloat16": "bf16", "float32": "f32"}
 
 
@@ -89,7 +92,8 @@ _MLIR = {"bfloat16": "bf16", "float32": "f32"}
 class Dot:
     """A dot product instruction: `lanes` sums of `group` products of `dtype`. `spare`: registers needed besides its
     operands. `needs`: the required instruction sets. `left`: the type of A, if it is not `dtype`. `slow`: instruction
-    sets of CPUs on which it is slower than widened operands."""
+    sets of CPUs on which it is slower than widened operands. `unpacked`: B is in registers, where it is unpacked from
+    fewer bits."""
 
     instruction: str
     lanes: int
@@ -101,6 +105,7 @@ class Dot:
     left: str = ""
     sums: str = "int32"
     slow: tuple[str, ...] = ()
+    unpacked: bool = False
 
     @property
     def left_dtype(self) -> str:
@@ -152,9 +157,13 @@ def _scalable(instruction: str, lanes: int, group: int, dtype: str, steps: str, 
 
 PAIRS = "int16"  # x86 multiplies int8 only with saturation
 _BYTES = {"lanes": 16, "group": 4, "dtype": "int8", "left": "uint8", "steps": _ACCUMULATE}
+# the numbers of the lanes are the unsigned ones
+_TURNED = {**_BYTES, "dtype": "uint8", "left": "int8", "steps": _ACCUMULATE_TURNED, "unpacked": True}
 INSTRUCTIONS = (
     Dot("llvm.x86.avx512.vpdpbusd.512", **_BYTES, needs=("avx512bw", "avx512vnni")),
     Dot("llvm.x86.avx512.vpdpbusd.256", **{**_BYTES, "lanes": 8}, needs=("avx2", "avxvnni")),
+    Dot("llvm.x86.avx512.vpdpbusd.512", **_TURNED, needs=("avx512bw", "avx512vnni")),
+    Dot("llvm.x86.avx512.vpdpbusd.256", **{**_TURNED, "lanes": 8}, needs=("avx2", "avxvnni")),
     Dot(
         "llvm.x86.avx512bf16.dpbf16ps.512",
         16,
@@ -179,8 +188,8 @@ INSTRUCTIONS = (
 PLAIN = {lanes: Dot("", lanes, 1, "int16", _PLAIN, spare=1) for lanes in (1, 2, 4, 8, 16, 32, 64)}
 """The generic fallbacks, by lanes."""
 BY_NAME = {dot.name: dot for dot in (*INSTRUCTIONS, *PLAIN.values())}
-BY_LANES_NAME = {dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps != _IN_RISCV}
-BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left}
+BY_LANES_NAME = {dot.lanes_name: dot for dot in BY_NAME.values() if dot.steps != _IN_RISCV and not dot.unpacked}
+BY_SUM_NAME = {dot.sum_name: dot for dot in INSTRUCTIONS if dot.left and not dot.unpacked}
 
 
 def _builder(name: str) -> Builder:

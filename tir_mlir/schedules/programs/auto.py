@@ -14,6 +14,7 @@ from tir_mlir.schedules.convolutions.conv2d import conv2d
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
+from tir_mlir.schedules.products.group_sums import schedule_groups
 from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
 from tir_mlir.schedules.programs.attention import Attention, attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
@@ -180,6 +181,7 @@ class AutoSchedule:
                     lambda: schedule_attention(sch, block, target, threads, self.reciprocal, outside, free, epilogue),
                 )
         if kind is Kind.PRODUCT:
+            yield "group_sums", lambda: schedule_groups(sch, block, target, threads, epilogue)
             yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
             yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):

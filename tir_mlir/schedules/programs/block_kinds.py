@@ -16,6 +16,7 @@ from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, block_view, iters, kind_of_loop
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction, matrix_vector
+from tir_mlir.schedules.products.group_sums import group_sums
 
 
 class Kind(Enum):
@@ -42,6 +43,8 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
     if "R" not in kinds:
         return Kind.ELEMENTWISE
     if _multiplies(op_names) and _sums_all_inputs(info):
+        if _matches(group_sums, sch, block):
+            return Kind.PRODUCT
         if _matches(contraction, sch, block) or _matches(matrix_vector, sch, block):
             return Kind.PRODUCT
         if _matches(convolution, sch, block):

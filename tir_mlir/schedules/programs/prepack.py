@@ -17,6 +17,7 @@ from tir_mlir.schedules.products.contraction import contraction
 from tir_mlir.schedules.products.gemm_amx import tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_panels
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
+from tir_mlir.schedules.products.group_sums import group_panels, group_sums
 from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
@@ -57,8 +58,8 @@ def prepack(
     blocks = sch.get_child_blocks(root)
     with entered():
         parameters = {p.name for f in funcs(sch.executor.module) if f.name == function for p in f.params}
-    by_name: dict[str, WeightPanels] = {}
-    for name in weights:
+    by_name = _of_groups(sch, blocks, weights, target)
+    for name in (n for n in weights if n not in by_name):
         if name not in parameters:
             raise ScheduleError(
                 f'prepack: "{name}" is no parameter of {function}; it has {", ".join(sorted(parameters))}'
@@ -75,6 +76,20 @@ def prepack(
             )
         if weight_panels is not None and attempt(sch, lambda b=readers[0], m=weight_panels, f=change: f(sch, b, m)):
             by_name[name] = weight_panels
+    return by_name
+
+
+def _of_groups(sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], target: Target) -> dict[str, WeightPanels]:
+    """The panels of the weights, and of their scales, of products that sum by group: all of them, or none."""
+    by_name: dict[str, WeightPanels] = {}
+    for block in blocks:
+        try:
+            wanted = group_panels(sch, group_sums(sch, block), target)
+        except ScheduleError:
+            continue
+        readers = {r.name: r.block for r in wanted}
+        if set(readers) <= set(weights) and attempt(sch, lambda w=wanted: [relaid(sch, r.block, r.panels) for r in w]):
+            by_name |= {r.name: r.panels for r in wanted}
     return by_name
 
 

@@ -57,7 +57,7 @@ def test_int4_by_channel_limits_the_largest_to_be_closer():
 
 
 @pytest.mark.parametrize(("name", "group", "activations", "words"), [
-    ("int4", 32, "int8", "no scales by group"),
+    ("int4", 12, "int8", "groups of a multiple of 8"),
     ("bf16", None, "int8", "multiplied by activations of bfloat16"),
     ("int8", None, "bf16", "multiplied by activations of int8"),
 ])  # fmt: skip

@@ -1,0 +1,65 @@
+"""Products whose sums stay in integers within a group."""
+
+import numpy as np
+import pytest
+
+from tir_mlir import Schedule, build, schedules, te, topi
+from tir_mlir.errors import GraphError
+from tir_mlir.target.predefined import ZEN4
+
+
+def product(rows, columns, depth, group, bits, offset=False, scale="float32"):
+    x, w = (
+        te.placeholder((rows, depth), "int8", name="X"),
+        te.placeholder((columns, depth * bits // 8), "uint8", name="W"),
+    )
+    by = [te.placeholder((columns, depth // group), scale, name=name) for name in ("S", "O")[: 1 + offset]]
+    return te.create_prim_func([x, w, *by, topi.dense_groups(x, w, *by, group_size=group, bits=bits)])
+
+
+def numbers(weight, group, bits):
+    """The stored numbers of a row, in order."""
+    if bits == 8:
+        return weight.astype("int64")
+    halves = weight.reshape(len(weight), -1, 1, group // 2) >> np.array([0, 4], "uint8")[:, None] & 15
+    return halves.reshape(len(weight), -1).astype("int64")
+
+
+def arguments(rows, columns, depth, group, bits):
+    rng = np.random.default_rng(0)
+    x = rng.integers(-127, 128, (rows, depth)).astype("int8")
+    weight = rng.integers(0, 256, (columns, depth * bits // 8)).astype("uint8")
+    return x, weight, rng.integers(1, 5, (columns, depth // group)).astype("float32")
+
+
+@pytest.mark.parametrize(("rows", "columns", "depth", "group", "bits", "offset"), [
+    (1, 64, 128, 32, 4, False), (11, 32, 64, 64, 8, False), (3, 48, 96, 32, 4, True), (2, 6, 64, 32, 4, False),
+])  # fmt: skip
+def test_totals_are_exact(rows, columns, depth, group, bits, offset):
+    x, weight, scale = arguments(rows, columns, depth, group, bits)
+    zero = np.zeros_like(scale) + (2 if offset else 8 if bits == 4 else 128)
+    q = numbers(weight, group, bits) * scale.repeat(group, axis=1) - (zero if offset else zero * scale).repeat(group, 1)
+    sch = Schedule(product(rows, columns, depth, group, bits, offset))
+    panels = schedules.prepack(sch, "main", ["W", "S", "O"][: 2 + offset], threads=1)
+    schedules.auto(sch, threads=1)
+    given = {"W": weight, "S": scale, "O": zero}
+    packed = [
+        panels[name].apply(given[name]) if name in panels else given[name] for name in ("W", "S", "O")[: 2 + offset]
+    ]
+    out = np.empty((rows, columns), "float32")
+    build(sch)(x, *packed, out)
+    np.testing.assert_array_equal(out, (x.astype("int64") @ q.T).astype("float32"))
+
+
+def test_dot_products_of_registers_sum_a_group():
+    sch = Schedule(product(4, 32, 64, 32, 4, scale="float16"))
+    schedules.prepack(sch, "main", ["W", "S"], ZEN4, 1)
+    assert schedules.auto(sch, ZEN4, 1)["T_dense"] == "group_sums"
+    assert "vpdpbusd_512" in sch.mod.script()
+    assert sch.verify()
+
+
+def test_groups_that_do_not_divide_are_refused():
+    x, w, s = te.placeholder((1, 64), "int8"), te.placeholder((8, 32), "uint8"), te.placeholder((8, 3))
+    with pytest.raises(GraphError, match="for groups of 24"):
+        topi.dense_groups(x, w, s, group_size=24)

@@ -1,0 +1,239 @@
+"""Schedule for products whose sums stay in integers within a group of terms, and get one scale a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.intrin.dot_products import Dot, dot_product
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.info import BlockInfo, RegionInfo
+from tir_mlir.schedules.block_queries import LARGE, block_info, iters
+from tir_mlir.schedules.products.contraction import num_elements
+from tir_mlir.schedules.products.packing import WeightPanels
+from tir_mlir.schedules.steps import merge_epilogue
+from tir_mlir.target import Target
+
+VECTORS = 2
+"""Vectors of columns in a panel, if they divide the columns."""
+ROWS = 8
+"""The maximum number of rows of a register tile: 16 sums of a group, 16 totals in L1."""
+UNROLLED = 64
+"""Dot products in the code of the inner loop."""
+WEIGHTS_PER_THREAD = 1 << 20
+"""The minimum number of weights of a thread."""
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """Totals `Y[.., i, j] += f(P[.., i, j, g], ..)` of sums by group, `P[.., i, j, g] += X[.., i, k] * Q[j, k]` for k =
+    g * G + t.
+
+    block: of Y; parts: of P; unpacks: the block that computes Q from bytes. weight: where these are read; by_group: the
+    other arrays with an element for each column and group; group: G; left: X; halves: the numbers in a byte.
+    """
+
+    block: Any
+    parts: Any
+    unpacks: Any
+    weight: RegionInfo
+    by_group: tuple[RegionInfo, ...]
+    group: int
+    left: RegionInfo
+    halves: int
+    rows: int
+    columns: int
+
+    @property
+    def panel(self) -> int:
+        """The width of the panels of the weights; 0 without."""
+        in_panels = all(len(r.buffer.shape) == 3 for r in self.by_group) and len(self.weight.buffer.shape) == 4
+        return self.weight.buffer.shape[2] or 0 if in_panels else 0
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A parameter, the block that reads it, and the panels to read it in."""
+
+    name: str
+    block: Any
+    panels: WeightPanels
+
+
+def group_sums(sch: Schedule, block: Any) -> GroupSums:
+    """Match a block with the totals of a product by groups. Raises ScheduleError if it is not one."""
+    info = block_info(sch, block)
+    parts = [p for p in sch.get_producers(block) if _is_part(info, block_info(sch, p))]
+    if len(parts) != 1 or len(iters(info, "R")) != 1 or len(info.writes) != 1:
+        raise _no_groups(info)
+    part = block_info(sch, parts[0])
+    left, right = (next((r for r in part.reads if r.buffer.dtype == t), None) for t in ("int8", "uint8"))
+    extents = {i.name: i.dom.extent for i in part.iter_vars}
+    (term,) = iters(part, "R")
+    group = extents[term]
+    if left is None or right is None or group is None or group % 8 or len(right.axes[0]) != 1:
+        raise _no_groups(info)
+    unpacks = [p for p in sch.get_producers(parts[0]) if str(block_info(sch, p).writes[0]) == str(right)]
+    if len(unpacks) != 1 or len(block_info(sch, unpacks[0]).reads) != 1:
+        raise _no_groups(info)
+    (weight,) = block_info(sch, unpacks[0]).reads
+    totals = {i.name: i.dom.extent for i in info.iter_vars}
+    *outer, column = (a[0] for a in info.writes[0].axes if len(a) == 1)
+    columns, rows = totals[column], [totals[a] for a in outer if totals[a] != 1]
+    by_group = tuple(r for r in info.reads if any(column in a for a in r.axes) and r.buffer.dtype != "int32")
+    if len(rows) > 1 or None in rows or columns is None or not by_group or totals[iters(info, "R")[0]] is None:
+        raise _no_groups(info)
+    halves = num_elements(right.buffer) // num_elements(weight.buffer)
+    count = prod(r for r in rows if r is not None)
+    return GroupSums(block, parts[0], unpacks[0], weight, by_group, group, left, halves, count, columns)
+
+
+def _is_part(total: BlockInfo, part: BlockInfo) -> bool:
+    """Whether a block computes sums of products in int32, of which another one adds one a group."""
+    written = part.writes[0]
+    read = next((r for r in total.reads if str(r) == str(written)), None)
+    is_sum = len(iters(part, "R")) == 1 and len(part.writes) == 1 and written.buffer.dtype == "int32"
+    dtypes = sorted(r.buffer.dtype for r in part.reads if str(r) != str(written))
+    return is_sum and read is not None and dtypes == ["int8", "uint8"]
+
+
+def _no_groups(info: BlockInfo) -> ScheduleError:
+    return ScheduleError(f'block "{info.name}" is no total of integer sums by group')
+
+
+def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[Reader]:
+    """The panels in which weights and what belongs to their groups are read by dot products. Raises ScheduleError if no
+    instruction of the target takes them, or they fill no vectors."""
+    dot = _dot(target)
+    width = next((dot.lanes * v for v in (VECTORS, 1) if dot and what.columns % (dot.lanes * v) == 0), 0)
+    if dot is None or not width or len(what.weight.buffer.shape) != 2:
+        raise ScheduleError(f"{what.columns} columns in groups of {what.group}: no dot product takes them")
+    wanted = [(what.weight, what.unpacks, dot.group), *((r, what.block, 1) for r in what.by_group)]
+    return [
+        Reader(str(r), block, WeightPanels(str(r), _shape(r), r.buffer.dtype, 0, (1,), width, group))
+        for r, block, group in wanted
+    ]
+
+
+def _shape(region: RegionInfo) -> tuple[int, ...]:
+    return tuple(int(e or 0) for e in region.buffer.shape)
+
+
+def _dot(target: Target) -> Dot | None:
+    return dot_product(target, "int8", "uint8", unpacked=True)
+
+
+def schedule_groups(
+    sch: Schedule, block: Any, target: Target, threads: int | None = None, epilogue: Any | None = None
+) -> None:
+    """Schedule a product that sums by groups, whose weights are in panels, see `prepack`.
+
+        for i, j, g, t: P[i, j, g] += X * Q        for a block of rows, j_0 (parallel), i_0, g:
+        for i, j, g: Y[i, j] += P * S        ->        for k_0, k_1 (unrolled): unpack vectors of Q[j_0]
+                                                           a tile of P in registers: dot products
+                                                       a tile of totals += P * S
+
+    Each vector of weights is unpacked once for the rows of a tile. Raises ScheduleError if the block is no such
+    product, or if no instruction of the target takes its panels.
+    """
+    what, dot = group_sums(sch, block), _dot(target)
+    if dot is None or not what.panel or what.panel % dot.lanes or what.columns % what.panel:
+        raise ScheduleError(f'block "{block_info(sch, block).name}": its weights are in no panels of dot products')
+    weights = what.columns * what.group * prod(e or LARGE for e in what.by_group[0].buffer.shape) // what.columns
+    count = min(threads or target.cores, max(1, weights * ceil(what.rows / ROWS) // WEIGHTS_PER_THREAD))
+    _Groups(sch, what, dot, count, target, epilogue).run()
+
+
+class _Groups:
+    """The state of scheduling one product."""
+
+    def __init__(self, sch: Schedule, what: GroupSums, dot: Dot, threads: int, target: Target, epilogue: Any | None):
+        self.sch, self.what, self.dot, self.threads, self.epilogue = sch, what, dot, threads, epilogue
+        self.vectors = what.panel // dot.lanes
+        self.rows = row_tile(what.rows)
+        self.block = row_block(what.rows, self.rows, what.left, target)
+
+    def run(self) -> None:
+        sch, what = self.sch, self.what
+        totals = sch.cache_write(what.block, 0, "local")
+        merge_epilogue(sch, totals, self.epilogue)
+        outermost, i_0, g, tile = self._tiled()
+        sch.reverse_compute_at(totals, i_0, preserve_unit_loops=True)
+        sch.compute_at(what.parts, g, preserve_unit_loops=True)
+        steps, dots = self._parts_tiled()
+        self._unpacked(what.unpacks, steps[-1])
+        init = sch.decompose_reduction(what.parts, steps[0])
+        self._in_vectors(sch.get_loops(init)[-3:])
+        for loop in (*steps[1:], *dots[:-1]):
+            sch.unroll(loop)
+        sch.tensorize(dots[-1], self.dot.name)
+        self._in_vectors(sch.get_loops(sch.decompose_reduction(what.block, g))[-3:])
+        self._in_vectors(tile)
+        *_, row, column = sch.get_loops(totals)
+        self._in_vectors([row, *sch.split(column, [None, self.dot.lanes])])
+        if self.threads > 1:
+            sch.parallel(outermost)
+
+    def _tiled(self) -> tuple[Any, Any, Any, list[Any]]:
+        """Tile the totals. Returns the loops j_0, i_0, g and those of a tile: rows, vectors, lanes."""
+        sch = self.sch
+        *outer, j, g = sch.get_loops(self.what.block)
+        i = sch.fuse(*outer) if len(outer) > 1 else outer[0]
+        block, i_0, i_1 = sch.split(i, [None, self.block // self.rows, self.rows])
+        j_0, j_1, j_2 = sch.split(j, [None, self.vectors, self.dot.lanes])
+        sch.reorder(block, j_0, i_0, g, i_1, j_1, j_2)
+        outermost = j_0 if self.block >= self.what.rows else sch.fuse(block, j_0)
+        return outermost, i_0, g, [i_1, j_1, j_2]
+
+    def _parts_tiled(self) -> tuple[list[Any], list[Any]]:
+        """Tile the sums of a group. Returns the loops of steps: in the code of a loop, unrolled, the halves of bytes;
+        and of dot products: rows, vectors, lanes."""
+        sch, dot, group = self.sch, self.dot, self.what.group
+        *_, i, j, g, t = sch.get_loops(self.what.parts)
+        halves = self.what.halves
+        steps = group // (halves * dot.group)
+        most = max(1, UNROLLED // (halves * self.rows * self.vectors))
+        unrolled = max(d for d in range(1, most + 1) if steps % d == 0)
+        j_1, j_2 = sch.split(j, [self.vectors, dot.lanes])
+        h, k_0, k_1, term = sch.split(t, [halves, None, unrolled, dot.group])
+        sch.reorder(g, k_0, k_1, h, i, j_1, j_2, term)
+        outer = len(self.what.left.axes) - 1
+        sch.transform_layout(
+            self.what.parts, ("write", 0), lambda *x: (*x[:outer], x[-1], x[-2]), assume_injective_transform=True
+        )
+        sch.set_scope(self.what.parts, 0, "local")
+        return [k_0, k_1, h], [i, j_1, j_2]
+
+    def _unpacked(self, unpacks: Any, step: Any) -> None:
+        """Unpack the weights of a step in registers."""
+        sch, dot = self.sch, self.dot
+        sch.transform_layout(
+            unpacks, ("write", 0), lambda j, k: (k // dot.group, j, k % dot.group), assume_injective_transform=True
+        )
+        sch.compute_at(unpacks, step, preserve_unit_loops=True)
+        sch.set_scope(unpacks, 0, "local")
+        *_, j, term = sch.get_loops(unpacks)
+        j_1, j_2 = sch.split(j, [self.vectors, dot.lanes])
+        sch.unroll(j_1)
+        sch.vectorize(sch.fuse(j_2, term))
+
+    def _in_vectors(self, loops: list[Any]) -> None:
+        rows, vectors, lanes = loops
+        self.sch.unroll(rows)
+        self.sch.unroll(vectors)
+        self.sch.vectorize(lanes)
+
+
+def row_tile(rows: int) -> int:
+    """The rows of a tile: as even as possible, without a rest if there is such a number."""
+    even = ceil(rows / ceil(rows / ROWS))
+    return next((d for d in range(even, even // 2, -1) if rows % d == 0), even)
+
+
+def row_block(rows: int, tile: int, left: RegionInfo, target: Target) -> int:
+    """The rows, whole tiles, that pass over a panel of weights before the next one: they stay in half of L2."""
+    most = max(1, target.l2 // 2 // (int(left.buffer.shape[-1] or LARGE) * tile))
+    tiles = ceil(rows / tile)
+    return tile * ceil(tiles / ceil(tiles / most))
