@@ -97,9 +97,9 @@ def _require_cache() -> None:
 
 def _fitting(folder: Path) -> tuple[list[Path], Counter[str]]:
     """The entries of a folder that fit this installation and CPU, and of the others, how many for which reason."""
-    versions, _, cpu = fingerprint.maker().partition(".")
     fitting, reasons = [], Counter[str]()
     for file in _entries(folder):
+        versions, _, cpu = fingerprint.maker(file.parent.name).partition(".")
         entry = _read(file)
         of_versions, _, of_cpu = ("", "", "") if entry is None else entry[0].partition(".")
         if entry is None:

@@ -42,8 +42,8 @@ def test_what_is_exported_is_found_elsewhere(elsewhere):
 
 
 def test_only_own_entries_are_exported(folder, monkeypatch):
-    maker = fingerprint.maker()
-    monkeypatch.setattr(fingerprint, "maker", lambda: "0" * 16 + maker[16:])
+    maker = fingerprint.maker("code")
+    monkeypatch.setattr(fingerprint, "maker", lambda _: "0" * 16 + maker[16:])
     store.save("code", "old", b"of an older version")
     monkeypatch.undo()
     monkeypatch.setenv("TIR_CACHE_DIR", str(folder.with_name("cache")))
@@ -60,9 +60,13 @@ def test_what_is_of_this_machine_only_stays(folder):
 
 @pytest.mark.parametrize("reason", [cache.OTHER_VERSION, cache.OTHER_CPU])
 def test_entries_of_others_are_passed_over(elsewhere, monkeypatch, reason):
-    versions, _, cpu = fingerprint.maker().partition(".")
-    mine = f"{versions}.other" if reason == cache.OTHER_CPU else f"other.{cpu}"
-    monkeypatch.setattr(fingerprint, "maker", lambda: mine)
+    real = fingerprint.maker
+
+    def mine(kind: str) -> str:
+        versions, _, cpu = real(kind).partition(".")
+        return f"{versions}.other" if reason == cache.OTHER_CPU else f"other.{cpu}"
+
+    monkeypatch.setattr(fingerprint, "maker", mine)
     with pytest.warns(BuildWarning, match=f"0 entries, 0.0 MiB; 2 passed over: {reason}"):
         assert cache.load(elsewhere).passed_over == {reason: 2}
 
@@ -105,7 +109,7 @@ def test_refusals(elsewhere, tmp_path, monkeypatch):
         cache.export(elsewhere)
 
 
-FINGERPRINTS = "from tir_mlir.runtime.cache import fingerprint as f; print(f.maker(), f.__file__)"
+FINGERPRINTS = "from tir_mlir.runtime.cache import fingerprint as f; print(f.maker('graphs'), f.__file__)"
 
 
 @pytest.mark.slow

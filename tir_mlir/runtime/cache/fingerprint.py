@@ -12,7 +12,8 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import BuildError
@@ -36,9 +37,34 @@ def sources_changed() -> bool:
     return _sources() != _AT_START
 
 
-@functools.cache
+_lock = threading.RLock()
+"""Held while files are read: the thread that makes the entry of calls asks while the first program is built."""
+
+
+def _unlock() -> None:
+    """Replace the lock in a forked child, where the thread that holds it does not exist."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_unlock)
+
+
+def _once(function: Callable[[], str]) -> Callable[[], str]:
+    """Decorator: `functools.cache` of a function that one thread runs while others wait for it."""
+    cached = functools.cache(function)
+
+    @functools.wraps(function)
+    def ask() -> str:
+        with _lock:
+            return cached()
+
+    return ask
+
+
+@_once
 def installation() -> str:
-    """The fingerprint of this package, Python, LLVM and islpy."""
+    """The fingerprint of what generates code of this package, of Python, LLVM and islpy."""
     libraries = [*llvm_c.libraries(), *_islpy()]
     stamps = [_AT_START, *(f"{path} {stamp(path)}" for path in libraries)]
     fixed = [sys.implementation.cache_tag, str(sys.hexversion), getattr(sys, "abiflags", ""), llvm_c.version()]
@@ -51,7 +77,7 @@ def installation() -> str:
     return "\n".join([*fixed, store.cached("contents", stamps, read)])
 
 
-@functools.cache
+@_once
 def package() -> str:
     """The fingerprint of the sources of the whole package when first asked."""
     stamps = package_stamps()
@@ -71,12 +97,13 @@ def package_stamps() -> str:
 
 
 @functools.cache
-def maker() -> str:
-    """Who makes entries: the versions, and the kind of CPU, "VERSIONS.CPU"; "" where LLVM cannot be reached."""
+def maker(kind: str) -> str:
+    """Who makes entries of a kind: the versions, and the kind of CPU, "VERSIONS.CPU"; "" where LLVM cannot be
+    reached. The versions are those that the keys of the kind hold."""
     if llvm_c.llvm() is None:
         return ""
     host = object_code.target()
-    versions = store.digest(FORMAT, installation(), package())
+    versions = store.digest(FORMAT, installation(), package() if kind in store.OF_PACKAGE else "")
     return f"{versions[:16]}.{store.digest(host.triple, host.cpu, host.features)[:16]}"
 
 
@@ -101,14 +128,14 @@ def _content(paths: Iterable[str]) -> str:
     """A hash of the names and contents of all source files under the paths."""
     hashed = []
     for top in paths:
+        above = next(len(place) for place in _PLACES if top.startswith(place) and top != place[:-1])
         for file, _ in _files(top):
-            with open(file, "rb") as opened:
-                name = next(os.path.relpath(file, at) for at in _PLACES if file.startswith(at + os.sep))
-                hashed.append(f"{name} {hashlib.sha256(opened.read()).hexdigest()}")
+            with open(file, "rb", buffering=0) as opened:
+                hashed.append(f"{file[above:]} {hashlib.sha256(opened.read()).hexdigest()}")
     return store.digest(*sorted(hashed))
 
 
-_PLACES = [sources.PACKAGE, os.path.dirname(sources.PACKAGE)]
+_PLACES = [os.path.join(sources.PACKAGE, ""), os.path.join(os.path.dirname(sources.PACKAGE), "")]
 
 
 def _files(path: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -24,6 +24,8 @@ intrinsics that a CPU supports, compiled graphs, imported models, what is found 
 fingerprints of the contents of files."""
 LOCAL = ("contents",)
 """Kinds that say something about this machine only."""
+OF_PACKAGE = ("graphs", "imports", "functions")
+"""Kinds whose entries depend on all sources of the package, and not only on those that generate code."""
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
 _MARK = b"tir_mlir"
@@ -82,7 +84,7 @@ def save(kind: str, name: str, data: bytes) -> None:
     from tir_mlir.runtime.cache import fingerprint  # it keeps its own in the store
 
     if limit():
-        put(kind, name, "" if kind in LOCAL else fingerprint.maker(), data)
+        put(kind, name, "" if kind in LOCAL else fingerprint.maker(kind), data)
 
 
 def put(kind: str, name: str, maker: str, data: bytes) -> bool:
