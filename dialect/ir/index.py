@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -45,20 +46,17 @@ class Index:
         expr = self.expr
         return self.values[expr.position] if isinstance(expr, ir.AffineDimExpr) else None
 
-    def _with(self, operand: Index | int, build) -> Index:
+    def _with(self, operand: Index | int, build: Build) -> Index:
         operand = Index.wrap(operand)
-        if not operand.values or operand.values == self.values:
-            return trim(build(self.expr, operand.expr), self.values)
-        values = list(self.values)
-        for value in operand.values:
-            if value not in values:
-                values.append(value)
-        swap = [_dim(values.index(v)) for v in operand.values]
-        right = _compose(operand.expr, swap, len(values))
-        return trim(build(self.expr, right), values)
+        values, others = self.values, operand.values
+        places = None
+        if others and others != values:
+            values = tuple(dict.fromkeys((*values, *others)))
+            places = tuple([values.index(v) for v in others])
+        return _over(values, *_built(build, self.expr, operand.expr, places, len(values)))
 
     def __add__(self, rhs: Index | int) -> Index:
-        return self._with(rhs, lambda a, b: a + b)
+        return self._with(rhs, operator.add)
 
     __radd__ = __add__
 
@@ -66,7 +64,7 @@ class Index:
         return self * -1
 
     def __sub__(self, rhs: Index | int) -> Index:
-        return self + Index.wrap(rhs) * -1
+        return self._with(rhs, _difference)
 
     def __rsub__(self, lhs: Index | int) -> Index:
         return Index.wrap(lhs) - self
@@ -74,9 +72,9 @@ class Index:
     def __mul__(self, rhs: Index | int) -> Index:
         rhs = Index.wrap(rhs)
         if (factor := rhs.as_constant()) is not None:
-            return self._with(factor, lambda a, b: a * b)
+            return self._with(factor, operator.mul)
         if (factor := self.as_constant()) is not None:
-            return rhs._with(factor, lambda a, b: a * b)
+            return rhs._with(factor, operator.mul)
         raise NotAffine("a product of two variables is not affine")
 
     __rmul__ = __mul__
@@ -181,14 +179,36 @@ def used_dims(expr: ir.AffineExpr) -> frozenset[int]:
     return frozenset()
 
 
-def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
-    """Drop unused values, so that equal expressions have equal operands."""
-    shorter, positions = _trimmed(expr, len(values))
-    return Index(shorter, tuple(values) if positions is None else tuple([values[i] for i in positions]))
+Build = Callable[[ir.AffineExpr, ir.AffineExpr], ir.AffineExpr]
+Trimmed = tuple[ir.AffineExpr, tuple[int, ...] | None]
+"""An expression over some of the values that it was over, and their positions (None: all)."""
+
+
+def _difference(left: ir.AffineExpr, right: ir.AffineExpr) -> ir.AffineExpr:
+    return left + right * -1
 
 
 @lru_cache(maxsize=ENTRIES)
-def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int, ...] | None]:
+def _built(
+    build: Build, left: ir.AffineExpr, right: ir.AffineExpr, places: tuple[int, ...] | None, count: int
+) -> Trimmed:
+    """An expression made of two over `count` values. places: of the values of the right one (None: the first)."""
+    if places is not None:
+        right = _compose(right, [_dim(n) for n in places], count)
+    return _trimmed(build(left, right), count)
+
+
+def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
+    """Drop unused values, so that equal expressions have equal operands."""
+    return _over(values, *_trimmed(expr, len(values)))
+
+
+def _over(values: Sequence[ir.Value], expr: ir.AffineExpr, positions: tuple[int, ...] | None) -> Index:
+    return Index(expr, tuple(values) if positions is None else tuple([values[i] for i in positions]))
+
+
+@lru_cache(maxsize=ENTRIES)
+def _trimmed(expr: ir.AffineExpr, count: int) -> Trimmed:
     """An expression renumbered to its used dimensions, and their old positions (None: all are used)."""
     expr = expr.maybe_downcast()
     positions = tuple(sorted(used_dims(expr)))
@@ -202,14 +222,16 @@ def _trimmed(expr: ir.AffineExpr, count: int) -> tuple[ir.AffineExpr, tuple[int,
 
 def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
     """An expression with its dimensions replaced by expressions."""
-    values: list[ir.Value] = []
-    for part in parts:
-        values += [v for v in part.values if v not in values]
-    swaps = []
-    for part in parts:
-        dims = [AffineExpr.get_dim(values.index(v)) for v in part.values]
-        swaps.append(_compose(part.expr, dims, len(values)))
-    return trim(_compose(expr, swaps, len(values)), values)
+    values = list(dict.fromkeys(v for part in parts for v in part.values))
+    key = tuple([(part.expr, tuple([values.index(v) for v in part.values])) for part in parts])
+    return _over(values, *_composed(expr, key, len(values)))
+
+
+@lru_cache(maxsize=ENTRIES)
+def _composed(expr: ir.AffineExpr, parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], count: int) -> Trimmed:
+    """An expression of others, each with the numbers of its values among `count`."""
+    swaps = [_compose(part, [_dim(n) for n in numbers], count) for part, numbers in parts]
+    return _trimmed(_compose(expr, swaps, count), count)
 
 
 def is_symbol(value: ir.Value) -> bool:
@@ -277,7 +299,7 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     folded = {v: producer for v in values if (producer := _made(v)) is not None}
     results = []
     for expr, positions in _results(map_, len(values)):
-        index = Index(expr, values if positions is None else tuple([values[i] for i in positions]))
+        index = _over(values, expr, positions)
         if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
@@ -291,7 +313,7 @@ def _constants(map_: ir.AffineMap) -> tuple[Index, ...]:
 
 
 @lru_cache(maxsize=ENTRIES)
-def _results(map_: ir.AffineMap, count: int) -> tuple[tuple[ir.AffineExpr, tuple[int, ...] | None], ...]:
+def _results(map_: ir.AffineMap, count: int) -> tuple[Trimmed, ...]:
     """The results of a map over `count` operands, each over those that it uses (None: all)."""
     return tuple([_trimmed(expr, count) for expr in over_dims(map_)])
 
@@ -326,9 +348,17 @@ def read_apply(value: ir.Value) -> Index:
 
 def step(index: Index, var: ir.Value) -> int | None:
     """The increment of an expression when `var` increases by one, if constant; else None."""
-    if var not in index.values:
-        return 0
-    return (index.substitute({var: Index.of(var) + 1}) - index).simplified().as_constant()
+    values = index.values
+    return _step(index.expr, values.index(var), len(values)) if var in values else 0
+
+
+@lru_cache(maxsize=ENTRIES)
+def _step(expr: ir.AffineExpr, position: int, count: int) -> int | None:
+    """The increment of an expression over `count` values when one of them increases by one."""
+    dims = [_dim(n) for n in range(count)]
+    dims[position] = dims[position] + 1
+    gap = simplified_expr(_difference(_compose(expr, dims, count), expr), count)
+    return gap.value if isinstance(gap, ir.AffineConstantExpr) else None
 
 
 @dataclass(unsafe_hash=True, slots=True)

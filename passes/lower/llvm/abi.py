@@ -32,7 +32,7 @@ def run(module: ir.Module) -> None:
             func.op.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
         else:
             func.op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-    for op in walk.ops(module.operation):
+    for op in walk.ops(module.operation) if len(symbols) > 1 else ():  # one that is alone is not called
         if op.name == "func.call" and (callee := ir.FlatSymbolRefAttr(op.attributes["callee"]).value) in symbols:
             op.attributes["callee"] = ir.FlatSymbolRefAttr.get(symbols[callee])
 

@@ -7,7 +7,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import alias_text, aliased_pair
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, funcs, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
@@ -18,7 +18,7 @@ from tir_mlir.passes.lower.registry import location_text, lowering, programs, wa
 _NO_THREADS = "a CPU has no such threads; use parallel for its cores and vectorize for its vectors"
 
 
-@lowering("tir-lower-parallel-threads", "Lower thread-bound loops to serial loops")
+@lowering("tir-lower-parallel-threads", "Lower thread-bound loops to serial loops", only_with=("Idx.", "vthread"))
 def run_threads(module: ir.Module) -> None:
     """Lower `blockIdx`, `threadIdx` and `vthread` loops to serial ones.
 
@@ -44,7 +44,11 @@ def serialize(module: ir.Module) -> None:
                 attrs.put(op, attrs.KIND, None)
 
 
-@lowering("tir-lower-parallel-races", "Serialize parallel loops that are nested or whose iterations share a buffer")
+@lowering(
+    "tir-lower-parallel-races",
+    "Serialize parallel loops that are nested or whose iterations share a buffer",
+    only_with=('"parallel"', '"vectorized"'),
+)
 def run_races(module: ir.Module) -> None:
     """Serialize parallel loops that cannot run in parallel.
 
@@ -82,11 +86,14 @@ def run_parallel(module: ir.Module) -> bool:
 
     Requires blocks (also `affine.parallel`) to be removed, and `tir-lower-parallel-races`.
     """
-    for func in programs(module):
+    ours, parallel = {func.op for func in programs(module)}, False
+    for func in funcs(module):
         for op in walk.ops(func.op):
-            if _is_parallel(op):
+            if func.op in ours and _is_parallel(op):
                 _to_parallel(Loop(op))
-    return any(op.name in PARALLEL_LOOPS for op in walk.ops(module.operation))
+                parallel = True
+            parallel = parallel or op.name in PARALLEL_LOOPS
+    return parallel
 
 
 def _is_parallel(op: ir.Operation) -> bool:

@@ -89,10 +89,12 @@ def promote(op: ir.Operation) -> None:
     loop = Loop(op)
     if loop.kind != "serial" or len(op.results) or not any(o.name in _PROMOTED_STORES for o in direct_ops(op)):
         return
-    written = [s for slots in _slots(loop).values() if slots for s in slots if s.written]
+    inner = walk.ops(op)[1:]
+    written = [s for slots in _slots(loop, inner).values() if slots for s in slots if s.written]
     if not written or not _runs(loop):
         return
-    check_register_pressure(loop, [s.type for s in written])
+    if not any(map(is_loop, inner)):
+        check_register_pressure(loop, [s.type for s in written])
     if len(written) <= MAX_CARRIED:
         _carry(loop, written)
 
@@ -105,25 +107,31 @@ def _runs(loop: Loop) -> bool:
 # --- slots that can be carried ----------------------------------------------------------------------------------------
 
 
-def _slots(loop: Loop) -> dict[ir.Value, list[Slot] | None]:
-    """The slots of each allocated buffer used in the loop; None if they cannot be carried."""
+def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot] | None]:
+    """The slots of each allocated buffer used in the loop, by all `ops` in it; None if they cannot be carried."""
     by_root: dict[ir.Value, list[Slot] | None] = {}
+    roots: dict[ir.Value, ir.Value] = {}
     known: dict[tuple[Any, ...], Slot] = {}
-    for inner in walk.ops(loop.op)[1:]:
-        for value in () if takes_no_memref(inner.name) else inner.operands:
-            if not isinstance(value.type, ir.MemRefType):
-                continue
-            root = Buffer(value).root
-            if root.value not in by_root:
-                outside = root.is_alloc and not walk.is_inside(owner_op(root.value), loop.op)
-                by_root[root.value] = [] if outside else None
-            slots = by_root[root.value]
+    body = loop.body
+    for inner in ops:
+        name = inner.name
+        for value in () if takes_no_memref(name) else inner.operands:
+            root = roots.get(value)
+            if root is None:
+                if not isinstance(value.type, ir.MemRefType):
+                    continue
+                buffer = Buffer(value).root
+                root = roots[value] = buffer.value
+                if root not in by_root:
+                    outside = buffer.is_alloc and not walk.is_inside(owner_op(root), loop.op)
+                    by_root[root] = [] if outside else None
+            slots = by_root[root]
             if slots is None:
                 continue
-            plain = inner.name in PROMOTED and value == root.value and inner.block == loop.body
+            plain = name in PROMOTED and value == root and inner.block == body
             slot = _slot_of(inner, loop, slots, known) if plain else None
             if slot is None:
-                by_root[root.value] = None
+                by_root[root] = None
             else:
                 slot.ops.append(inner)
     return by_root
@@ -256,10 +264,10 @@ OPERANDS = 2
 
 
 def check_register_pressure(loop: Loop, carried: Sequence[ir.Type]) -> None:
-    """Warn if an innermost loop carries more values than there are registers, which makes LLVM spill."""
+    """Warn if a loop, an innermost one, carries more values than there are registers, which makes LLVM spill."""
     module = walk.parents(loop.op)[-1].parent
     registers = None if module is None else attrs.get(module, REGISTERS)
-    if registers is None or any(is_loop(o) for o in walk.ops(loop.op)[1:]):
+    if registers is None:
         return
     bits, count = registers
     needed = sum(_registers(type_, bits) for type_ in carried)

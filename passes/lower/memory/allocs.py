@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from mlir import ir
@@ -44,9 +45,10 @@ def run(module: ir.Module) -> int:
 
 def place_memory(func: Func) -> int:
     """The same for one function; returns its constant-size heap use in bytes."""
-    check_tiles(func)
+    allocs = _allocs(func)
+    check_tiles(allocs)
     heap, scratch, offset = 0, _scratch_parameter(func), 0
-    for op, body, size, on_stack in _homes(func):
+    for op, body, size, on_stack in _homes(allocs):
         for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
             dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
@@ -70,16 +72,20 @@ def place_memory(func: Func) -> int:
 
 def scratch_bytes(func: Func) -> int:
     """The bytes of the parameter marked `tir.scratch` that would take all buffers of a function that it can take."""
-    placed = [(op, size) for op, _, size, on_stack in _homes(func) if not on_stack]
+    placed = [(op, size) for op, _, size, on_stack in _homes(_allocs(func)) if not on_stack]
     return sum(_lines(size or 0) for op, size in placed if _fits_scratch(op, func))
 
 
-def _homes(func: Func) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
+def _allocs(func: Func) -> list[ir.Operation]:
+    return [op for op in walk.ops(func.op) if op.name == "memref.alloc"]
+
+
+def _homes(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
     stack."""
     stack_bytes: dict[ir.Operation, int] = {}
     homes = []
-    for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc"]:
+    for op in allocs:
         home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
         size = bytes_of(op)
         on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(home, 0) + size <= STACK_TOTAL
@@ -202,12 +208,13 @@ TILE = 1024
 TILES = 8
 
 
-def check_tiles(func: Func) -> None:
-    """Raise LoweringError if more than eight tiles are in use at once: LLVM would keep the others in memory.
+def check_tiles(buffers: Sequence[ir.Operation]) -> None:
+    """Raise LoweringError if more than eight tiles of these buffers are in use at once: LLVM would keep the others in
+    memory.
 
     Requires buffers to be allocated in the innermost loop in whose iterations they are used.
     """
-    allocs = [op for op in walk.ops(func.op) if op.name == "memref.alloc" and Buffer(op.results[0]).scope == SCOPE]
+    allocs = [op for op in buffers if Buffer(op.results[0]).scope == SCOPE]
     for op in allocs:
         live = [alloc for alloc in allocs if _is_live(alloc, op)]
         if sum(map(_tiles, live)) > TILES:

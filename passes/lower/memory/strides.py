@@ -95,7 +95,7 @@ def strides_of(op: ir.Operation) -> list[int]:
     return strides
 
 
-@lowering("tir-lower-strides", "Lower aligned buffers to strided views")
+@lowering("tir-lower-strides", "Lower aligned buffers to strided views", only_with=(ALIGN_KEY, DIM_ALIGN))
 def apply_strides(module: ir.Module) -> None:
     """Make every aligned buffer a strided view of a longer one-dimensional buffer.
 
