@@ -13,7 +13,8 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import BuildError
@@ -84,10 +85,20 @@ def package() -> str:
     return store.cached("contents", [stamps], lambda: _content(sources.FOLDERS)) if store.limit() else stamps
 
 
+FRESH = 0.5
+"""Seconds for which an answer of `package_unchanged` holds: a build asks several times."""
+_asked = float("-inf"), True
+"""When it was answered, and how."""
+
+
 def package_unchanged() -> bool:
     """Whether no source of this package changed since `package_stamps` was first asked; else what is made is not
     kept."""
-    return package_stamps() == _package_stamps()
+    global _asked
+    now = time.monotonic()
+    if now - _asked[0] > FRESH:
+        _asked = now, package_stamps() == _package_stamps()
+    return _asked[1]
 
 
 @functools.cache
@@ -118,10 +129,9 @@ def _sources() -> str:
     return "\n".join(sorted(stamp for source in SOURCES for stamp in _stamps(sources.path(source))))
 
 
-def _stamps(path: str) -> Iterator[str]:
+def _stamps(path: str) -> list[str]:
     """Path, size and mtime of all source files under a path; cheaper than hashing their content."""
-    for file, stat in _files(path):
-        yield f"{file} {stat.st_size} {stat.st_mtime_ns}"
+    return [f"{file} {stat.st_size} {stat.st_mtime_ns}" for file, stat in _files(path)]
 
 
 def _content(paths: Iterable[str]) -> str:
@@ -138,16 +148,18 @@ def _content(paths: Iterable[str]) -> str:
 _PLACES = [os.path.join(sources.PACKAGE, ""), os.path.join(os.path.dirname(sources.PACKAGE), "")]
 
 
-def _files(path: str) -> Iterator[tuple[str, os.stat_result]]:
+def _files(path: str) -> list[tuple[str, os.stat_result]]:
     if not os.path.isdir(path):
-        yield path, os.stat(path)
-        return
-    with os.scandir(path) as entries:
-        for entry in entries:
-            if not entry.is_dir():
-                yield entry.path, entry.stat()
-            elif entry.name != "__pycache__":
-                yield from _files(entry.path)
+        return [(path, os.stat(path))]
+    found, folders = [], [path]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir():
+                    found.append((entry.path, entry.stat()))
+                elif entry.name != "__pycache__":
+                    folders.append(entry.path)
+    return found
 
 
 def _wheels(libraries: Sequence[str]) -> list[str]:
