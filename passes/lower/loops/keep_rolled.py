@@ -174,8 +174,7 @@ def finish(module: ir.Module) -> None:
 
     llvm.br ^bb1 {llvm.loop_annotation = #a}   -->   llvm.br ^bb1 {loop_annotation = #a}
     """
-    for body in [body for func in module.body.operations for region in func.regions for body in region.blocks]:
-        op = body.operations[len(body.operations) - 1]
-        if op.operation.name == "llvm.br" and _MARK in op.attributes:
+    for op in walk.ops(module.operation):
+        if op.name == "llvm.br" and _MARK in op.attributes:
             op.attributes[_FACT] = op.attributes[_MARK]
             del op.attributes[_MARK]
