@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
 PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
@@ -13,16 +14,20 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
-$(STAMP): pyproject.toml
+$(BASE): pyproject.toml
 	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is required, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
 	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[c]'
+	@touch $@
+
+$(STAMP): $(BASE)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 env: $(STAMP)  ## create the environment (.venv)
 
-demo: env  ## run the hardware-specialization chapter
+demo: $(BASE)  ## run the hardware-specialization chapter; installs what it needs only
 	$(BIN)/python tools/demo.py
 
 # test/harness/tiers.py defines the tiers

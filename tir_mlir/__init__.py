@@ -15,6 +15,14 @@ from tir_mlir import moved, on_demand, sources
 
 if TYPE_CHECKING:
     from tir_mlir import cache as cache
+    from tir_mlir import errors as errors
+    from tir_mlir import schedules as schedules
+    from tir_mlir import script as script
+    from tir_mlir import target as target
+    from tir_mlir import te as te
+    from tir_mlir import topi as topi
+    from tir_mlir import tune as tune
+    from tir_mlir import visual as visual
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
@@ -46,6 +54,8 @@ _HOME = {
     "supported": "tir_mlir.graph.supported",
     "to_linalg": "tir_mlir.script.linalg",
 }
+
+_PACKAGES = ("cache", "errors", "schedules", "script", "target", "te", "topi", "tune", "visual")
 
 
 def _graphs() -> Any:
@@ -86,14 +96,15 @@ on_demand.provide(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "cache":
-        return importlib.import_module("tir_mlir.cache")
+    if name in _PACKAGES:
+        return importlib.import_module(f"tir_mlir.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
+        has = ", ".join(sorted((*_HOME, *_PACKAGES)))
+        raise AttributeError(f"module 'tir_mlir' has no attribute {name!r}; it has {has}")
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, "cache"})
+    return sorted({*globals(), *_HOME, *_PACKAGES})

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
-from pathlib import Path
 
 import numpy as np
 from mlir import ir
@@ -13,8 +11,9 @@ from mlir.runtime import get_ranked_memref_descriptor
 
 from tir_mlir.dialect.ir import entered
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
+from tir_mlir.runtime.drivers.openmp import openmp
 
-OPENMP = Path(sys.prefix) / "lib" / "libiomp5.so"
+OPENMP = openmp()
 
 
 def passed(source: str, *names: str) -> str:

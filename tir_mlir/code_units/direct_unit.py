@@ -10,7 +10,7 @@ from tir_mlir.dialect.ir import attrs, funcs
 from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.code import direct_code
 from tir_mlir.passes.lower.direct.nests import Registers
-from tir_mlir.runtime.drivers import jit, shared_libraries
+from tir_mlir.runtime.drivers import jit, openmp
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.target import Target, host
 
@@ -27,5 +27,5 @@ def compiled_directly(text: str, symbol: str, wanted: Target | None) -> jit.Comp
         raise InternalError(f"{symbol} cannot be written directly: {error}") from error
     target = None if wanted is None else code_target(wanted)
     data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, target)
-    libs = [shared_libraries.openmp()] if code.threads else []
+    libs = [openmp.openmp()] if code.threads else []
     return jit.Compiled(data, [len(data)], libs, False, [], code.scratch)

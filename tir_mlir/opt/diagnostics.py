@@ -56,6 +56,10 @@ class DriverError(Exception):
         self.diagnostics = diagnostics
 
 
+class UsageError(DriverError):
+    """Of the command line."""
+
+
 @dataclass
 class Reader:
     """The name and the lines of the current input, for quoting."""

@@ -23,7 +23,7 @@ from mlir.dialects import llvm
 from tir_mlir.dialect.ir import create, entered
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.opt import crash_guard, input, pass_options, pipeline_text, upstream
-from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, collected, differences, of_error, show
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, UsageError, collected, differences, of_error, show
 from tir_mlir.opt.input import InputChunk
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
 from tir_mlir.opt.runner import Runner, Settings
@@ -50,7 +50,9 @@ names in options:
   loop=#7         the op whose tir.id is 7
   loops=k,i  factors=none,16  ann_value="text"  preserve_unit_iters=false
 
-exit code: 0, or 1 after an error. A failing pass writes a reproducer file."""
+exit code: 0; 1 after an error; 2 after one of the command line. A failing pass writes a reproducer file."""
+
+USAGE = 2  # the exit code of argparse
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _flag(text: str) -> Passes:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"tir-opt: error: {message} (tir-opt --help)", file=sys.stderr)
-        raise SystemExit(1)
+        raise SystemExit(USAGE)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -128,7 +130,7 @@ def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
 
 
 def arguments_of(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments; pass flags become pipelines. Exits for --help and on errors (code 1)."""
+    """Parse the arguments; pass flags become pipelines. Exits for --help and on errors."""
     command = parser()
     return command.parse_args([_as_pipeline(token, command) for token in argv])
 
@@ -165,6 +167,7 @@ def run(argv: Sequence[str]) -> int:
             return Driver(args).run()
     except DriverError as error:
         _report(error.diagnostics, Reader(args.file, ""))
+        return USAGE if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         drop_stdout()
     except KeyboardInterrupt:
@@ -173,7 +176,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
-    """Parse and check the pipelines of the command line. Raises DriverError."""
+    """Parse and check the pipelines of the command line. Raises UsageError."""
     steps: list[PassInstance] = []
     for pipeline in texts:
         try:
@@ -182,7 +185,7 @@ def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
                 steps.append(upstream.nested(step) if step.kind == "upstream" else step)
         except PipelineError as error:
             message = f"{error}\n{error.text}\n{' ' * error.offset}^"
-            raise DriverError(Diagnostic("error", message, pipeline.option, 1, error.offset + 1)) from None
+            raise UsageError(Diagnostic("error", message, pipeline.option, 1, error.offset + 1)) from None
     return steps
 
 

@@ -28,6 +28,11 @@ def cpu_features() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.machine())
 
 
+def library_file(name: str) -> str:
+    """The file of a shared library on this system: `LLVM` -> `libLLVM.so`, on macOS `libLLVM.dylib`."""
+    return f"lib{name}{'.dylib' if sys.platform == 'darwin' else '.so'}"
+
+
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 _LLVM_WORDS = {
     "avx512_vnni": "avx512vnni", "avx512_bf16": "avx512bf16", "avx512_fp16": "avx512fp16",

@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.packed_functions import register_packed
-from tir_mlir.runtime.drivers import aot
+from tir_mlir.runtime.tools import c_tools
 from tir_mlir.runtime.tools import toolchain
 
 
@@ -92,7 +92,7 @@ def test_a_function_of_c(tmp_path, rows):
     source.write_text(SOURCE)
     compiled = str(tmp_path / "own.o")
     toolchain.run("zig", ["cc", "-c", "-O1", "-fPIC", "-fno-sanitize=all", str(source), "-o", compiled])
-    aot.link_shared([compiled], str(library), [])
+    c_tools.link_shared([compiled], str(library), [])
     x = random(4, 6)
     found = build(packed("c_matmul", rows), threads=1, libs=[library])(x)
     np.testing.assert_allclose(found, np.maximum(np.exp(x) @ random(6, 5), 0), rtol=1e-5, atol=1e-5)

@@ -16,7 +16,7 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.drivers import aot
+from tir_mlir.runtime.tools import c_tools
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.tools import toolchain
 
@@ -100,7 +100,7 @@ def linked_by_zig(folder, objects: list[str], program: str) -> None:
     if loader is None:
         pytest.skip("no C library that is known")
     own = [str(folder / "main.o"), str(folder / "start.o")]
-    libraries = [str(path) for path in aot._system_libraries()]
+    libraries = [str(path) for path in c_tools.system_libraries()]
     toolchain.run("zig", ["ld.lld", *own, *objects, *libraries, "-dynamic-linker", loader, "-o", program])
 
 

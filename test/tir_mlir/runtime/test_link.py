@@ -93,10 +93,11 @@ def test_c_kernel_wins_over_the_built_in_one(program, driver, symbol):
 
 def test_a_shared_library(program, tmp_path):
     from tir_mlir.runtime.drivers import aot
+    from tir_mlir.runtime.tools import c_tools
 
     obj, shared = str(tmp_path / "k.o"), str(tmp_path / "libk.so")
     aot.compile_object(create_llvm(C_SOURCE.replace("SYMBOL", "in_a_library")), obj)
-    aot.link_shared([obj], shared, [])
+    c_tools.link_shared([obj], shared, [])
     for driver in ("jit", "tools"):
         check(build(program("in_a_library"), libs=[shared], driver=driver))
     with pytest.raises(BuildError, match="cannot be loaded"):

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.runtime.drivers import openmp
 from tir_mlir.runtime.drivers.jit import Compiled
 
 LAYOUTS = {
-    "--user": ("lib/python3.11/site-packages", "../../libiomp5.so", "lib/libiomp5.so"),
-    "another environment": ("lib/python3.11/site-packages", "../../../lib/libiomp5.so", "lib/libiomp5.so"),
-    "--target of uv": ("", "lib/libiomp5.so", "lib/libiomp5.so"),
-    "a list of files that is wrong": ("", "../../libiomp5.so", "lib/libiomp5.so"),
+    "--user": ("intel-openmp", "lib/python3.11/site-packages", "../../libiomp5.so", "lib/libiomp5.so"),
+    "another environment": ("intel-openmp", "lib/python3.11/site-packages", "../../../lib/libiomp5.so", "lib/libiomp5.so"),
+    "--target of uv": ("intel-openmp", "", "lib/libiomp5.so", "lib/libiomp5.so"),
+    "a list of files that is wrong": ("intel-openmp", "", "../../libiomp5.so", "lib/libiomp5.so"),
+    "LLVM's": ("cmeel-libomp", "site-packages", "cmeel.prefix/lib/libomp.so", "site-packages/cmeel.prefix/lib/libomp.so"),
 }
-"""Where the package is, what its list of files says of the library, and where that is."""
+"""The package, where it is, what its list of files says of the library, and where that is."""
 
 
 @pytest.fixture
@@ -33,22 +34,32 @@ def elsewhere(monkeypatch, tmp_path):
     return only
 
 
-def package(site: Path, listed: str) -> None:
-    info = site / "intel_openmp-2026.2.0.dist-info"
+def package(site: Path, listed: str, name: str = "intel-openmp") -> None:
+    info = site / f"{name.replace('-', '_')}-2026.2.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: intel-openmp\nVersion: 2026.2.0\n")
-    (info / "RECORD").write_text(f"{listed},,\nintel_openmp-2026.2.0.dist-info/METADATA,,\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2026.2.0\n")
+    (info / "RECORD").write_text(f"{listed},,\n{info.name}/METADATA,,\n")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_it_is_found_by_the_package(elsewhere, tmp_path, layout):
-    site, listed, library = LAYOUTS[layout]
-    package(tmp_path / site, listed)
+    name, site, listed, library = LAYOUTS[layout]
+    package(tmp_path / site, listed, name)
     path = tmp_path / library
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     elsewhere(tmp_path / site)
-    assert shared_libraries.openmp() == str(path)
+    assert openmp.openmp() == str(path)
+
+
+def test_what_mkl_brings_goes_first(elsewhere, tmp_path):
+    """A process that loads both ends."""
+    for name, file in (("cmeel-libomp", "cmeel.prefix/lib/libomp.so"), ("intel-openmp", "lib/libiomp5.so")):
+        package(tmp_path, file, name)
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).touch()
+    elsewhere(tmp_path)
+    assert openmp.openmp() == str(tmp_path / "lib/libiomp5.so")
 
 
 def test_a_package_without_its_library_is_told(elsewhere, tmp_path):
@@ -57,17 +68,17 @@ def test_a_package_without_its_library_is_told(elsewhere, tmp_path):
     elsewhere(tmp_path)
     why = rf"the package intel-openmp in {tmp_path} is without it; `pip install --target` leaves .* TIR_OPENMP"
     with pytest.raises(BuildError, match=why):
-        shared_libraries.openmp()
+        openmp.openmp()
 
 
 def test_no_package(elsewhere, tmp_path):
     elsewhere(tmp_path)
-    with pytest.raises(BuildError, match=rf"{tmp_path}/environment/lib/libiomp5.so.*fix: `pip install intel-openmp`"):
-        shared_libraries.openmp()
+    with pytest.raises(BuildError, match=rf"{tmp_path}/environment/lib/libomp.so.*fix: `pip install cmeel-libomp`"):
+        openmp.openmp()
 
 
 def test_entries_of_the_cache_do_not_tell_the_place():
-    libs = ["libm.so.6", shared_libraries.openmp()]
+    libs = ["libm.so.6", openmp.openmp()]
     entry = Compiled(b"code", [4], libs, False, []).to_bytes()
     assert libs[1].encode() not in entry
     assert (found := Compiled.from_bytes(entry)) is not None and found.libs == libs

@@ -7,6 +7,7 @@ import pytest
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError, ScriptError, ToolError
+from tir_mlir.examples import demo
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.opt.driver import main as tir_opt
 from tir_mlir.runtime.drivers import clang
@@ -259,3 +260,11 @@ def test_an_exported_model_names_the_extra(without, tmp_path):
     with pytest.raises(ToolError, match=r"model.export needs a C compiler: pip install 'tir-mlir\[c\]'"):
         model.export(tmp_path / "net")
     assert not (tmp_path / "net").exists()
+
+
+def test_the_demo_skips_the_stage_in_c(without, capsys):
+    without("tools", "c")
+    assert demo.main(["--size", "16", "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert "skipped: tensorized, kernel in C: create_llvm needs a C compiler: pip install 'tir-mlir[c]'" in printed
+    assert "All results agree" in printed

@@ -22,10 +22,10 @@ from tir_mlir.graph.model_parts import python_calls
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.drivers import aot, c_entry
+from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
-from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.runtime.tools import c_tools, files
 from tir_mlir.target import Target
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -48,7 +48,7 @@ def export_model(
     _check_plan(plan)
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
-        toolchain.require(("zig",), "model.export")
+        c_tools.require("model.export")
     with entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
@@ -114,11 +114,10 @@ def _library(library: Library, model: CModel, out_dir: Path) -> list[Path]:
         _, written = library.export(objects[0], kernels)
         headers: Mapping[Path, bytes] = {out_dir / f"{kernels}.h": written.read_bytes()}
         files.write_whole(dict(headers))
-        options = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", f"-I{out_dir}"]
-        toolchain.run("zig", ["cc", *options, str(out_dir / f"{name}.c"), "-o", objects[1]])
+        c_tools.compile_c(out_dir / f"{name}.c", objects[1], f"-I{out_dir}")
         shared, static = Path(temporary, f"{name}.so"), Path(temporary, f"lib{name}.a")
-        aot.link_shared(objects, str(shared), library.exporter.needed_libraries(), model.functions)
-        toolchain.run("zig", ["ar", "rcs", str(static), *objects])
+        c_tools.link_shared(objects, str(shared), library.exporter.needed_libraries(), model.functions)
+        c_tools.archive(objects, static)
         libraries = {out_dir / path.name: path.read_bytes() for path in (shared, static)}
         files.write_whole(dict(libraries))
     return [*headers, *libraries]

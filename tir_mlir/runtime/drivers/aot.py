@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import sys
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,10 +19,10 @@ from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
-from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.runtime.tools import c_tools, files, toolchain
 
 
 class Aot:
@@ -37,12 +36,12 @@ class Aot:
         libs: Sequence[str],
     ):
         cpu_needs.require(program.needs)
-        toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'build(..., driver="tools")')
+        c_tools.require('build(..., driver="tools")', "mlir-translate", "opt", "llc")
         lowered, self._calls_out, self._sites = program.module, program.calls_out, program.sites
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # no ResourceWarning for an unclosed folder
         missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
-        libs = [*libs, *shared_libraries.openmp_for(lowered)]
+        libs = [*libs, *openmp.openmp_for(lowered)]
         shared_libraries.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
         self._object = self._path("module.o")
@@ -53,7 +52,7 @@ class Aot:
             self.objects.append(self._path(f"support{n}.o"))
             Path(self.objects[-1]).write_bytes(data)
         self._shared = self._path("module.so")
-        link_shared(self.objects, self._shared, libs)
+        c_tools.link_shared(self.objects, self._shared, libs)
         self._library = ctypes.CDLL(self._shared)
 
     def functions(self, signatures: Sequence[CallSignature]) -> dict[str, Any]:
@@ -76,7 +75,7 @@ class Aot:
 
 def objects_by_tools(module: ir.Module, program: LoweredProgram) -> list[bytes]:
     """The module of a program, with more functions -> its object file, and those of what it needs."""
-    toolchain.require(("mlir-translate", "opt", "llc", "zig"), 'export of build(..., driver="tools")')
+    c_tools.require('export of build(..., driver="tools")', "mlir-translate", "opt", "llc")
     with files.folder() as folder:
         result = Path(folder, "module.o")
         compile_object(to_llvm_ir(str(module)), str(result))
@@ -101,11 +100,9 @@ def _support(module: ir.Module, low_precision: bool) -> list[bytes]:
 
 
 def _compiled(name: str, *options: str) -> bytes:
-    source = Path(__file__).with_name(name)
     with files.folder() as folder:
         target = Path(folder, "made.o")
-        flags = ["-c", "-O2", "-fPIC", "-fno-sanitize=all", *options]
-        toolchain.run("zig", ["cc", *flags, str(source), "-o", str(target)])
+        c_tools.compile_c(Path(__file__).with_name(name), target, *options)
         return target.read_bytes()
 
 
@@ -120,32 +117,6 @@ def compile_object(llvm_ir: str, target: str) -> None:
     optimized = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
     options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
     toolchain.run("llc", options, input=optimized)
-
-
-def link_shared(
-    objects: Sequence[str], target: str, libs: Sequence[str], exported: Sequence[str] | None = None
-) -> None:
-    """Link objects and shared libraries into a shared object with an rpath to the libraries. exported: the functions
-    that others see; None: all that the objects show."""
-    if not sys.platform.startswith("linux"):
-        toolchain.run("zig", ["cc", "-shared", *objects, *libs, "-lm", "-o", target])
-        return
-    # ld.lld directly: `zig cc` would first build a C library, which takes half a minute
-    system = [str(lib) for lib in _system_libraries()]
-    paths = [f"-rpath={folder}" for folder in dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs)]
-    script = []
-    if exported is not None:
-        Path(f"{target}.version").write_text(f"{{ global: {'; '.join(exported)}; local: *; }};")
-        script = [f"--version-script={target}.version"]
-    options = ["-shared", *script, *objects, *libs, *paths, "--as-needed", *system, "-o", target]
-    toolchain.run("zig", ["ld.lld", *options])
-
-
-def _system_libraries() -> list[Path]:
-    """The C and math libraries that this process runs on."""
-    maps = Path("/proc/self/maps").read_text()
-    libraries = {name: path for path, name in re.findall(r"(/\S+/(libc|libm)\.so\.\d+)$", maps, re.MULTILINE)}
-    return [Path(path) for path in libraries.values()]
 
 
 def _triple() -> str:

@@ -18,7 +18,7 @@ from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, has_generator, llvm_ir
-from tir_mlir.runtime.tools import clang_codegen, files, toolchain
+from tir_mlir.runtime.tools import c_tools, clang_codegen, files
 from tir_mlir.target import Target
 
 SUFFIXES = (".so", ".a", ".o", ".h")
@@ -76,14 +76,14 @@ class Exporter:
         data = self._object(module, program, names)
         if path.suffix == ".o":
             return {path: data}
-        toolchain.require(("zig",), f"a library ({path.suffix})")
+        c_tools.require(f"a library ({path.suffix})")
         with files.folder() as folder:
             obj, result = Path(folder, f"{path.stem}.o"), Path(folder, f"result{path.suffix}")
             files.write_whole({obj: data})
             if path.suffix == ".a":
-                toolchain.run("zig", ["ar", "rcs", str(result), str(obj)])
+                c_tools.archive([str(obj)], result)
                 return {path: result.read_bytes()}
-            aot.link_shared([str(obj)], str(result), self._libraries(program), names)
+            c_tools.link_shared([str(obj)], str(result), self._libraries(program), names)
             return {path: result.read_bytes(), path.with_suffix(".o"): data}
 
     def _object(self, module: ir.Module, program: LoweredProgram, names: Sequence[str]) -> bytes:
@@ -114,7 +114,7 @@ def _merged(objects: Sequence[bytes]) -> bytes:
         parts = {Path(folder, f"{n}.o"): data for n, data in enumerate(objects)}
         files.write_whole(dict(parts))
         result = Path(folder, "merged.o")
-        toolchain.run("zig", ["ld.lld", "-r", *map(str, parts), "-o", str(result)])
+        c_tools.merge(list(map(str, parts)), result)
         return result.read_bytes()
 
 

@@ -18,7 +18,7 @@ from tir_mlir.runtime.call import function
 from tir_mlir.runtime.call.checked import CheckedFunction, Record
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import cpu_needs, shared_libraries
+from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -57,7 +57,7 @@ class Compiled:
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
-        head["libs"] = shared_libraries.portable(self.libs)
+        head["libs"] = openmp.portable(self.libs)
         return json.dumps(head).encode() + b"\n" + self.data
 
     @staticmethod
@@ -66,7 +66,7 @@ class Compiled:
         head, _, data = text.partition(b"\n")
         try:
             facts = json.loads(head)
-            return Compiled(data, **{**facts, "libs": shared_libraries.local(facts["libs"])})
+            return Compiled(data, **{**facts, "libs": openmp.local(facts["libs"])})
         except (ValueError, TypeError, KeyError, BuildError):
             return None
 
@@ -171,7 +171,7 @@ def needed_libraries(
     this. BuildError for an undefined symbol."""
     provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names), *units}
     missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
-    libraries = [*libs, *shared_libraries.openmp_for(lowered)]
+    libraries = [*libs, *openmp.openmp_for(lowered)]
     shared_libraries.require(missing, libraries)
     for lib in libraries:
         shared_libraries.load(lib)

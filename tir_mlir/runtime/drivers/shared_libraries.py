@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Sequence
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import visit
 
 SUPPORT = ("memrefCopy", "__truncsfbf2", "__truncdfbf2")
 """Defined in support.c: functions that lowering or code generation calls."""
@@ -70,60 +66,6 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
 def needs_support(lowered: ir.Module, low_precision: bool) -> bool:
     """Whether a module needs support.c: calls of its conversions to bfloat16 appear only in machine code."""
     return low_precision or any(name in SUPPORT for name in undefined(lowered))
-
-
-def openmp_for(lowered: ir.Module) -> list[str]:
-    """The OpenMP runtime if the module has omp ops (they become calls in LLVM IR only)."""
-    found = False
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = op.name.startswith("omp.")
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
-
-    visit(lowered.operation, look)
-    return [openmp()] if found else []
-
-
-def openmp() -> str:
-    """libiomp5 of the intel-openmp package, wherever that is on sys.path (TIR_OPENMP overrides)."""
-    override = os.environ.get("TIR_OPENMP")
-    places = []
-    for path in [Path(override)] if override else _openmp_places():
-        if path.is_file():
-            return str(path)
-        if path not in places:
-            places.append(path)
-    packages = [] if override else [str(d.locate_file("")) for d in metadata.distributions(name=_OPENMP_PACKAGE)]
-    without = "; `pip install --target` leaves libraries out, `pip install --prefix` and `--user` do not"
-    raise BuildError(
-        f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}"
-        + (f"; the package {_OPENMP_PACKAGE} in {packages[0]} is without it{without}" if packages else "")
-        + f"; fix: `pip install {_OPENMP_PACKAGE}`, or set TIR_OPENMP to a libiomp5.so or libomp.so (not libgomp)"
-    )
-
-
-def portable(libs: Sequence[str]) -> list[str]:
-    """The libraries as an entry of the cache names them, which another installation may read: of the OpenMP runtime not
-    the path."""
-    return [_OPENMP_FILE if Path(lib).is_absolute() and lib == openmp() else lib for lib in libs]
-
-
-def local(libs: Sequence[str]) -> list[str]:
-    """Inverse of `portable` in this installation. Raises BuildError."""
-    return [openmp() if lib == _OPENMP_FILE else lib for lib in libs]
-
-
-_OPENMP_PACKAGE, _OPENMP_FILE = "intel-openmp", "libiomp5.so"
-
-
-def _openmp_places() -> Iterator[Path]:
-    """Where libiomp5 may be: in the environment; where the package's list of files says; beside what is imported."""
-    yield from (Path(prefix, "lib", _OPENMP_FILE) for prefix in (sys.prefix, sys.base_prefix))
-    for package in metadata.distributions(name=_OPENMP_PACKAGE):
-        listed = [file for file in package.files or () if file.name == _OPENMP_FILE]
-        yield from (Path(os.path.normpath(Path(str(package.locate_file(file))))) for file in listed)
-    yield from (Path(entry, "lib", _OPENMP_FILE) for entry in sys.path if entry)
 
 
 @functools.cache

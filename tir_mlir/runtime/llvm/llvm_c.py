@@ -14,6 +14,8 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.target.host import library_file
+
 _API = ctypes.PyDLL(None)  # CPython's C API; prototypes set in ctypes.pythonapi would be global
 _P, _S = c_void_p, c_char_p
 _OUT = POINTER(c_void_p)
@@ -182,7 +184,7 @@ def _bindings() -> str | None:
     import mlir._mlir_libs as libs
 
     for folder in libs.__path__:
-        path = os.path.join(folder, "libMLIRPythonCAPI.so")
+        path = os.path.join(folder, library_file("MLIRPythonCAPI"))
         if os.path.exists(path):
             return path
     return None
@@ -198,7 +200,7 @@ def version() -> str:
 def libraries() -> list[str]:
     """The files of LLVM and MLIR that this process loaded."""
     bindings = _bindings() or ""
-    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", "libLLVM.so")  # location in the wheels
+    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", library_file("LLVM"))  # in the wheels
     return [os.path.normpath(path) for path in (bindings, beside) if os.path.exists(path)]
 
 

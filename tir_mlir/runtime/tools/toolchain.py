@@ -65,6 +65,8 @@ TOOLS: dict[str, Package] = {
     "llvm-objdump": _LLVM,
     "FileCheck": _LLVM,
     "zig": _ZIG,
+    "cc": _ZIG,
+    "ar": _ZIG,
     "ptxas": _PTXAS,
 }
 

@@ -288,14 +288,13 @@ PARALLEL = """
   } {tir.kind = "parallel", tir.loop = "i"}"""
 
 
-@pytest.mark.skipif(not OPENMP.exists(), reason="no OpenMP runtime installed")
 @pytest.mark.parametrize("row", ["0", "%i"])
 def test_parallel_with_a_private_buffer(row):
     source = func("%X: memref<64x32xf32>, %Y: memref<64x32xf32>", PARALLEL.replace("DATA", row))
     text = passed(source, "tir-lower-compact", "tir-lower-parallel", "tir-lower-allocs")
     assert text.index("affine.parallel") < text.index("memref.alloca") and "memref<1x32xf32>" in text
     x, y = RNG.random((64, 32), dtype=np.float32), np.zeros((64, 32), np.float32)
-    run(source, x, y, libs=(str(OPENMP),))
+    run(source, x, y, libs=(OPENMP,))
     np.testing.assert_array_equal(y, x[:, ::-1])
 
 
@@ -319,7 +318,6 @@ def test_iterations_that_share_a_buffer_run_serially_and_say_so():
     np.testing.assert_allclose(y, np.cumsum(x), rtol=1e-5)
 
 
-@pytest.mark.skipif(not OPENMP.exists(), reason="no OpenMP runtime installed")
 @pytest.mark.filterwarnings("error")
 def test_a_buffer_that_iterations_only_read_or_split_is_no_race():
     source = func(
@@ -339,11 +337,10 @@ def test_a_buffer_that_iterations_only_read_or_split_is_no_race():
     } {tir.kind = "parallel"}""",
     )
     x, y = RNG.random((8, 32), dtype=np.float32), np.zeros((8, 32), np.float32)
-    run(source, x, y, libs=(str(OPENMP),))
+    run(source, x, y, libs=(OPENMP,))
     np.testing.assert_array_equal(y, x[::-1])
 
 
-@pytest.mark.skipif(not OPENMP.exists(), reason="no OpenMP runtime installed")
 def test_parallel_bounds_that_are_a_minimum():
     source = func(
         "%Y: memref<50xf32>",
@@ -355,7 +352,7 @@ def test_parallel_bounds_that_are_a_minimum():
     }""",
     )
     y = np.zeros(50, np.float32)
-    run(source, y, libs=(str(OPENMP),))
+    run(source, y, libs=(OPENMP,))
     np.testing.assert_array_equal(y, 1)
 
 
