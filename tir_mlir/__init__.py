@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tir_mlir import target as target
     from tir_mlir import te as te
     from tir_mlir import topi as topi
-    from tir_mlir import tune as tune
     from tir_mlir import visual as visual
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap

@@ -43,13 +43,17 @@ PACKAGES: dict[str, str] = {
         "target te topi visual"
     ),
     # the front of the package
-    "tir_mlir": "build cache dialect graph interpreter intrin moved on_demand ptx runtime schedule script sources",
-    "examples": "build runtime.kernels script tir_mlir",
+    "tir_mlir": (
+        "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script sources "
+        "target te topi visual"
+    ),
+    "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes runtime schedule script target tir_mlir",
     "tune": (
         "build dialect equivalence graph opt passes.schedule.queries runtime schedule schedules script sources target "
         "tir_mlir"
     ),
+    "__main__": "opt",
     "onnx_backend": "build dialect graph",
     "compat": "build dialect graph on_demand runtime schedule script target te tir_mlir topi tune",
 }

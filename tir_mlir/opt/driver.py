@@ -26,6 +26,7 @@ from tir_mlir.opt import crash_guard, input, pass_options, pipeline_text, upstre
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, UsageError, collected, differences, of_error, show
 from tir_mlir.opt.input import InputChunk
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
+from tir_mlir.opt.run_passes import parsed
 from tir_mlir.opt.runner import Runner, Settings
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.llvm.abi import unconverted_ops
@@ -180,9 +181,7 @@ def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
     steps: list[PassInstance] = []
     for pipeline in texts:
         try:
-            for step in pipeline_text.parse(pipeline.text):
-                pass_options.check(step)
-                steps.append(upstream.nested(step) if step.kind == "upstream" else step)
+            steps += parsed(pipeline.text)
         except PipelineError as error:
             message = f"{error}\n{error.text}\n{' ' * error.offset}^"
             raise UsageError(Diagnostic("error", message, pipeline.option, 1, error.offset + 1)) from None

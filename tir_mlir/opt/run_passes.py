@@ -1,0 +1,38 @@
+"""A pipeline of `tir-opt` from Python."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.opt import pass_options, pipeline_text, upstream
+from tir_mlir.opt.diagnostics import DriverError
+from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
+from tir_mlir.opt.runner import Runner, Settings
+
+
+def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
+    """A module and a pipeline of primitives, lowering passes and upstream passes -> a new module; the given one stays.
+
+        run_passes(sch.mod.mlir, "tir-split{loop=i factors=none,8}, tir-lower, func.func(canonicalize)")
+
+    The same as `tir-opt -p`. Raises TirError for an unknown pass or option, and for a pass that fails; a crash of an
+    upstream pass is such a failure.
+    """
+    with entered():
+        runner = Runner(clone_module(module), Settings())
+        try:
+            runner.run(parsed(pipeline))
+        except (DriverError, PipelineError) as error:
+            raise TirError(str(error)) from error
+        return runner.module
+
+
+def parsed(pipeline: str) -> list[PassInstance]:
+    """The passes of a pipeline, with checked options. Raises PipelineError."""
+    steps = []
+    for step in pipeline_text.parse(pipeline):
+        pass_options.check(step)
+        steps.append(upstream.nested(step) if step.kind == "upstream" else step)
+    return steps
