@@ -37,13 +37,14 @@ def conv2d(
     The pixels of an image, in row-major order, are the columns of a matrix product (its rows in NHWC). The patches that
     they read are packed in access order, for as many pixels as fit in L2. A producer that pads the image is decomposed
     into a fill and a copy; padding inside the convolution block is not supported.
-    block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Depthwise and
-    grouped convolutions are only vectorized. target: default this machine; threads: default its number of cores.
+    block: the convolution, each iter bound to its own loop; channels, batches and height may be symbolic. Convolutions
+    in groups are a product for each group; depthwise ones, and those of groups of less than 4 results, are only
+    vectorized. target: default this machine; threads: default its number of cores.
     free, epilogue: as in `gemm`. Raises ScheduleError if the block is not a convolution.
     """
     target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
-    what = convolution(sch, block)
+    what = _by_group(sch, block, convolution(sch, block))
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
     least = THREAD_WORK if what.is_product else DEPTHWISE_THREAD_WORK
     threads = options.threads(min(threads or target.cores, max(1, work // least)))
@@ -55,6 +56,20 @@ def conv2d(
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
+
+
+def _by_group(sch: Schedule, block: Any, what: Convolution) -> Convolution:
+    """Divide the channels of a convolution in groups into groups and channels of a group: a product for each group."""
+    if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
+        return what
+    (channel, each), names = what.grouped, list(what.extents)
+    place = names.index(channel)
+    sch.transform_block_layout(block, lambda *i: (*i[:place], i[place] // each, i[place] % each, *i[place + 1 :]))
+    return convolution(sch, block, joined=True)
+
+
+FEWEST_OF_GROUP = 4
+"""The minimum number of channels of the result in a group that is computed as a product."""
 
 
 class Conv2d:

@@ -36,6 +36,8 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     """
     m, n, deep = what.size(what.rows), what.size(what.columns), what.extents[what.deep]
     lanes, size = target.lanes(what.bits), max(1, what.bits // 8)
+    if n is not None and n < lanes:
+        lanes = 1 << max(0, n - 1).bit_length()
     window = prod(what.extents[a] or 1 for a in what.sums if a != what.deep)
     mr, vectors = register_tile(m, n, lanes, target, panel=what.panel)
     nr = vectors * lanes

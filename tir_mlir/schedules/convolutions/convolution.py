@@ -23,7 +23,8 @@ class Convolution:
     `outer`: the other spatial iters; `sums`: the reduction iters, in the order of the left operand; both without iters
     of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
     `extents`: of all iters, None if symbolic. `panel`: the length of the rows of the right operand if they are along
-    the columns; else 0.
+    the columns; else 0. `grouped`: the channels of the result and how many of them are a group, which reads the same
+    channels of the image.
     """
 
     outer: tuple[str, ...]
@@ -36,6 +37,7 @@ class Convolution:
     extents: dict[str, int | None]
     bits: int
     panel: int = 0
+    grouped: tuple[str, int] | None = None
 
     @property
     def deep(self) -> str:
@@ -53,8 +55,10 @@ class Convolution:
         return bool(self.rows and self.columns)
 
 
-def convolution(sch: Schedule, block: Any) -> Convolution:
-    """Match a block with a convolution, with any order of axes. Raises ScheduleError if it is not one."""
+def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
+    """Match a block with a convolution, with any order of axes. Raises ScheduleError if it is not one.
+
+    joined: whether several iters may index one dimension of the result: a group and a channel of it."""
     info = block_info(sch, block)
     (out, *extra_writes), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
     kinds = {i.name: i.kind for i in info.iter_vars}
@@ -62,8 +66,8 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     if extra_writes or len(inputs) != 2 or not sums:
         raise _not_a_convolution(info, "it must have one output, two inputs and a reduction iter")
     extents = {i.name: i.dom.extent for i in info.iter_vars}
-    result = [a[0] for a in out.axes if len(a) == 1]
-    if any(len(a) > 1 for a in out.axes) or len(set(result)) < len(result):
+    result = [name for a in out.axes for name in a]
+    if (any(len(a) > 1 for a in out.axes) and not joined) or len(set(result)) < len(result):
         raise _not_a_convolution(info, f"each dimension of {out} must be indexed by one iter")
     if not result:
         raise _not_a_convolution(info, f"{out} is a single number")
@@ -79,7 +83,24 @@ def convolution(sch: Schedule, block: Any) -> Convolution:
     return Convolution(
         tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
         tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype), _panel(inputs[right], columns),
+        None if rows and columns else _grouped(inputs, result, sums, extents),
     )  # fmt: skip
+
+
+def _grouped(
+    inputs: Sequence[RegionInfo], result: Sequence[str], sums: Sequence[str], extents: dict[str, int | None]
+) -> tuple[str, int] | None:
+    """The channels of a convolution in groups and how many a group has, from `W[o, c]` and `X[o // k * (c's) + c]`."""
+    for image in inputs:
+        for axis, size in zip(image.axes, image.buffer.shape, strict=True):
+            channels, read = [a for a in axis if a in result], [a for a in axis if a in sums]
+            if len(channels) != 1 or len(read) != 1 or len(axis) != 2:
+                continue
+            (channel,), each, count = channels, extents[read[0]], extents[channels[0]]
+            alone = all((channel,) in other.axes for other in inputs if other is not image)
+            if alone and size and each and count and size % each == 0 and count % (size // each) == 0:
+                return channel, count // (size // each)
+    return None
 
 
 def _panel(right: RegionInfo, columns: tuple[str, ...]) -> int:

@@ -199,6 +199,7 @@ def test_groups():
 
     sch = Schedule(main)
     schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    assert "X_global" in sch.mod.script()  # the patches of a group, packed as for a product
     x = RNG.integers(-4, 5, (1, 6, 7, 7)).astype("float32")
     w = RNG.integers(-4, 5, (8, 3, 3, 3)).astype("float32")
     y = np.empty((1, 8, 5, 5), "float32")
