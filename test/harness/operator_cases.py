@@ -110,6 +110,7 @@ MIXED: dict[str, list[tuple[list[tuple[tuple[int, ...], str]], dict[str, Any]]]]
     "scatter_elements": [([((6, 5), "float32"), ((2, 5), "int64"), ((2, 5), "float32")], {"reduction": "add"})],
     "scatter_nd": [([((6, 5), "float32"), ((2, 1), "int64"), ((2, 5), "float32")], {"mode": "add"})],
     "grouped_matmul": [([((5, 3), "float32"), ((2, 3, 4), "float32"), ((2,), "int32")], {})],
+    "philox": [([((2,), "int64")], {"count": 5, "words": 3})],
     "row_tiles": [([((3,), "int32")], {"rows": 7, "height": 4})],
     "tile_products": [([((2, 4, 5), "float32"), ((3, 2, 5, 16), "float32"), ((2,), "int32")], {})],
     "image.resample": [

@@ -19,6 +19,7 @@ from tir_mlir.topi import joining as _joining
 from tir_mlir.topi import prefix_sums as _prefix_sums
 from tir_mlir.topi import products as _products
 from tir_mlir.topi import quantization as _quantization
+from tir_mlir.topi import random_numbers as _random_numbers
 from tir_mlir.topi import reductions as _reductions
 from tir_mlir.topi import scattering as _scattering
 from tir_mlir.topi import searching as _searching
@@ -36,6 +37,7 @@ from tir_mlir.topi.operands import absent as _absent
 from tir_mlir.topi.prefix_sums import *  # noqa: F403
 from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403
+from tir_mlir.topi.random_numbers import *  # noqa: F403
 from tir_mlir.topi.reductions import *  # noqa: F403
 from tir_mlir.topi.scattering import *  # noqa: F403
 from tir_mlir.topi.searching import *  # noqa: F403
@@ -54,6 +56,7 @@ __all__ += _joining.__all__
 __all__ += _prefix_sums.__all__
 __all__ += _products.__all__
 __all__ += _quantization.__all__
+__all__ += _random_numbers.__all__
 __all__ += _reductions.__all__
 __all__ += _scattering.__all__
 __all__ += _searching.__all__

@@ -176,6 +176,7 @@ OPERATORS = [
     Operator("matmul", _matmul, linalg="linalg.matmul", kind=OperatorKind.PRODUCT),
     Operator("einsum", _einsum),
     Operator("grouped_matmul", topi.grouped_matmul),
+    Operator("philox", topi.philox, num_inputs=1),
     Operator("row_tiles", topi.row_tiles, num_inputs=1),
     Operator("tile_products", topi.tile_products),
     Operator("full", _full, num_inputs=1, arrays=rules.FULL),

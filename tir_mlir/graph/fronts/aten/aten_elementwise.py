@@ -36,7 +36,7 @@ def exp_minus_one(e: TorchEmitter, x: Any) -> Any:
     return e.op("multiply", e.op("tanh", e.multiply(x, 0.5)), e.add(e.op("exp", x), 1))
 
 
-@aten("dropout.default", "alpha_dropout.default", "feature_dropout.default", "native_dropout.default")
+@aten("alpha_dropout.default", "feature_dropout.default")
 def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
     """Nothing, as the model was exported for inference."""
     if train and p:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
 from tir_mlir.graph.fronts.emitter import Emitter
+from tir_mlir.graph.fronts.random_numbers import RandomState
 
 PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 """The type of the real and the imaginary part."""
@@ -14,13 +15,14 @@ PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"
 class TorchEmitter(Emitter):
     """An emitter that knows which result torch gives for the node that is translated.
 
-    `shape`, `dtype`: of the result, or of the first of several.
+    `shape`, `dtype`: of the result, or of the first of several. random: what it draws random numbers from.
     """
 
     def __init__(self, builder: Any, sizes: TorchSizes):
         super().__init__(builder)
         self.sizes = sizes
         self.node: Any = None
+        self.random: RandomState | None = None
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator, with its result named after the node."""

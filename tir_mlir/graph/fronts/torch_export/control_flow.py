@@ -138,7 +138,7 @@ def _inside(importer: Any, builder: Any, module: Any) -> Iterator[None]:
     kept = importer.builder, importer.emitter, importer.owner
     importer.builder, importer.owner = builder, module
     importer.emitter = TorchEmitter(builder, importer.sizes)
-    importer.emitter.inputs = kept[1].inputs
+    importer.emitter.inputs, importer.emitter.random = kept[1].inputs, kept[1].random
     try:
         yield
     finally:

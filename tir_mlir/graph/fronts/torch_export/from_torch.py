@@ -14,6 +14,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.aten import aten_complex, translations
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
+from tir_mlir.graph.fronts.random_numbers import RandomState
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
 from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
@@ -95,7 +96,7 @@ _IGNORED = frozenset(
 
 
 _NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the real and the imaginary part, each a tensor"
-_RANDOM = "it draws random numbers, and a graph has none\n  fix: pass them as an input"
+_RANDOM = "it draws random numbers in a way that is not known\n  fix: pass them as an input"
 
 
 class _Refused:
@@ -117,6 +118,7 @@ class TorchImporter:
         self.mutated = mutated
         self.sizes = TorchSizes(dict(size_names))
         self.emitter = TorchEmitter(builder, self.sizes)
+        self.emitter.random = self.random = RandomState(builder, mutated != "refuse")
         self.refusals, self.translations = Refusals(), translations()
         self.values: dict[Any, Any] = {}
         self.owner = program.graph_module  # of the graphs that nodes run
@@ -222,9 +224,12 @@ class TorchImporter:
                     f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
                 )
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
-        self.builder.output(*(self._real(self.values[value]) for _, value in outputs))
+        drawn = [self.random.next(self.emitter)] if self.random.draws else []
+        self.builder.output(*(self._real(self.values[value]) for _, value in outputs), *drawn)
         if self.mutated == "in_place":
             self._donate([value for _, value in outputs])
+            if drawn:
+                self.builder.donate(self.random.value, len(outputs))
 
     def _donate(self, outputs: Sequence[Any]) -> None:
         """Let the new value of what is written take the memory of the old one."""

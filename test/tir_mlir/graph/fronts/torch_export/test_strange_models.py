@@ -58,7 +58,7 @@ class Draws(torch.nn.Module):
             "not known of complex numbers",
             "the real and the imaginary part",
         ),
-        (Draws, "torch.rand_like(x)", "it draws random numbers", "pass them as an input"),
+        (Draws, "torch.rand_like(x)", "it draws random numbers", "or pass the numbers"),
     ],
 )
 def test_the_line_and_a_way_out_are_told(model, line, reason, fix):
