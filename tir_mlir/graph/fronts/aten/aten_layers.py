@@ -34,6 +34,12 @@ def matmul(e: TorchEmitter, x: Any, other: Any) -> Any:
     return e.op("matmul", x, other)
 
 
+@aten("_int_mm")
+def product_of_int8(e: TorchEmitter, x: Any, mat2: Any) -> Any:
+    """int8 times int8, summed in int32."""
+    return e.op("matmul", x, mat2, out_dtype="int32")
+
+
 @aten("mm", "bmm")
 def product(e: TorchEmitter, x: Any, mat2: Any) -> Any:
     return e.op("matmul", x, mat2)

@@ -11,8 +11,13 @@ from tir_mlir.dialect.symbolic import Constant, IntExpr, Symbol, operation, plus
 
 
 def dtype_name(dtype: Any) -> str:
-    """torch.float32 -> "float32"."""
-    return str(dtype).removeprefix("torch.")
+    """torch.float32 -> "float32". Weights of float8 are bfloat16, which has all of their values."""
+    return "bfloat16" if is_float8(dtype) else str(dtype).removeprefix("torch.")
+
+
+def is_float8(dtype: Any) -> bool:
+    """Whether a type of torch is one of the floats of 8 bits."""
+    return str(dtype).startswith("torch.float8")
 
 
 class TorchSizes:

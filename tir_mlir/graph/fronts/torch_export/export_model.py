@@ -208,7 +208,8 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
     """
     import torch
 
-    if not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
+    wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
+    if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
         program = program.run_decompositions({})
     table: dict[Any, Any] = {}
     while unknown := {op for op in operators(program) if operator_known(op, supported) is None} - {*table}:

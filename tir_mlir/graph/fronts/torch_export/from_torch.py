@@ -12,8 +12,8 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.aten import aten_complex, translations
-from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name
+from tir_mlir.graph.fronts.aten.torch_emitter import PARTS, TorchEmitter
+from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name, is_float8
 from tir_mlir.graph.fronts.random_numbers import RandomState
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
@@ -194,10 +194,16 @@ class TorchImporter:
                 raise GraphError(f"from_torch: input {name} is a number that changes\n  fix: pass a tensor")
             return
         dtype = dtype_name(value.dtype)
-        if dtype.startswith("complex"):
-            raise GraphError(f"from_torch: the input {name} is {dtype}{_NO_COMPLEX}")
-        self.values[node] = self.builder.input(name, self.sizes.shape(value), dtype)
-        self.emitter.inputs.append(self.values[node])
+        if is_float8(value.dtype):
+            raise GraphError(
+                f"from_torch: the input {name} is {value.dtype}\n  fix: pass it as bfloat16, which is exact"
+            )
+        if dtype in PARTS:  # both parts are its last axis
+            tensor = self.builder.input(name, (*self.sizes.shape(value), 2), PARTS[dtype])
+            self.values[node] = aten_complex.from_last_axis(self.emitter, tensor)
+        else:
+            self.values[node] = tensor = self.builder.input(name, self.sizes.shape(value), dtype)
+        self.emitter.inputs.append(tensor)
 
     def _stored(self, target: str) -> Any:
         tensor = self.program.state_dict.get(target)
@@ -208,7 +214,9 @@ class TorchImporter:
         if not tensor.dim():
             number = tensor.item()
             return self.emitter.constant(number, dtype_name(tensor.dtype))
-        return self.builder.weight(target, array(tensor), dtype_name(tensor.dtype))
+        dtype = dtype_name(tensor.dtype)
+        weight = self.builder.weight(target, array(tensor), PARTS.get(dtype, dtype))
+        return aten_complex.from_last_axis(self.emitter, weight) if dtype in PARTS else weight
 
     def _outputs(self) -> None:
         node = next(n for n in self.program.graph.nodes if n.op == "output")
@@ -254,6 +262,8 @@ class TorchImporter:
         if not hasattr(node.target, "_schema"):
             return self._python(node)
         op_name = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
+        if _rounds_to_float8(node):
+            return self._refuse(node, "it rounds to float8, which only weights have\n  fix: bfloat16")
         if self._is_complex(node):
             return self._of_pairs(node, op_name)
         if op_name is None:
@@ -370,6 +380,12 @@ def _complex(node: Any) -> str | None:
     results = value if isinstance(value, (tuple, list)) else [value]
     types = [dtype_name(r.dtype) for r in results if hasattr(r, "dtype")]
     return next((t for t in types if t.startswith("complex")), None)
+
+
+def _rounds_to_float8(node: Any) -> bool:
+    """Whether the result of a node has a type of 8 bits that none of its operands has."""
+    dtype = getattr(node.meta.get("val"), "dtype", None)
+    return is_float8(dtype) and all(getattr(n.meta.get("val"), "dtype", None) != dtype for n in node.all_input_nodes)
 
 
 def _is_random(node: Any) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir.graph.fronts.aten.torch_types import is_float8
+
 
 def first_names(state: Mapping[str, Any]) -> dict[str, str]:
     """The first name in a state dict of each tensor that has several: {"head.weight": "embedding.weight"}."""
@@ -23,8 +25,13 @@ def _memory(tensor: Any) -> Any:
 
 
 def array(tensor: Any) -> np.ndarray:
-    """The elements as an array: a view if they lie in row-major order, else a copy. bfloat16 as its bits, uint16."""
+    """The elements as an array: a view if they lie in row-major order, else a copy. bfloat16 as its bits, uint16;
+    float8 as bfloat16, a copy; complex numbers with both parts as a last axis."""
     import torch
 
     plain = tensor.detach().contiguous().cpu()
+    if plain.is_complex():
+        plain = torch.view_as_real(plain.resolve_conj())
+    if is_float8(plain.dtype):
+        plain = plain.to(torch.bfloat16)
     return plain.view(torch.uint16).numpy() if plain.dtype == torch.bfloat16 else plain.numpy()

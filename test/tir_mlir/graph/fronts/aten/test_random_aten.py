@@ -72,4 +72,4 @@ def test_numbers_are_those_of_seed_and_offset(model, seed, offset):
 
 def test_numbers_without_a_state_are_refused():
     with pytest.raises(GraphError, match=r'rand_like: it draws .*seed is a state\n(.*\n)?  fix: mutated="return"'):
-        tir_mlir.from_torch(torch.rand_like, (torch.ones(3),))
+        tir_mlir.from_torch(lambda x: torch.rand_like(x), (torch.ones(3),))

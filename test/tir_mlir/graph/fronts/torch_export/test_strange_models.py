@@ -83,9 +83,11 @@ def test_all_refusals_are_reported_at_once():
     assert tir_mlir.supported(torch.nn.ReLU(), (torch.randn(3),))
 
 
-def test_complex_inputs_are_refused():
-    with pytest.raises(GraphError, match=r"the input x is complex64.*\n  fix: compute with the real"):
-        tir_mlir.from_torch(Draws(), (torch.zeros(2, dtype=torch.complex64),))
+def test_float8_is_for_weights():
+    with pytest.raises(GraphError, match=r"the input x is torch.float8_e5m2\n  fix: pass it as bfloat16"):
+        tir_mlir.from_torch(Draws(), (torch.zeros(2, dtype=torch.float8_e5m2),))
+    with pytest.raises(GraphError, match=r"to.*: it rounds to float8, .*\n(.*\n)?  fix: bfloat16"):
+        tir_mlir.from_torch(lambda x: x.to(torch.float8_e5m2).float(), (torch.zeros(2),))
 
 
 @torch.library.custom_op("tir_mlir_test::twist", mutates_args=())
