@@ -42,7 +42,7 @@ check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, l
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[nightly,zoo]'
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
-	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
+	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --torch 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
 
 lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .
@@ -62,7 +62,7 @@ pytest: env  ## run the Python tests on all cores
 	$(PYTEST)
 
 fuzz: env  ## fuzz with random programs, schedules, graphs and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
-	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --kernels 60 --inputs 400 --thorough --seed 0)
+	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --torch 6 --kernels 60 --inputs 400 --thorough --seed 0)
 
 targets: env  ## test code for other CPUs: its instructions, and its results under QEMU, wasmtime and node where installed
 	$(BIN)/python -m pytest -rs test/targets

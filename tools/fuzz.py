@@ -1,7 +1,7 @@
-"""Fuzz with random schedules of random programs, random graphs, random kernels for GPUs, and random input for all
-parsers.
+"""Fuzz with random schedules of random programs, random graphs, random functions of PyTorch, random kernels for GPUs,
+and random input for all parsers.
 
-    python tools/fuzz.py --pairs 1000 --graphs 300 --kernels 300 --inputs 1000 --seed 0
+    python tools/fuzz.py --pairs 1000 --graphs 300 --torch 300 --kernels 300 --inputs 1000 --seed 0
     python tools/fuzz.py --seed 0 --only pair:17
 
 The last line holds the counts; exit code 0 only if no item was wrong, aborted or hung.
@@ -26,6 +26,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=0, metavar="N", help="number of random schedules")
     parser.add_argument("--graphs", type=int, default=0, metavar="K", help="number of random graphs")
+    parser.add_argument("--torch", type=int, default=0, metavar="T", help="number of random functions of PyTorch")
     parser.add_argument(
         "--kernels", type=int, default=0, metavar="L", help="number of random kernels for a GPU, run on the PTX machine"
     )
@@ -61,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
 
     from fuzzing import inputs
     from fuzzing.everything import kinds
-    from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, Item, item
+    from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, TORCH, Item, item
     from fuzzing.pairs.pair import Wanted
     from fuzzing.programs import program
     from fuzzing.run import Run
@@ -94,13 +95,15 @@ def main(argv: list[str] | None = None) -> int:
         for what, count in (
             (PAIR, options.pairs),
             (GRAPH, options.graphs),
+            (TORCH, options.torch),
             (KERNEL, options.kernels),
             (INPUT, inputs_wanted),
         ):
             for number in range(count):
                 yield item(what, number, options.seed, found)
 
-    tally = run.all(items(), options.pairs + options.graphs + options.kernels + options.inputs)
+    counts = (options.pairs, options.graphs, options.torch, options.kernels, options.inputs)
+    tally = run.all(items(), sum(counts))
     if options.json:
         Path(options.json).write_text(json.dumps(tally.figures(vars(options)), indent=1))
     print(tally.table())

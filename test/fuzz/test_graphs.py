@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzing.graphs import graph_case, operators
-from fuzzing.graphs.rounding import rounded
+from fuzzing.graphs.rounding import differs, rounded
 from fuzzing.kinds import Fault
 from fuzzing.tape import Tape
 from tir_mlir.dialect.diagnostics import GraphError
@@ -48,8 +48,8 @@ def test_a_graph_that_is_refused_is_told(monkeypatch):
 def test_last_bits_are_no_fault_and_others_are():
     exact = rounded(np.linspace(1, 2, 9), "float16")
     near = rounded(exact * (1 + 2.0**-11), "float16")
-    assert not graph_case._differs(near, exact, [near], "float16").any()
-    assert graph_case._differs(exact * 1.1, exact, [near], "float16").all()
+    assert not differs(near, exact, [near], "float16").any()
+    assert differs(exact * 1.1, exact, [near], "float16").all()
 
 
 def test_bfloat16_is_rounded_to_nearest_even():

@@ -1,13 +1,13 @@
-"""Single nodes of ONNX as models, ours against ONNX's own evaluator.
+"""Single nodes of ONNX as models, ours against ONNX's own evaluator, or against ONNX Runtime.
 
-`PYTHONPATH=test python -m harness.onnx_operators [--newest] [operators]` prints a table.
+`PYTHONPATH=test python -m harness.onnx_operators [--newest] [--onnxruntime] [operators]` prints a table.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import onnx
@@ -56,12 +56,31 @@ def model(name: str, case: Case, opset: int) -> tuple[onnx.ModelProto, dict[str,
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), inputs
 
 
-def verdict(name: str, case: Case, opset: int) -> tuple[str, str]:
+Evaluator = Callable[[onnx.ModelProto, "dict[str, np.ndarray]"], "list[np.ndarray]"]
+
+
+def reference(proto: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The results by ONNX's own evaluator."""
+    with np.errstate(all="ignore"):
+        return ReferenceEvaluator(proto).run(None, inputs)  # pyright: ignore[reportReturnType]
+
+
+def onnx_runtime(proto: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The results by ONNX Runtime, as the nodes are."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)
+
+
+def verdict(name: str, case: Case, opset: int, evaluate: Evaluator = reference) -> tuple[str, str]:
     """("passes", ""), or "refused", "wrong", "crashed", "no reference" with why."""
     proto, inputs = model(name, case, opset)
     try:
-        with np.errstate(all="ignore"):
-            wanted = ReferenceEvaluator(proto).run(None, inputs)
+        wanted = evaluate(proto, inputs)
     except Exception as error:  # noqa: BLE001 - of any kind
         return "no reference", f"{type(error).__name__}: {error}"
     try:
@@ -85,7 +104,9 @@ def compared(ours: list[np.ndarray], wanted: list[np.ndarray]) -> tuple[str, str
     return "passes", ""
 
 
-def rows(names: list[str], every: bool = True) -> Iterator[tuple[str, int, int, str, str]]:
+def rows(
+    names: list[str], every: bool = True, evaluate: Evaluator = reference
+) -> Iterator[tuple[str, int, int, str, str]]:
     """(operator, opset, number of the case, verdict, why). every: each version of an operator, not only the newest."""
     for name, opsets in schemas().items():
         if names and name not in names:
@@ -96,15 +117,16 @@ def rows(names: list[str], every: bool = True) -> Iterator[tuple[str, int, int, 
             for number, case in enumerate(cases):
                 if case.since <= until and case.until >= opset:
                     at = max(case.since, opset)
-                    yield name, at, number, *verdict(name, case, at)
+                    yield name, at, number, *verdict(name, case, at, evaluate)
         if not cases:
             yield name, 0, 0, "no case", ""
 
 
 def main() -> None:
-    every = "--newest" not in sys.argv
+    every, evaluate = "--newest" not in sys.argv, onnx_runtime if "--onnxruntime" in sys.argv else reference
     tables: dict[str, Counter[str]] = {}
-    for name, opset, number, kind, why in rows([a for a in sys.argv[1:] if a[0] != "-"], every):
+    names = [a for a in sys.argv[1:] if a[0] != "-"]
+    for name, opset, number, kind, why in rows(names, every, evaluate):
         tables.setdefault(name, Counter())[kind] += 1
         if kind != "passes":
             line = (why.splitlines() or [""])[min(1, why.count("\n"))]

@@ -16,6 +16,7 @@ def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
     """How many elements of a sequence in order are less than each value, right: less or equal; int32.
 
     sequence: a vector, or sequences along its last axis, (.., n) for values (.., m). Halves the sequence each time.
+    NaN is behind all numbers.
     """
     op = "search_sorted"
     x, v = tensor(op, "sequence", sequence), tensor(op, "values", values)
@@ -47,10 +48,10 @@ def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
                 else:
                     low[0] = middle + 1
             if not right:
-                if X[i, middle] < V[i, j]:
-                    low[0] = middle + 1
-                else:
+                if V[i, j] <= X[i, middle]:
                     high[0] = middle
+                else:
+                    low[0] = middle + 1
         P[i, j] = low[0]
 
     found = te.statements((outer, inner), [flat_x, flat_v], [((outer, inner), "int32")], place, name="T_search")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, Outcome
+from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, TORCH, Outcome
 
 
 @dataclass
@@ -47,9 +47,10 @@ class Tally:
         refused = sum(self.of("refused").values())
         pairs = f"pairs {self.ran[PAIR]}: wrong {self.failed(PAIR)}, refused {refused}"
         aborted, hung = self.failed(INPUT, "wrong", "aborted"), self.failed(INPUT, "hung")
-        if self.ran[GRAPH]:
-            bad = ", ".join(f"{verdict} {self.failed(GRAPH, verdict)}" for verdict in ("wrong", "aborted", "hung"))
-            pairs = f"{pairs}; graphs {self.ran[GRAPH]}: {bad}"
+        for what, name in ((GRAPH, "graphs"), (TORCH, "graphs of torch")):
+            if self.ran[what]:
+                bad = ", ".join(f"{verdict} {self.failed(what, verdict)}" for verdict in ("wrong", "aborted", "hung"))
+                pairs = f"{pairs}; {name} {self.ran[what]}: {bad}"
         if self.ran[KERNEL]:
             declined = self.words[KERNEL, KERNEL, "refused"]
             pairs = f"{pairs}; kernels {self.ran[KERNEL]}: wrong {self.failed(KERNEL)}, refused {declined}"
@@ -73,6 +74,8 @@ class Tally:
             lines += ["", *self._families()]
             lines += ["", *_shares("judged by", self.of("judged"), self.ran[PAIR])]
             lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
+        if self.ran[TORCH]:
+            lines += ["", *_shares("graphs of torch refused because", self.of("torch graphs refused"), self.ran[TORCH])]
         if self.ran[KERNEL]:
             lines += ["", *_shares("kernels refused because", self.of("kernel refused"), self.ran[KERNEL])]
             lines += _shares("equal on the GPU, bit for bit", self.of("equal on the GPU"), self.ran[KERNEL])
@@ -110,6 +113,8 @@ class Tally:
             "most_memory_of_a_worker_mib": self.rss,
             **{what.replace(" ", "_"): self.of(what) for what in ("applied", "refused", "judged", "not checked")},
             "reasons": self.of("reason"),
+            "torch_lines": self.of("torch graphs apply"),
+            "torch_refused": self.of("torch graphs refused"),
             "kernels_equal_on_the_gpu": self.of("equal on the GPU"),
             "programs": self.of("program"),
             "families": self.families(),

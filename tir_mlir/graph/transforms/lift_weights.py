@@ -259,4 +259,4 @@ def constant_array(node: Node) -> np.ndarray:
     if values.dtype != np.dtype(dtype):
         values = values.view(dtype) if values.dtype.itemsize == np.dtype(dtype).itemsize else values.astype(dtype)
     shape = tuple(int(size) for size in type_.shape)
-    return np.broadcast_to(values.reshape(shape if values.size > 1 else ()), shape).copy()
+    return np.broadcast_to(values.reshape(() if values.size == 1 else shape), shape).copy()

@@ -12,7 +12,7 @@ import numpy as np
 
 import tir_mlir
 from fuzzing.graphs.operators import ONE, TWO, Call, Operand
-from fuzzing.graphs.rounding import FLOATS, INTEGERS, drawn, passed, returned, rounded
+from fuzzing.graphs.rounding import FLOATS, INTEGERS, differs, drawn, passed, returned, rounded, shaken_bits
 from fuzzing.kinds import Fault, Record
 from fuzzing.tape import parts
 from tir_mlir.dialect.diagnostics import GraphError
@@ -56,18 +56,12 @@ class Drawn:
                     continue
                 operands = [found[n] for n in call.operands]
                 if shaken is not None and call.adds:
-                    operands = [_shake(v, min(FLOATS.get(value.dtype, 53), 24) + 2, shaken) for v in operands]
+                    operands = [shaken_bits(v, min(FLOATS.get(value.dtype, 53), 24) + 2, shaken) for v in operands]
                 result = np.asarray(call.meaning(*operands))
                 if shaken is not None and call.inexact:
-                    result = _shake(result, FLOATS.get(value.dtype, 53) - 1, shaken)
+                    result = shaken_bits(result, FLOATS.get(value.dtype, 53) - 1, shaken)
                 found.append(rounded(result, value.dtype))
         return found
-
-
-def _shake(array: np.ndarray, bits: int, rng: np.random.Generator) -> np.ndarray:
-    if array.dtype.kind != "f":
-        return array
-    return array * (1 + rng.integers(-1, 2, array.shape) * 2.0**-bits)
 
 
 def case(random: Random) -> Record:
@@ -154,26 +148,11 @@ def _compare(graph: Drawn, model: object, sizes: dict[str, int], random: Random)
         dtype = graph.values[number].dtype
         ours = returned(np.asarray(result), dtype)
         assert ours.shape == exact[number].shape, f"result {number} has shape {ours.shape}, not {exact[number].shape}"
-        if _differs(ours, exact[number], [o[number] for o in others], dtype).any():
+        if differs(ours, exact[number], [o[number] for o in others], dtype).any():
             others += [graph.evaluate(arrays, rng) for _ in range(40)]  # a step of a function may be near
-            wrong = _differs(ours, exact[number], [o[number] for o in others], dtype)
+            wrong = differs(ours, exact[number], [o[number] for o in others], dtype)
             at = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(wrong))) if wrong.any() else None
             assert at is None, (
                 f"result {number} of {dtype} differs: at {at} it is {np.atleast_1d(ours)[at]}, and NumPy has "
                 f"{np.atleast_1d(exact[number])[at]}"
             )
-
-
-def _differs(ours: np.ndarray, exact: np.ndarray, others: Sequence[np.ndarray], dtype: str) -> np.ndarray:
-    """Where a result is further from the exact one than other last bits on the way may move it."""
-    if dtype not in FLOATS:
-        moved = np.any([o != exact for o in others], axis=0)
-        return (ours != exact) & ~moved
-    with np.errstate(all="ignore"):
-        spread = np.max([np.abs(o - exact) for o in others], axis=0)
-        unsure = np.any([np.isfinite(o) != np.isfinite(exact) for o in others], axis=0) | (np.isnan(spread))
-        near = np.abs(ours - exact) <= 4 * spread + 2.0 ** (3 - FLOATS[dtype]) * np.abs(exact) + 1e-7
-    same = (ours == exact) | (np.isnan(ours) & np.isnan(exact))
-    tiny = 2.0**-13 if dtype == "float16" else 1e-30
-    near |= np.isfinite(ours) & (np.abs(ours - exact) <= tiny)
-    return ~(near | same | (unsure & np.isfinite(exact)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -48,3 +49,25 @@ def drawn(random: Random, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     if random.random() < 0.125 and array.size:
         array.flat[rng.integers(array.size)] = rng.choice([np.inf, -np.inf, np.nan])
     return rounded(array, dtype)
+
+
+def shaken_bits(array: np.ndarray, bits: int, rng: np.random.Generator) -> np.ndarray:
+    """Floats with their last bit changed at random."""
+    if array.dtype.kind != "f":
+        return array
+    return array * (1 + rng.integers(-1, 2, array.shape) * 2.0**-bits)
+
+
+def differs(ours: np.ndarray, exact: np.ndarray, others: Sequence[np.ndarray], dtype: str) -> np.ndarray:
+    """Where a result is further from the exact one than other last bits on the way may move it."""
+    if dtype not in FLOATS:
+        moved = np.any([o != exact for o in others], axis=0)
+        return (ours != exact) & ~moved
+    with np.errstate(all="ignore"):
+        spread = np.max([np.abs(o - exact) for o in others], axis=0)
+        unsure = np.any([np.isfinite(o) != np.isfinite(exact) for o in others], axis=0) | (np.isnan(spread))
+        near = np.abs(ours - exact) <= 4 * spread + 2.0 ** (3 - FLOATS[dtype]) * np.abs(exact) + 1e-7
+    same = (ours == exact) | (np.isnan(ours) & np.isnan(exact))
+    tiny = 2.0**-13 if dtype == "float16" else 1e-30
+    near |= np.isfinite(ours) & (np.abs(ours - exact) <= tiny)
+    return ~(near | same | (unsure & np.isfinite(exact)))

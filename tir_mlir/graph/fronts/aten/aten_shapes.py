@@ -83,6 +83,8 @@ def expand(e: TorchEmitter, x: Any, **_: Any) -> Any:
 def concatenate(e: TorchEmitter, tensors: Any, dim: int = 0) -> Any:
     """torch leaves out tensors of shape (0,), whatever the rank of the others."""
     parts = [e.cast(t, e.dtype) for t in tensors if not (len(t.shape) == 1 and is_number(t.shape[0], 0))]
+    if not parts:
+        return e.cast(tensors[0], e.dtype)
     return e.concat(parts, axis_in(dim, len(parts[0].shape)))
 
 

@@ -119,14 +119,15 @@ def qlinear_matmul(
 ) -> Any:
     """The product of the numbers that x and y stand for, rounded to scale and zero."""
     total = matmul_integer(e, x, y, x_zero, y_zero)
-    factor = e.binary("multiply", _placed(e, x_scale, 1), _placed(e, y_scale, 0), "float64")
+    factor = e.binary("multiply", _placed(e, x_scale, 1), _placed(e, y_scale, 0), "float32")
     return _rescaled(e, total, factor, scale, zero)
 
 
 def _rescaled(e: OnnxEmitter, total: Any, factor: Any, scale: Any, zero: Any) -> Any:
-    """An exact sum of integers times a factor, in units of a scale, rounded; in float64, whose errors make no ties."""
-    factor = e.binary("divide", factor, e.reshape(e.value(scale), ()), "float64")
-    product = e.op("multiply", e.cast(total, "float64"), factor)
+    """An exact sum of integers times a factor, in units of a scale, rounded; in float32, as ONNX Runtime, so that
+    numbers in the middle of two are rounded as there."""
+    factor = e.binary("divide", factor, e.reshape(e.value(scale), ()), "float32")
+    product = e.op("multiply", e.cast(total, "float32"), factor)
     return rounded(e, product, e.reshape(e.value(zero), ()), dtype_of(zero))
 
 
@@ -171,7 +172,7 @@ def qlinear_conv(
     total = conv_integer(e, x, weight, x_zero, weight_zero, **window)
     if bias is not None:
         total = e.op("add", total, e.reshape(e.value(bias), [bias.shape[0], *[1] * axes]))
-    factor = e.binary("multiply", e.reshape(e.value(x_scale), ()), _placed(e, weight_scale, axes), "float64")
+    factor = e.binary("multiply", e.reshape(e.value(x_scale), ()), _placed(e, weight_scale, axes), "float32")
     return _rescaled(e, total, factor, scale, zero)
 
 

@@ -29,22 +29,22 @@ class _Axis:
     end: float = 1.0
 
     def places(self, mode: str) -> np.ndarray:
-        """Where each new element lies among the old ones."""
+        """Where each new element lies among the old ones, in float32: rounded in the middle as by ONNX Runtime."""
         check_bytes((self.new,), "float64")
-        x = np.arange(self.new, dtype="float64")
-        halves = (x + 0.5) / self.scale - 0.5
+        x, scale, half = np.arange(self.new, dtype="float32"), np.float32(self.scale), np.float32(0.5)
+        halves = (x + half) / scale - half
         if mode == "half_pixel" or (mode == "pytorch_half_pixel" and self.new > 1):
             return halves
         if mode == "pytorch_half_pixel":
-            return np.zeros(self.new)
+            return np.zeros(self.new, "float32")
         if mode == "half_pixel_symmetric":
-            return self.old / 2 * (1 - self.new / (self.scale * self.old)) + halves
+            return halves + half * self.old * (1 - self.new / (scale * np.float32(self.old)))
         if mode == "align_corners":
-            return x * (self.old - 1) / max(self.new - 1, 1)
+            return x * np.float32(self.old - 1) / np.float32(max(self.new - 1, 1))
         if mode == "asymmetric":
-            return x / self.scale
+            return x / scale
         if mode == "tf_half_pixel_for_nn":
-            return (x + 0.5) / self.scale
+            return (x + half) / scale
         if mode == "tf_crop_and_resize":
             if self.new == 1:
                 return np.full(1, 0.5 * (self.begin + self.end) * (self.old - 1))

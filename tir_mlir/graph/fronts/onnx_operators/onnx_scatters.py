@@ -120,22 +120,20 @@ def max_unpool(
     strides: Any = None,
     pads: Any = None,
 ) -> Any:
-    """Each element at its index of the flat image, in the smallest image of the window or in one of the given shape."""
+    """Each element at its index of the flat image, of the given shape or the smallest one of the window."""
     x, axes = e.value(x), rank_of(x) - 2
-    strides, pads = strides or [1] * axes, pads or [0] * 2 * axes
-    spatial = zip(x.shape[2:], strides, kernel_shape, pads[:axes], pads[axes:], strict=True)
-    least = [static(n, "an image") for n in x.shape[:2]]
-    least += [(static(n, "an image") - 1) * s + k - p - q for n, s, k, p, q in spatial]
-    sizes = least if shape is None else [int(n) for n in e.known(shape, "the shape of a MaxUnpool")]
-    flat = e.broadcast(e.constant(0, x.dtype), (int(np.prod(least)),))
+    if shape is None:
+        strides, pads = strides or [1] * axes, pads or [0] * 2 * axes
+        spatial = zip(x.shape[2:], strides, kernel_shape, pads[:axes], pads[axes:], strict=True)
+        sizes = [static(n, "an image") for n in x.shape[:2]]
+        sizes += [(static(n, "an image") - 1) * s + k - p - q for n, s, k, p, q in spatial]
+    else:
+        sizes = [int(n) for n in e.known(shape, "the shape of a MaxUnpool")]
+    flat = e.broadcast(e.constant(0, x.dtype), (int(np.prod(sizes)),))
     written = e.op(
         "scatter_elements", flat, e.op("reshape", indices, shape=(-1,)), e.op("reshape", x, shape=(-1,)), axis=0
     )
-    image = e.reshape(written, least)
-    widths = [w for n, m in zip(least, sizes, strict=True) for w in (0, m - n)]
-    if any(w < 0 for w in widths):
-        raise GraphError(f"an image {least} in {sizes}\n  fix: a shape that holds it")
-    return e.op("nn.pad", image, pad_width=widths, pad_value=0) if any(widths) else image
+    return e.reshape(written, sizes)
 
 
 @onnx_op("Det")

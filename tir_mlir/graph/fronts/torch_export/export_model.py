@@ -210,7 +210,7 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
 
     wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
     if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
-        program = program.run_decompositions({})
+        program = _decomposed(program, {})
     table: dict[Any, Any] = {}
     while unknown := {op for op in operators(program) if operator_known(op, supported) is None} - {*table}:
         if not table:
@@ -219,8 +219,16 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
         if not decompositions:
             break
         table |= decompositions
-        program = program.run_decompositions(dict(table))
+        program = _decomposed(program, table)
     return program
+
+
+def _decomposed(program: Any, table: Mapping[Any, Any]) -> Any:
+    """The program after torch's pass, which has no writes to views; it refuses those to windows that overlap."""
+    try:
+        return program.run_decompositions(dict(table))
+    except Exception as error:  # torch's errors have many classes
+        raise export_refusal(error) from error
 
 
 def operators(program: Any) -> set[Any]:

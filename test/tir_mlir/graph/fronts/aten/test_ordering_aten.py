@@ -29,6 +29,12 @@ def written(x, i):
     return y
 
 
+def no_diagonal(x):
+    y = x[:0, :0].clone()
+    y.diagonal().mul_(2)
+    return y
+
+
 ORDERED = {
     "topk": lambda x: torch.topk(x, 3)[0],
     "places of topk": lambda x: torch.topk(x, 2, 0, largest=False)[1],
@@ -48,6 +54,9 @@ ORDERED = {
     "mode": lambda n: torch.mode(n, 0)[0],
     "searchsorted": lambda x, s: torch.searchsorted(torch.sort(x)[0], s[:4]),
     "bucketize": lambda x: torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0]), right=True),
+    "bucketize of NaN": lambda x: torch.bucketize(with_nan(x), torch.tensor([-1.0, 0.0, 1.0])),
+    "cat of nothing": lambda x: torch.cat([x[0, :0], x[0, :0]]),
+    "a write to no diagonal": no_diagonal,
     "index_put": lambda x, i, s: torch.index_put(x, (i[:, 0],), s, accumulate=True),
     "index_put of columns": written,
     "index_put of a mask": lambda x: torch.index_put(x, (x > 0,), torch.tensor(5.0)),

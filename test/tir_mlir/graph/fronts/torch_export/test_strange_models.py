@@ -139,6 +139,18 @@ def test_a_write_to_an_input_is_refused():
         tir_mlir.from_torch(Writes(), (torch.zeros(2, 3),))
 
 
+class Overlaps(torch.nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y.unfold(1, 2, 1).fill_(3)
+        return y
+
+
+def test_a_write_to_windows_that_overlap_is_refused():
+    with pytest.raises(GraphError, match="mutated that has internal overlap"):
+        tir_mlir.from_torch(Overlaps(), (torch.zeros(2, 3),))
+
+
 class Sparse(torch.nn.Module):
     def __init__(self, kind):
         super().__init__()
