@@ -10,6 +10,7 @@ of the file of results. With --resume, models of which the file has a line are l
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import importlib
 import json
@@ -107,8 +108,10 @@ def outcome(name: str, args: argparse.Namespace) -> dict[str, Any]:
         os.close(writing)
         text = _read_within(reading, args.limit)
         if text is None:
-            os.killpg(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
         status = os.waitpid(child, 0)[1]
+        with contextlib.suppress(ProcessLookupError):  # the workers of its builds
+            os.killpg(child, signal.SIGKILL)
         if text is None:
             return {"model": name, "why": f"takes longer than {args.limit:g} s"}
         if text:

@@ -10,11 +10,12 @@ from tir_mlir.graph.operators import OPERATORS, Operator
 
 Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
+_OTHERS = ("transformers.", "tir_mlir.")
 
 
 def aten(*names: str) -> Callable[[Translation], Translation]:
-    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers by their
-    whole name.
+    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers
+    and of this package by their whole name.
 
     Its parameters are the emitter and arguments of torch's schema by name, `self` and `input` as `x`. An argument that
     it does not take is refused unless it has its default.
@@ -22,7 +23,7 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
 
     def put(function: Translation) -> Translation:
         for name in names:
-            TABLE[name if name.startswith("transformers.") else f"aten.{name}"] = function
+            TABLE[name if name.startswith(_OTHERS) else f"aten.{name}"] = function
         return function
 
     return put

@@ -37,8 +37,9 @@ def exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: A
     named = _by_name(model, args, dict(kwargs or {}))
     dynamic_shapes = _dimensions(named, dynamic)
     from tir_mlir.graph.fronts.torch_export.module_state import kept
+    from tir_mlir.graph.fronts.torch_export.recurrent_calls import kept_whole
 
-    with evaluating(model), kept(model):
+    with evaluating(model), kept(model), kept_whole():
         program = _export(model, args, dict(kwargs or {}), dynamic_shapes)
     return program, _size_names(program, named, dynamic_shapes)
 
