@@ -1,0 +1,72 @@
+"""Files that cannot be read, tokens that cannot be taken, and how the next one is drawn."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tir_mlir.errors import ArgumentError
+from tir_mlir.llm import LanguageModel, Sampling
+from tir_mlir.llm.language_model import Limits
+from tir_mlir.llm.safetensors_files import tensors_of
+
+
+def written(folder, dtype="F32", shape=(2, 3), bytes_=24, cut=0):
+    fact = {"dtype": dtype, "shape": list(shape), "data_offsets": [0, bytes_]}
+    head = json.dumps({"w": fact, "__metadata__": {"format": "pt"}}).encode()
+    numbers = np.arange(6, dtype="float32").tobytes()
+    whole = len(head).to_bytes(8, "little") + head + numbers
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) - cut])
+    return folder
+
+
+def test_rows_of_a_tensor(tmp_path):
+    tensor = tensors_of(written(tmp_path))["w"]
+    np.testing.assert_array_equal(tensor.read(1, 2), [[3, 4, 5]])
+
+
+def test_bfloat16_is_widened_exactly(tmp_path):
+    tensor = tensors_of(written(tmp_path, "BF16", (12,)))["w"]
+    bits = np.frombuffer(np.arange(6, dtype="float32").tobytes(), "uint16").astype("uint32") << 16
+    np.testing.assert_array_equal(tensor.read().view("uint32"), bits)
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"cut": 4}, "cut short"), ({"cut": 60}, "less than its header says"), ({"dtype": "I64"}, "of type I64"),
+    ({"shape": (2, 2)}, "has 24 bytes"),
+])  # fmt: skip
+def test_a_file_that_is_not_whole(tmp_path, options, words):
+    with pytest.raises(ArgumentError, match=words):
+        tensors_of(written(tmp_path, **options))
+
+
+def test_a_folder_without_files(tmp_path):
+    with pytest.raises(ArgumentError, match="there is no such file"):
+        tensors_of(tmp_path)
+
+
+@pytest.mark.parametrize(("tokens", "count", "words"), [
+    ([1, 10], 1, "token 10 is beyond the vocabulary, 0 to 9"), ([], 1, "fix: a token"), ([1] * 8, 1, "do not fit"),
+])  # fmt: skip
+def test_tokens_that_are_refused(tokens, count, words):
+    angles = np.zeros((8, 2), "float32")
+    model = LanguageModel(Limits(10, 8, 4), lambda _: angles, (angles, angles), [], [])
+    with pytest.raises(ArgumentError, match=words):
+        model.generate(tokens, count)
+
+
+SCORES = np.log(np.array([0.5, 0.3, 0.15, 0.05]))
+
+
+@pytest.mark.parametrize(("sampling", "tokens"), [
+    (Sampling(), {0}), (Sampling(1.0, top_k=2), {0, 1}), (Sampling(1.0, top_p=0.9), {0, 1, 2}),
+    (Sampling(1.0), {0, 1, 2, 3}),
+])  # fmt: skip
+def test_which_tokens_are_drawn(sampling, tokens):
+    generator = sampling.generator()
+    assert {sampling.token(SCORES, generator) for _ in range(200)} == tokens
+
+
+def test_sampling_of_no_meaning_is_refused():
+    with pytest.raises(ArgumentError, match="top_p"):
+        Sampling(top_p=0)

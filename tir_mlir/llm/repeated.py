@@ -1,0 +1,104 @@
+"""A part of a model that repeats: its graph is compiled once, and run with the weights of each of its places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.graph.build_model import library_of
+from tir_mlir.graph.compile import Options
+from tir_mlir.graph.compiled_cache import compiled_by_content
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model import Model
+from tir_mlir.graph.model_weights import bound_weights
+from tir_mlir.graph.precision.formats import Format, rounded
+from tir_mlir.graph.precision.quantize_weights import quantize_weights
+from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.runtime.timing import Timing
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How weights are stored: the arguments of `quantize_weights`; dtype None: as float32."""
+
+    dtype: str | None
+    group: int | None = None
+    activations: str | None = None
+
+    @property
+    def format(self) -> Format | None:
+        return None if self.dtype is None else Format(self.dtype, self.group, self.activations)
+
+    def applied(self, graph: Graph) -> Graph:
+        if self.dtype is None:
+            return graph
+        return quantize_weights(graph, self.dtype, self.group, activations=self.activations)
+
+
+class Repeated:
+    """Graphs that read the same weights, such as those for one token and for several, compiled once.
+
+    graphs: with the weights of one place, whose shapes count. `models(arrays)`: a model of each graph with these
+    weights, which share memory where their layouts are the same.
+    """
+
+    def __init__(self, graphs: Sequence[Graph], precision: Precision, threads: int | None):
+        self.graphs, self.precision = list(graphs), precision
+        quantized = [precision.applied(graph) for graph in graphs]
+        with entered():
+            self.stored: Mapping[str, Sequence[str]] = attrs.get(quantized[0].func.op, encoding.STORED, {})
+        kept = (name for name in quantized[0].weights if name in graphs[0].weights)
+        self.plain = all(quantized[0].weights[name] is graphs[0].weights[name] for name in kept)
+        self.rounding = quantized[0].rounding
+        self.timing, options = Timing(), Options("llvm", threads, cache=True)
+        with self.timing.clock("graph"):
+            self.compiled = [compiled_by_content(graph, options) for graph in quantized]
+        self.parts = [library_of(compiled, "llvm", self.timing) for compiled in self.compiled]
+
+    def models(self, arrays: Mapping[str, np.ndarray]) -> list[Model]:
+        """A model of each graph with other weights, by the names of the graph. The arrays are not kept."""
+        weights, made = self._rounded(arrays), []
+        memory: list[tuple[object, np.ndarray]] = []
+        for compiled, (plan, library, functions) in zip(self.compiled, self.parts, strict=True):
+            layout = plan.weights, _computation(compiled)
+            bound = next((array for known, array in memory if known == layout), None)
+            if bound is None:
+                graph = Graph(compiled.module, {**compiled.weights, **weights}, compiled.name)
+                bound = bound_weights(graph, plan, functions)
+                memory.append((layout, bound))
+            empty = Graph(compiled.module, {}, compiled.name)
+            made.append(Model(empty, plan, library, bound, self.timing))
+        return made
+
+    def _rounded(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The weights of the rounded graphs."""
+        how = self.precision.format
+        if how is None:
+            return dict(arrays)
+        if not self.plain:  # weights that are computed of others
+            graph = self.graphs[0].clone()
+            graph.weights = {**graph.weights, **arrays}
+            return self.precision.applied(graph).weights
+        found = {name: array for name, array in arrays.items() if name not in self.stored}
+        for name, names in self.stored.items():
+            weight = rounded(arrays[name], how, 0)
+            parts = [weight.stored] if weight.scale is None else [weight.stored, weight.scale]
+            found |= zip(names, parts, strict=True)
+        return found
+
+    def forget(self) -> None:
+        """Drop the arrays that the graphs were compiled with."""
+        for graph in (*self.graphs, *self.compiled):
+            graph.weights = {name: array for name, array in graph.weights.items() if name in graph.from_text}
+
+
+def _computation(graph: Graph) -> list[object]:
+    """What the graph of the weights computes, node by node: the same for those that come out the same."""
+    with entered():
+        func = prepares(graph)
+        nodes = [] if func is None else func.nodes
+        return [(node.operator, str(node.attributes), node.names, [str(t) for t in node.types]) for node in nodes]

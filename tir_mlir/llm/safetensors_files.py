@@ -1,0 +1,80 @@
+"""Tensors of safetensors files, read one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import ArgumentError
+
+_TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
+INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """A tensor in a file: its elements start at `offset`. dtype: as the file names it."""
+
+    path: Path
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+    def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """Rows `start` to `stop` as float32, in memory of their own."""
+        stop = self.shape[0] if stop is None else stop
+        element, row = np.dtype(_TYPES[self.dtype]), prod(self.shape[1:])
+        where = self.offset + start * row * element.itemsize
+        found = np.fromfile(self.path, element, (stop - start) * row, offset=where)
+        if self.dtype == "BF16":
+            found = (found.astype(np.uint32) << 16).view(np.float32)
+        return found.astype(np.float32, copy=False).reshape(stop - start, *self.shape[1:])
+
+
+def tensors_of(folder: Path) -> dict[str, StoredTensor]:
+    """The tensors of the safetensors files of a folder, by name. No elements are read. Raises ArgumentError for a file
+    that is missing, cut short or not of this format, and for types other than F32, F16 and BF16."""
+    index = folder / INDEX
+    names = [WHOLE]
+    if index.exists():
+        names = sorted(set(_object(index.read_bytes(), index)["weight_map"].values()))
+    return {name: tensor for file in names for name, tensor in _tensors(folder / file).items()}
+
+
+def _tensors(path: Path) -> dict[str, StoredTensor]:
+    if not path.exists():
+        raise ArgumentError(f"{path}: there is no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files")
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = int.from_bytes(file.read(8), "little")
+        if size < 8 or head > size - 8:
+            raise ArgumentError(f"{path}: {size} bytes are less than its header says; fix: copy the file again")
+        facts = _object(file.read(head), path)
+    return {name: _tensor(path, name, fact, 8 + head, size) for name, fact in facts.items() if name != "__metadata__"}
+
+
+def _tensor(path: Path, name: str, fact: Mapping[str, Any], start: int, size: int) -> StoredTensor:
+    dtype, shape, (begin, end) = fact["dtype"], tuple(fact["shape"]), fact["data_offsets"]
+    if dtype not in _TYPES:
+        raise ArgumentError(f"{path}: {name} is of type {dtype}; fix: a file of {', '.join(_TYPES)}")
+    if end - begin != prod(shape) * np.dtype(_TYPES[dtype]).itemsize:
+        raise ArgumentError(f"{path}: {name} of shape {shape} has {end - begin} bytes; fix: write the file again")
+    if start + end > size:
+        raise ArgumentError(f"{path}: it is cut short, {name} ends at byte {start + end} of {size}; fix: copy it again")
+    return StoredTensor(path, dtype, shape, start + begin)
+
+
+def _object(text: bytes, path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ArgumentError(f"{path}: its header is no JSON object; fix: a safetensors file")
+    return found
