@@ -78,6 +78,8 @@ class Polynomial:
         divisor = by.constant()
         if not divisor or divisor < 0:
             return _atom("//", self, by)
+        if (whole := self._quotient()) is not None:
+            return whole[0].floordiv(Polynomial({(): whole[1] * divisor}), expanded)
         outside = {f: c // divisor for f, c in self.terms.items() if expanded or c % divisor == 0 or not f}
         rest = {f: c % divisor if expanded else c for f, c in self.terms.items() if c % divisor and f}
         if not rest:
@@ -86,6 +88,19 @@ class Polynomial:
         common = gcd(divisor, *rest.values())
         inside = Polynomial({**{f: c // common for f, c in rest.items()}, (): left // common})
         return Polynomial(outside) + _atom("//", inside, Polynomial({(): divisor // common}))
+
+    def _quotient(self) -> tuple[Polynomial, int] | None:
+        """(x + c * d, d) of `x // d + c`: a quotient of it is one of x."""
+        atoms = [factors for factors in self.terms if factors]
+        if len(atoms) != 1 or len(atoms[0]) != 1 or self.terms[atoms[0]] != 1:
+            return None
+        (atom,) = atoms[0]
+        if not isinstance(atom, Operation) or atom.symbol != "//" or not isinstance(atom.right, Constant):
+            return None
+        number = int(atom.right.value)
+        if number <= 0:
+            return None
+        return Polynomial.of(atom.left) + Polynomial({(): self.terms.get((), 0) * number}), number
 
     def mod(self, by: Polynomial) -> Polynomial:
         """The remainder: terms that divide by a positive number are dropped."""

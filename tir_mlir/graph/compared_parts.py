@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, NotChecked
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_func
-from tir_mlir.dialect.ir import attrs
 from tir_mlir.equivalence import Result
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
@@ -95,24 +94,7 @@ def lowered(graph: Graph, name: str, ranges: Mapping[str, Sequence[int]], as_nam
     plan = places.plan(tensor_func(module, name), marked(module), shared=False)
     if packed := next((c.callee for c in plan.every_call if c.packed), None):
         raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
-    program = lower_main(module, {as_name or name: plan}, in_arena=False)
-    limits = {s: ranges[s] for s in plan.symbols if s in ranges}
-    if limits:
-        _assume(ir.SymbolTable(program.operation)[as_name or name].operation, limits)
-    return program
-
-
-def _assume(op: ir.Operation, limits: Mapping[str, Sequence[int]]) -> None:
-    """Let a function assume least <= size <= greatest (-1: no greatest)."""
-    conditions = []
-    for number, (least, greatest) in enumerate(limits.values()):
-        size = ir.AffineSymbolExpr.get(number)
-        conditions.append(ir.AffineExpr.get_add(size, ir.AffineConstantExpr.get(-least)))
-        if greatest >= 0:
-            conditions.append(ir.AffineExpr.get_add(size * -1, ir.AffineConstantExpr.get(greatest)))
-    holds = ir.IntegerSet.get(0, len(limits), conditions, [False] * len(conditions))
-    op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(holds)
-    attrs.put(op, attrs.SYMS, list(limits))
+    return lower_main(module, {as_name or name: replace(plan, ranges=ranges)}, in_arena=False)
 
 
 class ByParts:

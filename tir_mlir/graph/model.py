@@ -13,6 +13,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
@@ -22,6 +23,7 @@ from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
 from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
+from tir_mlir.graph.size_code import value
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes, with_plain_schedules
 from tir_mlir.runtime.aligned import empty
 from tir_mlir.runtime.call import no_pickle
@@ -75,6 +77,7 @@ class Model:
         self._weights = weights
         self._frames = _Frames()
         self._symbols = self.plan.symbols
+        self._sources = sources([type_.shape for _, type_ in self.plan.inputs])
         with entered():
             self._ranges: dict[str, list[int]] = attrs.get(graph.func.op, encoding.RANGES, {})
             self._counts: dict[str, int] = attrs.get(graph.func.op, encoding.COUNTS, {})
@@ -136,12 +139,14 @@ class Model:
     def sizes_of(self, args: Sequence[Any]) -> dict[str, int]:
         """The values of the named sizes, from the shapes of inputs."""
         sizes: dict[str, int] = {}
-        for (_, type_), arg in zip(self.plan.inputs, args, strict=True):
-            shape = getattr(arg, "shape", ())
+        for size, source in self._sources.items():
+            name, type_ = self.plan.inputs[source.tensor]
+            shape = getattr(args[source.tensor], "shape", ())
             if len(shape) == len(type_.shape):
-                for size, extent in zip(type_.shape, shape, strict=True):
-                    if isinstance(size, str) and size.isidentifier():
-                        sizes.setdefault(size, int(extent))
+                sizes[size] = source.value(int(shape[source.axis]))
+                if (expected := value(type_.shape[source.axis], sizes)) != shape[source.axis]:
+                    wanted = f"it is {type_.shape[source.axis]}, of which {expected} is the next lower one"
+                    raise ArgumentError(f"{self!r}: axis {source.axis} of {name} is {shape[source.axis]}; {wanted}")
         missing = [s for s in self._symbols if s not in sizes]
         if missing:
             raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")

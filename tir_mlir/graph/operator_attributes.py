@@ -46,6 +46,17 @@ def _plain(name: str, value: Any, sizes: Sizes, in_list: bool = False) -> Any:
     raise GraphError(f"the attribute {name} is a number, a string or a list of them, not {short_repr(value)}")
 
 
+def with_names(attributes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Plain attributes with other names of sizes: {"n + m": "size"}."""
+    return {name: _with_names(value, names) for name, value in attributes.items()} if names else dict(attributes)
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [names.get(v, v) if isinstance(v, str) else _with_names(v, names) for v in value]
+    return {SIZE: names.get(value[SIZE], value[SIZE])} if isinstance(value, dict) else value
+
+
 def for_te(attributes: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
     """Plain attributes as the te function of an operator takes them: sizes are te expressions."""
     return {name: _expression(value, sizes) for name, value in attributes.items()}

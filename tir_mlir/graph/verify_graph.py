@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from mlir import ir
@@ -39,7 +39,7 @@ def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     input_types = {**weight_types(graphs[0]), **weight_types(graphs[1])}
     legalized = [calls_only(graph, input_types) for graph in graphs]
     with entered():
-        ranges = attrs.get(original.func.op, encoding.RANGES, {})
+        ranges = _ranges([original, *legalized])
         programs = [lowered(graph, graph.name, ranges) for graph in legalized]
         if str(programs[0]) == str(programs[1]):
             return Result(notes=["both are the same program"])
@@ -47,6 +47,16 @@ def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
             return compare(programs[0], programs[1], seed)
         sides = [Side(graph, dict(zip(graph.func.inputs, _keys(graph), strict=True))) for graph in legalized]
         return ByParts(sides[0], sides[1], seed, ranges).run()
+
+
+def _ranges(graphs: Sequence[Graph]) -> dict[str, tuple[int, int]]:
+    """The values of sizes that all graphs are made for."""
+    found: dict[str, tuple[int, int]] = {}
+    for ranges in [attrs.get(graph.func.op, encoding.RANGES, {}) for graph in graphs]:
+        for name, (least, greatest) in ranges.items():
+            known, end = found.get(name, (0, -1))
+            found[name] = max(known, least), greatest if end < 0 else end if greatest < 0 else min(end, greatest)
+    return found
 
 
 def _keys(graph: Graph) -> list[str]:

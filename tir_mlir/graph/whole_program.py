@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph.compared_parts import lowered
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
@@ -88,9 +89,8 @@ def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tupl
     ]
     if input_count + len(weights) != len(names):
         raise ArgumentError(f"{graph.name} takes {len(names) - len(legalized.weights)} inputs, {input_count} are given")
-    sizes: dict[str, int] = {}
-    for (_, type_), array in zip(plan.inputs, inputs, strict=False):
-        sizes |= {s: n for s, n in zip(type_.shape, np.shape(array), strict=False) if isinstance(s, str)}
+    places_of = sources([type_.shape for _, type_ in plan.inputs])
+    sizes = {size: at.value(np.shape(inputs[at.tensor])[at.axis]) for size, at in places_of.items()}
     shapes = output_shapes(plan, sizes)
     outputs = [np.zeros(shape, numpy_type(t.dtype)) for shape, t in zip(shapes, plan.outputs, strict=True)]
     report = interpret(module, *map(np.asarray, inputs), *weights, *outputs, **options)

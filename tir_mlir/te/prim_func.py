@@ -18,7 +18,7 @@ from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 from tir_mlir.te.update import UpdateOp
 
 
-def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
+def create_prim_func(ops: Any, index_dtype_override: str | None = None, assume: Sequence[Expr] = ()) -> PrimFunc:
     """Create the function `main` whose parameters are the given tensors and variables, in order.
 
         A = te.placeholder((128, 128), name="A")
@@ -27,7 +27,8 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
 
     Each te.compute becomes a loop nest with one block, in topological order; a computed tensor that is not a parameter
     becomes an allocated buffer. A reduction over an axis without elements is its start value. index_dtype_override:
-    accepted for compatibility; ignored.
+    accepted for compatibility; ignored. assume: conditions on variables of shapes, as `n <= 512`, which proofs use and
+    every call checks.
     Raises ScriptError for an input or a shape variable that is not a parameter, and for verifier errors.
     """
     args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
@@ -41,7 +42,7 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
             raise refuse(f"{arg.name} is given twice")
     order = _topological([a for a in args if isinstance(a, Tensor)])
     _check_inputs(args, order)
-    return PrimFunc(_FunctionBuilder(args).module(order), "main")
+    return PrimFunc(_FunctionBuilder(args).module(order, assume), "main")
 
 
 def _topological(tensors: Sequence[Tensor]) -> list[ComputeOp | StatementsOp]:
@@ -89,7 +90,7 @@ class _FunctionBuilder:
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
             self.names.give(leaf.key, leaf.name)
 
-    def module(self, order: Sequence[ComputeOp | StatementsOp]) -> Any:
+    def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> Any:
         params = [script_ast.parameter(a, self.names) for a in self.args]
         origin = order[0].place if order else placed(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
@@ -100,6 +101,7 @@ class _FunctionBuilder:
             for k in dict.fromkeys(key for a in self.args for key in script_ast.sizes_of(a))
             if k not in param_keys
         ]
+        body += [ast.Expr(script_ast.call("assume", named(condition.node, self.names.of))) for condition in assume]
         for op in order:
             statements = self._operation(op)
             script_ast.at(op.place, statements)

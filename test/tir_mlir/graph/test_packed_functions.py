@@ -12,8 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.packed_functions import register_packed
-from tir_mlir.runtime.tools import c_tools
-from tir_mlir.runtime.tools import toolchain
+from tir_mlir.runtime.tools import c_tools, toolchain
 
 
 @register_packed("test.matmul", override=True)

@@ -16,9 +16,8 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.tools import c_tools
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.tools import toolchain
+from tir_mlir.runtime.tools import c_tools, toolchain
 
 SCALE = """
 @T.prim_func

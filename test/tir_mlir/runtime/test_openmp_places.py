@@ -13,10 +13,20 @@ from tir_mlir.runtime.drivers.jit import Compiled
 
 LAYOUTS = {
     "--user": ("intel-openmp", "lib/python3.11/site-packages", "../../libiomp5.so", "lib/libiomp5.so"),
-    "another environment": ("intel-openmp", "lib/python3.11/site-packages", "../../../lib/libiomp5.so", "lib/libiomp5.so"),
+    "another environment": (
+        "intel-openmp",
+        "lib/python3.11/site-packages",
+        "../../../lib/libiomp5.so",
+        "lib/libiomp5.so",
+    ),
     "--target of uv": ("intel-openmp", "", "lib/libiomp5.so", "lib/libiomp5.so"),
     "a list of files that is wrong": ("intel-openmp", "", "../../libiomp5.so", "lib/libiomp5.so"),
-    "LLVM's": ("cmeel-libomp", "site-packages", "cmeel.prefix/lib/libomp.so", "site-packages/cmeel.prefix/lib/libomp.so"),
+    "LLVM's": (
+        "cmeel-libomp",
+        "site-packages",
+        "cmeel.prefix/lib/libomp.so",
+        "site-packages/cmeel.prefix/lib/libomp.so",
+    ),
 }
 """The package, where it is, what its list of files says of the library, and where that is."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse, sources
 from tir_mlir.te.expr import int_expr
 
 _EMBEDDED = 1024
@@ -120,7 +120,8 @@ class Emitter:
     def carriers(self, sizes: Sequence[str]) -> list[Any]:
         """Inputs of the graph that have the names in these sizes among their own."""
         names = dict.fromkeys(p.name for size in sizes for p in leaves(parse(size)) if isinstance(p, Symbol))
-        inputs = {name: next((x for x in self.inputs if name in x.shape), None) for name in names}
+        found = sources([x.shape for x in self.inputs])
+        inputs = {name: self.inputs[found[name].tensor] if name in found else None for name in names}
         if missing := [name for name, x in inputs.items() if x is None]:
             raise GraphError(
                 f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir import te
 from tir_mlir.graph.fronts.emitter import Emitter
 
 Table = tuple[np.ndarray, np.ndarray | None]
@@ -65,6 +66,82 @@ def smooth(size: int, result: int, step: float, kind: str) -> Table:
         places[i] = np.minimum(first + np.arange(taps), size - 1)
         weights[i, : len(row)] = row
     return places, weights
+
+
+def symbolic(e: Emitter, x: Any, axis: int, result: Any, method: str, scale: float | None, corners: bool) -> Any:
+    """x with one axis in another size, of which one is known only when the model runs: the table is computed then.
+
+    method: "nearest", "nearest_exact", "linear" or "cubic". A size that is whole times as large, "nearest": each
+    element is repeated."""
+    size = x.shape[axis]
+    sizes = [e.builder.sizes.expression(n) for n in (size, result)]
+    made = _SizedTable(sizes[0], sizes[1], scale, corners)
+    operands = e.carriers([str(n) for n in (size, result) if isinstance(n, str)])
+    places, weights = getattr(made, method.split("_")[0])(exact=method == "nearest_exact")
+    tables = [e.builder.call_te(lambda *_, table=table: table, operands) for table in (places, weights) if table]
+    return e.op("image.resample", x, *tables, axis=axis)
+
+
+class _SizedTable:
+    """The tables of `nearest`, `linear` and `cubic` for sizes that are expressions, as te tensors."""
+
+    def __init__(self, size: Any, result: Any, scale: float | None, corners: bool):
+        self.size, self.result, self.scale, self.corners = size, result, scale, corners
+
+    def _step(self) -> Any:
+        """See `ratio`."""
+        size, result = (_float(n, "float32") for n in (self.size, self.result))
+        if self.corners:
+            return (size - 1.0) / te.max(result - 1.0, 1.0)
+        return size / result if self.scale is None or self.scale <= 0 else te.cast(1.0 / self.scale, "float32")
+
+    def _centre(self, i: Any) -> Any:
+        index, step = te.cast(i, "float64"), te.cast(self._step(), "float64")
+        return index * step if self.corners else (index + 0.5) * step - 0.5
+
+    def _inside(self, place: Any) -> Any:
+        return te.max(te.min(te.cast(place, "int32"), self.size - 1), 0)
+
+    def nearest(self, exact: bool) -> tuple[Any, None]:
+        shift = te.cast(0.5 if exact else 0.0, "float32")
+        place = lambda i, _: self._inside(te.floor((te.cast(i, "float32") + shift) * self._step()))  # noqa: E731
+        return te.compute((self.result, 1), place, name="places"), None
+
+    def linear(self, exact: bool) -> tuple[Any, Any]:
+        del exact
+
+        def low(i: Any) -> Any:
+            at = self._centre(i)
+            return at if self.corners else te.max(at, te.cast(0.0, "float64"))
+
+        def weight(i: Any, t: Any) -> Any:
+            first = te.min(te.floor(low(i)), _float(self.size, "float64") - 1.0)
+            far = te.min(low(i) - first, te.cast(1.0, "float64"))
+            return te.cast(te.Select(t < 1, 1.0 - far, far), "float32")
+
+        place = lambda i, t: self._inside(te.cast(te.floor(low(i)), "int32") + t)  # noqa: E731
+        shape = (self.result, 2)
+        return te.compute(shape, place, name="places"), te.compute(shape, weight, name="weights")
+
+    def cubic(self, exact: bool) -> tuple[Any, Any]:
+        del exact
+
+        def weight(i: Any, t: Any) -> Any:
+            at = self._centre(i)
+            d = te.abs(at - te.floor(at) - te.cast(t - 1, "float64"))
+            near = (1.25 * d - 2.25) * d * d + 1.0
+            far = ((d - 5.0) * d + 8.0) * d * -0.75 + 3.0
+            beyond = te.Select(d < 2.0, far, te.cast(0.0, "float64"))
+            return te.cast(te.Select(d <= 1.0, near, beyond), "float32")
+
+        place = lambda i, t: self._inside(te.cast(te.floor(self._centre(i)), "int32") + t - 1)  # noqa: E731
+        shape = (self.result, 4)
+        return te.compute(shape, place, name="places"), te.compute(shape, weight, name="weights")
+
+
+def _float(size: Any, dtype: str) -> Any:
+    """A size as a float."""
+    return te.cast(float(size) if isinstance(size, int) else size, dtype)
 
 
 def _centres(result: int, step: float, corners: bool) -> np.ndarray:

@@ -12,7 +12,8 @@ from mlir.dialects import affine, arith, func, memref
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.dialect.ir import Func, attrs, create, direct_ops, dtypes, funcs, walk
+from tir_mlir.dialect.ir import Func, Index, attrs, create, direct_ops, dtypes, funcs, walk
+from tir_mlir.dialect.symbolic import Source, sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.calls_in_place import join_parameters
@@ -147,13 +148,16 @@ class _Writer:
         self.arguments = dict(zip(spaces, args, strict=True))
         with create.at_end(entry.body):
             self._sizes()
+            known = list(self.known)
             self._slots()
             self._views()
             self.steps(Steps(tuple(self.plan.calls), tuple(self.plan.copies)))
+        names = [*known, *([ARENA_BYTES] if self.least is not None else [])]
+        conditions = self._limits(known)
         if self.least is not None:  # of the arena: each view is inside of it
-            names = [*self.known, ARENA_BYTES]
-            room = ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(self.known)), self.least * -1)
-            condition = ir.IntegerSet.get(0, len(names), [room], [False])
+            conditions.append(ir.AffineExpr.get_add(ir.AffineSymbolExpr.get(len(known)), self.least * -1))
+        if conditions:
+            condition = ir.IntegerSet.get(0, len(names), conditions, [False] * len(conditions))
             entry.op.attributes[attrs.ASSUME] = ir.IntegerSetAttr.get(condition)
             attrs.put(entry.op, attrs.SYMS, names)
 
@@ -172,6 +176,18 @@ class _Writer:
         index = arith.index_cast(ir.IndexType.get(), number)
         self.known[name] = arith.minsi(arith.maxsi(index, least), bound)
         self._views()
+
+    def _limits(self, names: Sequence[str]) -> list[ir.AffineExpr]:
+        """least <= size and size <= greatest (-1: no greatest), of the sizes that have a range."""
+        conditions = []
+        for number, name in enumerate(names):
+            least, greatest = self.plan.ranges.get(name, (0, -1))
+            size = ir.AffineSymbolExpr.get(number)
+            if least > 0:
+                conditions.append(ir.AffineExpr.get_add(size, ir.AffineConstantExpr.get(-least)))
+            if greatest >= 0:
+                conditions.append(ir.AffineExpr.get_add(size * -1, ir.AffineConstantExpr.get(greatest)))
+        return conditions
 
     def _places(self) -> list[Place]:
         """The memory of all values, in order: views come before calls, as the text of a program has them."""
@@ -232,15 +248,23 @@ class _Writer:
 
     def _sizes(self) -> None:
         """Read the value of each named size from the shape of an input."""
-        for number, (_, type_) in enumerate(self.plan.inputs):
-            for axis, size in enumerate(type_.shape):
-                if isinstance(size, str) and size.isidentifier() and size not in self.known:
-                    self.known[size] = self._extent(self.arguments[INPUT, number], axis, size)
+        for size, source in sources([type_.shape for _, type_ in self.plan.inputs]).items():
+            self.known[size] = self._solved(self.arguments[INPUT, source.tensor], source, size)
         unknown = [s for s in self.plan.symbols if s not in self.known]
         if unknown:
             raise GraphError(
                 f"the size {unknown[0]} is in expressions only; fix: an input with a dimension that is {unknown[0]}"
             )
+
+    def _solved(self, buffer: ir.Value, source: Source, name: str) -> ir.Value:
+        """The size of which an extent is a multiple, plus a number."""
+        if (source.factor, source.rest) == (1, 0):
+            return self._extent(buffer, source.axis, name)
+        extent = memref.DimOp(buffer, self._number(source.axis)).result
+        top = create.apply(Index.of(extent) - source.rest)
+        quotient = arith.floordivsi(top, self._number(source.factor))
+        quotient.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
+        return quotient
 
     def _extent(self, buffer: ir.Value, axis: int, name: str) -> ir.Value:
         dim = memref.DimOp(buffer, self._number(axis))

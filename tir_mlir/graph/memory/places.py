@@ -69,7 +69,8 @@ class Call:
 @dataclass
 class Plan:
     """A graph as calls on memory, in order, and copies at its end. donated: see `donations`; such results are no
-    outputs of the function. bounds: of the sizes that data decide on."""
+    outputs of the function. bounds: of the sizes that data decide on. ranges: the least and the greatest value (-1:
+    none) of sizes that it is right for."""
 
     inputs: list[tuple[str, TensorType]] = field(default_factory=list)
     outputs: list[TensorType] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Plan:
     arena: Arena = field(default_factory=lambda: arena.plan([]))
     donated: dict[int, int] = field(default_factory=dict)
     bounds: dict[str, Size] = field(default_factory=dict)
+    ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def symbols(self) -> list[str]:
@@ -273,7 +275,8 @@ class _Planner:
         self.given: set[ir.Value] = set()  # the inputs whose memory results take
         self.nodes, self.func, self.in_place, self.steps = nodes, nodes.func, in_place, nodes.steps
         self.type_of, self.roots, self.arguments = nodes.type_of, nodes.roots, nodes.arguments
-        self.made = Plan(donated=dict(self.donated), bounds=nodes.bounds)
+        ranges = attrs.get(self.func.op, encoding.RANGES, {})
+        self.made = Plan(donated=dict(self.donated), bounds=nodes.bounds, ranges=ranges)
         self.fixed: dict[ir.Value, tuple[str, int]] = {}
         self.first: dict[ir.Value, int] = {}
         self.last: dict[ir.Value, int] = {}

@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
 from tir_mlir.dialect.ir import attrs, entered, symbols_kept
+from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import byte_size
@@ -133,9 +134,11 @@ def _joined(
 
 
 def _names_sizes(func: TensorFunc, node: Node) -> bool:
-    """Whether a function has a size from its result alone, as `arange(n)`: its result is no buffer of another one."""
-    input_symbols = {name for v in node.inputs for size in func.type_of(v).shape for name in size_code.symbols(size)}
-    return any(name not in input_symbols for t in node.types for size in t.shape for name in size_code.symbols(size))
+    """Whether a function has a size from its result, as `arange(n)`, or (n + 1) -> (n): its result is no buffer of
+    another one."""
+    found = sources([*(func.type_of(v).shape for v in node.inputs), *(t.shape for t in node.types)])
+    names = {name for t in node.types for size in t.shape for name in size_code.symbols(size)}
+    return any(name not in found or found[name].tensor >= len(node.inputs) for name in names)
 
 
 def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Any, str]) -> None:

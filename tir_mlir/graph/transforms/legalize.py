@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import entered, symbols_kept
+from tir_mlir.dialect.ir import attrs, entered, symbol_table, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, array_rule, kind_of
+from tir_mlir.graph.size_code import symbols
+from tir_mlir.graph.transforms.bodies import outermost
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
 from tir_mlir.graph.units.operator_unit import Use, operator_functions
@@ -33,16 +36,25 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
     module = legalized.module.mlir
     with entered(), symbols_kept(module):
         graphs = [f for f in tensor_funcs(module) if f.is_graph]
-        uses = [(node, use) for func in graphs for node in func.nodes if (use := _use(func, node)) is not None]
-        callees = _callees(module, [use for _, use in uses], cache)
-        for node, use in uses:
+        nodes = [node for func in graphs for node in func.nodes]
+        counts = [node.types[0] for node in nodes if kind_of(node.operator) is OperatorKind.COUNTED]
+        counted = {str(type_.shape[0]): (0, -1) for type_ in counts}  # sizes that data decide on may be 0
+        uses = []
+        for func in graphs:
+            owner = outermost(func, module)
+            known = attrs.get(owner.op, encoding.RANGES, {}).items()
+            ranges = {name: (max(1, least), greatest) for name, (least, greatest) in known} | counted
+            uses += [(owner, node, use) for node in func.nodes if (use := _use(func, node, ranges)) is not None]
+        callees = _callees(module, [use for _, _, use in uses], cache)
+        for owner, node, use in uses:
+            _exclude_zero(owner, use, callees[use.key])
             _call(module, node, use, callees[use.key])
         for func in graphs:
             erase_dead_nodes(func)
     return legalized
 
 
-def _use(func: TensorFunc, node: Node) -> Use | None:
+def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) -> Use | None:
     """What the function of a node is made of; None for a node that stays as it is. Errors: GraphError."""
     if node.kind != encoding.OPERATOR:
         return None
@@ -55,7 +67,8 @@ def _use(func: TensorFunc, node: Node) -> Use | None:
         return None
     numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
     inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
-    return Use(name, node.attributes, inputs, node.types)
+    known = [s for s in _sizes([*inputs, *node.types]) if s in ranges]
+    return Use(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in known])
 
 
 def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashable, str | list[int]]:
@@ -70,6 +83,24 @@ def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashab
             callees[use.key] = symbol = create.fresh_symbol(module, use.name.replace(".", "_"))
             copy_function(module, function, symbol)
     return callees
+
+
+def _exclude_zero(func: TensorFunc, use: Use, callee: str | list[int]) -> None:
+    """Let a graph be made for no size of 0, of those that an operator has whose function needs it."""
+    function = None if isinstance(callee, list) else symbol_table(func.module.operation)[callee].operation
+    if function is None or attrs.ASSUME not in function.attributes:
+        return
+    ranges = attrs.get(func.op, encoding.RANGES, {})
+    counted = {name for name, least, _ in use.ranges if least <= 0}
+    for name in set(_sizes([*use.inputs, *use.results])) - counted:
+        least, greatest = ranges.get(name, (0, -1))
+        ranges = {**ranges, name: [max(1, least), greatest]}
+    attrs.put(func.op, encoding.RANGES, ranges)
+
+
+def _sizes(types: Sequence[Any]) -> list[str]:
+    """The names in types, sorted."""
+    return sorted({s for t in types if isinstance(t, TensorType) for size in t.shape for s in symbols(size)})
 
 
 def _call(module: ir.Module, node: Node, use: Use, callee: str | list[int]) -> None:

@@ -13,6 +13,7 @@ from tir_mlir.dialect.graph import Node, TensorFunc, free_name
 from tir_mlir.dialect.graph import create as graph_create
 from tir_mlir.dialect.ir import (
     Buffer,
+    Constraint,
     Func,
     Index,
     at_end,
@@ -26,6 +27,8 @@ from tir_mlir.dialect.ir import (
     symbol_table,
 )
 from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
+from tir_mlir.dialect.presburger import assume
+from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.symbolic import equal, from_affine, names_in, parse
 from tir_mlir.graph.memory.calls_in_place import rename_buffers
 
@@ -117,7 +120,10 @@ class _Merge:
             arg.replace_all_uses_with(self.values[slot])
         _erase_unread(copy, [arg for slot, arg in results.items() if slot not in self.read])
         sizes = self._merge_sizes(copy)
+        promises = [Constraint(p.index.substitute(sizes), p.is_eq) for p in assumptions(copy.op)]
         self._move_sizes(copy)
+        if promises:
+            assume(self.made.op, promises)
         for slot, arg in results.items():
             dims, name, dtype = facts[slot]
             if slot not in self.values and any(True for _ in arg.uses):
@@ -138,8 +144,9 @@ class _Merge:
         beside = [op for op in direct_ops(copy.op)[:-1] if op.name in BESIDE_SIZES]
         hoisted = []
         for op in reversed(beside):  # what only a size that is known already needs goes with it
-            is_defined = any(value not in mine for _, value in sizes_of(op))
-            if is_defined or not any(True for result in op.results for _ in result.uses):
+            defined = [value in mine for _, value in sizes_of(op)]
+            is_used = any(defined) or any(True for result in op.results for _ in result.uses)
+            if not all(defined) or not is_used:
                 op.erase()
             else:
                 hoisted.append(op)

@@ -8,15 +8,18 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import by_structure
-from tir_mlir.dialect.symbolic import equal
+from tir_mlir.dialect.symbolic import Polynomial, bounds, equal, parse, size_of
 from tir_mlir.graph import size_code
 from tir_mlir.graph.emit import listed
-from tir_mlir.graph.operator_attributes import for_te
+from tir_mlir.graph.operator_attributes import for_te, with_names
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.size_code import Sizes
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
 from tir_mlir.te.source_location import at_one_place
+
+Ranges = Sequence[tuple[str, int, int]]
+"""Names of sizes, each with its least and its greatest value (-1: none)."""
 
 
 def _content(
@@ -25,8 +28,9 @@ def _content(
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     _: Sizes,
+    ranges: Ranges = (),
 ) -> Hashable:
-    return find_operator(name).te, repr(sorted(attributes.items())), repr(inputs), tuple(results)
+    return find_operator(name).te, repr(sorted(attributes.items())), repr(inputs), tuple(results), tuple(ranges)
 
 
 @by_structure(_content)
@@ -36,34 +40,52 @@ def operator_program(
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: Sizes,
+    ranges: Ranges = (),
 ) -> PrimFunc | list[int]:
     """The function of an operator on tensors of these types, or numbers; its last parameters are the results.
 
     A sum of sizes that no operand has alone is a size of its own: of (n + m, 2) the function takes (size, 2).
-    If the operator returns inputs: their numbers. That of an equal operator on equal types is the same object: the
-    caller copies it. Errors: GraphError for operands that it does not take.
+    ranges: of the sizes; one that is not right for all sizes assumes them, as a table of 512 rows read at each s needs
+    s <= 512, and 1 <= s of others. If the operator returns inputs: their numbers. That of an equal operator on equal
+    types is the same object: the caller copies it. Errors: GraphError for operands that it does not take.
     """
+    renamed = _unbound_sums(inputs, results)
+    symbols = {
+        s for t in (*inputs, *results) if isinstance(t, TensorType) for n in t.shape for s in size_code.symbols(n)
+    }
+    limits = dict.fromkeys(symbols, (1, -1)) | {size: (least, end) for size, least, end in ranges}
+    limits |= {new: bounds(text, limits) for text, new in renamed.items() if new.isidentifier()}
+    attempts = [(names, assumed) for assumed in ({}, limits)[: 2 if limits else 1] for names in ({}, renamed)]
+    refused: GraphError | None = None
     with at_one_place():
-        try:
-            return _program(name, attributes, inputs, results, sizes)
-        except GraphError as error:
-            renamed = _unbound_sums(inputs, results)
+        for names, assumed in attempts:
+            types = _renamed(inputs, names), _renamed(results, names)
             try:
-                return _program(name, attributes, _renamed(inputs, renamed), _renamed(results, renamed), sizes)
-            except GraphError:
-                raise error from None
+                return _program(name, with_names(attributes, names), *types, sizes, assumed)
+            except GraphError as error:
+                refused = refused or error
+    assert refused is not None
+    raise refused
 
 
 def _unbound_sums(inputs: Sequence[TensorType | float], results: Sequence[TensorType]) -> dict[str, str]:
-    """A name for each size of operands whose parts no axis is: {"n + m": "size"}."""
+    """A name for each size of operands whose parts no axis is: {"n + m": "size", "n + m + 1": "size + 1"}."""
     texts = [s for t in (*inputs, *results) if isinstance(t, TensorType) for s in t.shape if isinstance(s, str)]
     bound = {s for t in inputs if isinstance(t, TensorType) for s in t.shape if isinstance(s, str) and s.isidentifier()}
     symbols = {symbol for text in texts for symbol in size_code.symbols(text)}
     renamed: dict[str, str] = {}
     for text in texts:
         if text not in renamed and not bound.issuperset(size_code.symbols(text)):
-            renamed[text] = free_name("size", {*symbols, *renamed.values()})
+            near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
+            beside = next((other for other in near if other is not None), None)
+            renamed[text] = beside or free_name("size", {*symbols, *renamed.values()})
     return renamed
+
+
+def _beside(text: str, known: str, name: str) -> str | None:
+    """ "size + 1" for h * w + 1 where h * w is `size`; None where they differ by more than a number."""
+    number = (Polynomial.of(parse(text)) - Polynomial.of(parse(known))).constant()
+    return None if number is None else str(size_of(parse(name) + number))
 
 
 def _renamed(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
@@ -82,6 +104,7 @@ def _program(
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
     sizes: Sizes,
+    limits: Mapping[str, tuple[int, int]],
 ) -> PrimFunc | list[int]:
     operands = [
         sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t for n, t in enumerate(inputs)
@@ -91,13 +114,24 @@ def _program(
     if all(any(m is t for t in tensors) for m in outputs):
         return [next(n for n, t in enumerate(tensors) if t is m) for m in outputs]
     try:
-        function = create_prim_func([*tensors, *outputs])
+        function = create_prim_func([*tensors, *outputs], assume=_conditions([*tensors, *outputs], sizes, limits))
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
     types = [TensorType(sizes.shape(t.shape), t.dtype) for t in outputs]
     if len(types) != len(results) or not all(map(_same, types, results)):
         raise GraphError(f"{name} makes {', '.join(map(str, types))}; the graph has {', '.join(map(str, results))}")
     return function
+
+
+def _conditions(tensors: Sequence[Tensor], sizes: Sizes, limits: Mapping[str, tuple[int, int]]) -> list[Any]:
+    """What is known of the sizes of tensors: least <= n, and n <= greatest where there is one."""
+    names = [name for t in tensors for size in sizes.shape(t.shape) for name in size_code.symbols(size)]
+    found = []
+    for name in dict.fromkeys(names):
+        least, greatest = limits.get(name, (0, -1))
+        found += [sizes.variable(name) >= least] if least > 0 else []
+        found += [sizes.variable(name) <= greatest] if greatest >= 0 else []
+    return found
 
 
 def _same(lhs: TensorType, rhs: TensorType) -> bool:

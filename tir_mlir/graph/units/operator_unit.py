@@ -14,7 +14,7 @@ from tir_mlir.graph.operators import find_operator, foreign_operators
 from tir_mlir.graph.size_code import Sizes
 from tir_mlir.graph.units.asking import KIND, answer_of, answered
 from tir_mlir.graph.units.canonical import canonical_text, parsed
-from tir_mlir.graph.units.operator_programs import operator_program
+from tir_mlir.graph.units.operator_programs import Ranges, operator_program
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc
@@ -22,17 +22,20 @@ from tir_mlir.script.module import PrimFunc
 
 @dataclass(frozen=True)
 class Use:
-    """An operator on tensors of these types, or numbers, with the types that it makes of them."""
+    """An operator on tensors of these types, or numbers, with the types that it makes of them, and the ranges of their
+    sizes."""
 
     name: str
     attributes: Mapping[str, Any]
     inputs: Sequence[TensorType | float]
     results: Sequence[TensorType]
+    ranges: Ranges = ()
 
     @cached_property
     def key(self) -> Hashable:
         """What its function depends on."""
-        return self.name, repr(sorted(self.attributes.items())), repr(self.inputs), tuple(self.results)
+        attributes = repr(sorted(self.attributes.items()))
+        return self.name, attributes, repr(self.inputs), tuple(self.results), tuple(self.ranges)
 
 
 _made: BoundedDict[Hashable, PrimFunc | list[int]] = BoundedDict()
@@ -55,7 +58,7 @@ def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFun
 
 
 def _task(use: Use) -> workers.Task:
-    facts = use.name, dict(use.attributes), list(use.inputs), list(use.results)
+    facts = use.name, dict(use.attributes), list(use.inputs), list(use.results), list(use.ranges)
     key = store.digest(fingerprint.installation(), fingerprint.package(), f"{__name__}:make", repr(use.key))
     return workers.Task(f"{__name__}:make", pickle.dumps(facts), KIND, key, use.name)
 
@@ -68,4 +71,4 @@ def make(payload: bytes) -> bytes:
 
 def _function(use: Use) -> PrimFunc | list[int]:
     find_operator(use.name)
-    return operator_program(use.name, use.attributes, use.inputs, use.results, Sizes())
+    return operator_program(use.name, use.attributes, use.inputs, use.results, Sizes(), use.ranges)

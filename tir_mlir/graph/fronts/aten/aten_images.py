@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import equal, product
 from tir_mlir.graph.fronts import resampling
 from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.emitter import axis_in, size_form, static
 from tir_mlir.graph.fronts.layers import every_axis, pool, pool_with_indices
 from tir_mlir.topi.nn.pooling import adaptive_max_pool_with_indices
 
@@ -17,10 +18,17 @@ from tir_mlir.topi.nn.pooling import adaptive_max_pool_with_indices
 def _resized(e: TorchEmitter, x: Any, scales: Sequence[float | None], method: str, corners: bool, widens: bool) -> Any:
     """x in the size of torch's result, one axis after the other."""
     axes = len(x.shape) - 2
-    sizes = [static(n, "the size of an image that is resized") for n in (*x.shape[2:], *e.shape[2:])]
     given = [*scales, *[None] * axes]
     for a in range(axes):
-        size, result = sizes[a], sizes[axes + a]
+        size, result = x.shape[2 + a], e.shape[2 + a]
+        if not isinstance(size, int) or not isinstance(result, int):
+            if widens:
+                raise GraphError(
+                    f"antialias to a size {result}, known only when the model runs\n  fix: antialias=False"
+                )
+            if not equal(size_form(size), size_form(result)):
+                x = resampling.symbolic(e, x, 2 + a, result, method, given[a], corners)
+            continue
         step = resampling.ratio(size, result, given[a], corners)
         if method in ("nearest", "nearest_exact"):
             table = resampling.nearest(size, result, step, method == "nearest_exact")
@@ -49,12 +57,25 @@ def _resize(method: str, widens: bool = False) -> Translation:
         named = [scales, scales_d, scales_h, scales_w][-(len(x.shape) - 2) :] if len(x.shape) > 3 else [scales]
         given = list(scale_factors) if scale_factors else named
         pairs = zip(given, x.shape[2:], e.shape[2:], strict=False)
-        whole = all(s is None or (isinstance(n, int) and n * s == m) for s, n, m in pairs)
+        pairs = list(pairs)
+        factors = [_times(n, m) for _, n, m in pairs]
+        if len(x.shape) == 4 and method == "nearest" and None not in factors and factors != [1, 1]:
+            scale_h, scale_w = factors
+            return e.op("nn.upsampling", x, scale_h=scale_h, scale_w=scale_w)
+        whole = all(isinstance(m, int) and (s is None or (isinstance(n, int) and n * s == m)) for s, n, m in pairs)
         if len(x.shape) == 4 and whole and method in ("nearest", "linear") and not widens:
             return _plain_resize(e, x, method, align_corners)
         return _resized(e, x, given, method, align_corners, widens)
 
     return translated
+
+
+def _times(size: Any, result: Any) -> int | None:
+    """2 of h and 2 * h; None of numbers, and of others."""
+    if isinstance(size, int) and isinstance(result, int):
+        return 1 if size == result else None
+    quotient = product([size_form(result)]).exact_quotient(product([size_form(size)]))
+    return None if quotient is None else quotient.constant()
 
 
 def _plain_resize(e: TorchEmitter, x: Any, method: str, corners: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import GraphError
 
+_FIX = re.compile(r"\s*\w+ = [^=]")
 _DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
 
 
@@ -25,8 +27,15 @@ def export_refusal(error: BaseException) -> GraphError:
         )
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     made_a_number = "Constraints violated" in message
-    fix = "\n  fix: leave the size out of dynamic, or remove what needs one number" if made_a_number else ""
+    if made_a_number:
+        first = "; ".join(["the sizes are not as forward needs them", *suggested_fixes(error)])
+    fix = "\n  fix: leave the size out of dynamic_shapes, or remove what needs one number" if made_a_number else ""
     return GraphError(f"from_torch: torch.export.export refused the model: {first}{location}{fix}")
+
+
+def suggested_fixes(error: BaseException) -> list[str]:
+    """What torch says of the sizes that forward needs: `n = 8*_n`, `n = Dim('n', max=512)`, `n = 4`."""
+    return [line.strip() for line in str(error).partition("Suggested fixes:")[2].splitlines() if _FIX.match(line)]
 
 
 def _line_of_model(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ def from_torch(
     example_inputs: Any = None,
     example_kwargs: Mapping[str, Any] | None = None,
     *,
+    dynamic_shapes: Any = None,
     dynamic: Any = None,
     ops: Mapping[Any, Callable[..., Any]] | None = None,
     mutated: str = "refuse",
@@ -37,13 +38,15 @@ def from_torch(
     """Translate a PyTorch model to a Graph: torch.nn.Module, example inputs -> Graph with the model's weights.
 
         graph = tir_mlir.from_torch(model, (torch.randn(1, 784),))
-        graph = tir_mlir.from_torch(model, (x,), dynamic={"x": {0: "n"}})
+        graph = tir_mlir.from_torch(model, (x,), dynamic_shapes={"x": {0: "n"}})
 
     model: a module, exported by `torch.export.export` as for inference (`model.eval()`; a warning tells of layers that
     compute something else in training), a function of tensors, a method of a module, or an ExportedProgram.
     example_inputs, example_kwargs: the arguments of `forward`; shapes and types count, values do not.
-    dynamic: dimensions known only when the model runs, {argument: {axis: "name" or torch.export.Dim}}; a name that
-    occurs twice is one size.
+    dynamic_shapes: dimensions known only when the model runs, as of `torch.export.export`: for each argument, by name
+    or in their order, {axis: Dim("n")}, Dim.AUTO, 8 * Dim("n"); a name in text is a Dim, and one that occurs twice is
+    one size. Where forward needs it, a size becomes a multiple, another size, or a smaller range: calls check them.
+    dynamic: the same, under its older name.
     ops: the meaning of operators, {torch.ops.aten.x.default: f}: f takes te tensors for the operands that are tensors,
     the rest as in torch, and returns a te tensor or several; it comes before what is known.
     mutated: what becomes of inputs and buffers that forward writes to: "refuse", or "return": they are inputs, named
@@ -66,15 +69,23 @@ def from_torch(
     module = given_model.as_module(model)
     given_model.warn_of_training(module)
 
+    shapes = _one(dynamic_shapes, dynamic)
+
     def imported() -> Any:
-        program, names = exported(module, example_inputs, example_kwargs, dynamic)
+        program, names, from_two = exported(module, example_inputs, example_kwargs, shapes)
         decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
-        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated).graph()
+        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
     with followed("import of a model"):
-        if not cache or user_ops or dynamic is not None or foreign_operators():
+        if not cache or user_ops or shapes is not None or foreign_operators():
             return imported()
         return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
+
+
+def _one(dynamic_shapes: Any, dynamic: Any) -> Any:
+    if dynamic_shapes is not None and dynamic is not None:
+        raise GraphError("from_torch: dynamic_shapes and dynamic, which are the same\n  fix: dynamic_shapes only")
+    return dynamic_shapes if dynamic is None else dynamic
 
 
 def operator_name(op: Any) -> str:
@@ -113,7 +124,10 @@ class TorchImporter:
         size_names: Mapping[str, str],
         user_ops: Mapping[str, Callable[..., Any]],
         mutated: str,
+        from_two: Collection[str] = (),
     ):
+        """from_two: names of sizes that the user said to be at least 2."""
+        self.from_two = from_two
         self.builder, self.program, self.given = builder, program, user_ops
         self.mutated = mutated
         self.sizes = TorchSizes(dict(size_names))
@@ -183,8 +197,11 @@ class TorchImporter:
         """The sizes that the program was exported for, where these are not all."""
         for symbol, values in self.program.range_constraints.items():
             least, greatest = (int(v) if v.is_Integer else None for v in (values.lower, values.upper))
+            named = self.sizes.names.get(str(symbol))
+            if least == 2 and named not in self.from_two:  # what torch takes for the least of any size
+                least = 0
             if symbol.is_Symbol and (max(least or 0, 1) > 1 or greatest is not None):
-                name = str(self.sizes.names.get(str(symbol), symbol))
+                name = str(named or symbol)
                 self.builder.size_range(name, least or 0, greatest)
 
     def _input(self, node: Any, name: str) -> None:

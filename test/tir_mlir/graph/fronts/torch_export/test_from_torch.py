@@ -57,15 +57,39 @@ def test_weights_have_the_names_of_the_state_dict_and_share_its_memory():
     assert np.shares_memory(graph.weights["first.weight"], model.first.weight.detach().numpy())
 
 
-def test_a_named_dimension_is_a_size():
-    graph = tir_mlir.from_torch(Scaled(), (torch.randn(3, 4),), dynamic={"x": {0: "n"}})
-    assert arguments(graph) == [("x", ("n", 4))]
+def test_a_dimension_that_may_vary_is_a_size():
+    graph = tir_mlir.from_torch(Scaled(), (torch.randn(3, 4),), dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
+    ((_, (size, _)),) = arguments(graph)
+    assert size.isidentifier()
 
 
-def test_a_multiple_of_a_size():
-    dim = torch.export.Dim("n")
-    graph = tir_mlir.from_torch(Scaled(), (torch.randn(6, 4),), dynamic={"x": {0: 2 * dim}})
-    assert arguments(graph) == [("x", ("2 * n", 4))]
+def test_a_size_is_a_multiple_where_forward_needs_it():
+    class Model(nn.Module):
+        def forward(self, x):
+            return x.view(-1, 2, 4).sum(1)
+
+    graph = tir_mlir.from_torch(Model(), (torch.zeros(6, 4),), dynamic_shapes={"x": {0: "n"}})
+    assert arguments(graph) == [("x", ("2 * _n", 4))]
+    lib = tir_mlir.build(graph, threads=1)
+    assert lib(np.ones((2, 4), "float32")).tolist() == [[2.0] * 4]
+    with pytest.raises(ArgumentError, match=r"axis 0 of x is 5; it is 2 \* _n, of which 4 is the next lower one"):
+        lib(np.ones((5, 4), "float32"))
+
+
+def test_a_size_is_within_the_table_that_is_read_at_it():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.arange(5.0))
+
+        def forward(self, x):
+            return x + self.table[: x.shape[1]]
+
+    graph = tir_mlir.from_torch(Model(), (torch.zeros(2, 3),), dynamic_shapes=({0: "b", 1: "s"},))
+    lib = tir_mlir.build(graph, threads=1)
+    assert lib(np.zeros((1, 5), "float32")).tolist() == [[0, 1, 2, 3, 4]]
+    with pytest.raises(ArgumentError, match="the size s is 6; the graph is made for 1 to 5"):
+        lib(np.zeros((1, 6), "float32"))
 
 
 def test_an_exported_program_is_taken_as_it_is():
@@ -136,7 +160,7 @@ def test_a_size_that_forward_makes_a_number():
 
 
 def test_a_size_for_an_argument_that_forward_does_not_have():
-    with pytest.raises(GraphError, match="dynamic names 'y', which forward is not called with"):
+    with pytest.raises(GraphError, match="dynamic_shapes names 'y', which forward is not called with"):
         tir_mlir.from_torch(Scaled(), (torch.randn(2, 4),), dynamic={"y": {0: "n"}})
 
 

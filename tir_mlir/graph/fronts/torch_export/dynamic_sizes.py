@@ -1,0 +1,141 @@
+"""The sizes that `dynamic_shapes` of `from_torch` names, as torch.export takes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.fronts.torch_export.export_refusals import export_refusal, suggested_fixes
+
+_ROUNDS = 8
+"""Times that an export is tried with what torch says of the sizes: each fixes some of them."""
+
+
+class Dimensions:
+    """The sizes of one import.
+
+    spec: what torch takes (a Dim, Dim.AUTO, None or a number for each axis, by argument or in their order; or a
+    ShapesCollection), where a name in text is a Dim of that name.
+    """
+
+    def __init__(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spec: Any):
+        if hasattr(spec, "dynamic_shapes"):  # ShapesCollection, AdditionalInputs
+            spec = spec.dynamic_shapes(model, args, kwargs)
+        self._arguments = _by_name(model, args, kwargs)
+        self.shapes = _dimensions(self._arguments, spec)
+        self.from_two = {d.__name__ for d in _dims(self.shapes) if d.min >= 2}
+        """The names of sizes that are said to be at least 2, which is also what torch takes for the least of others."""
+
+    def fitted(self, export: Callable[[Any], Any]) -> Any:
+        """`export(shapes)` for sizes as forward needs them: n becomes 8 * n, or m, or at most 512 where torch says so.
+
+        Errors: GraphError, also for a size that forward needs to be a number."""
+        for _ in range(_ROUNDS):
+            try:
+                return export(self.shapes)
+            except Exception as error:  # torch's errors have many classes
+                shapes = self._fixed(error)
+                if shapes is None:
+                    raise export_refusal(error) from error
+                self.shapes = shapes
+        raise GraphError(f"from_torch: torch.export.export finds no sizes that forward takes in {_ROUNDS} attempts")
+
+    def _fixed(self, error: Exception) -> Any:
+        """The sizes with what torch suggests; None where it suggests nothing, or a number."""
+        from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+
+        suggested = suggested_fixes(error)
+        if self.shapes is None or not suggested or any(fix.partition(" = ")[2].isdigit() for fix in suggested):
+            return None
+        try:
+            message = "\n".join(["Suggested fixes:", *suggested])
+            fixed = refine_dynamic_shapes_from_suggested_fixes(message, self.shapes)
+        except Exception:  # noqa: BLE001  # it does not take all that `dynamic_shapes` may have
+            return None
+        return None if str(fixed) == str(self.shapes) else fixed
+
+    def names(self, program: Any) -> dict[str, str]:
+        """The names that the user gave the symbols of a program: {"s77": "n"}."""
+        placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+        user_inputs = program.graph_signature.user_inputs
+        values = [placeholders[name].meta["val"] for name in user_inputs if name in placeholders]
+        names: dict[str, str] = {}
+        specs = [
+            pair for name, value in self._arguments.items() for pair in _leaves(value, (self.shapes or {}).get(name))
+        ]
+        for value, (_, spec) in zip(values, specs, strict=False):
+            dims = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
+            for axis, dim in (dims or {}).items() if isinstance(dims, Mapping) else ():
+                symbols = getattr(getattr(value.shape[axis], "node", None), "expr", None)
+                root = getattr(dim, "root", dim)
+                if symbols is not None and len(symbols.free_symbols) == 1 and hasattr(root, "__name__"):
+                    names.setdefault(str(next(iter(symbols.free_symbols))), root.__name__)
+        return names
+
+
+def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of forward by name, in order; those of `*args` and `**kwargs` under the names of these."""
+    try:
+        return dict(inspect.signature(model.forward).bind(*args, **kwargs).arguments)
+    except TypeError as error:
+        raise GraphError(f"from_torch: the example inputs do not fit forward: {error}") from error
+
+
+def _dimensions(named: dict[str, Any], dynamic: Any) -> dict[str, Any] | None:
+    """`dynamic_shapes` as torch wants it: all arguments, with a torch Dim for each name."""
+    if dynamic is None:
+        return None
+    if isinstance(dynamic, (tuple, list)):
+        dynamic = dict(zip(named, dynamic, strict=False))
+    unknown = [name for name in dynamic if name not in named]
+    if unknown:
+        raise GraphError(
+            f"from_torch: dynamic_shapes names {short_repr(unknown[0])}, which forward is not called with\n"
+            f"  fix: its arguments are {', '.join(named)}"
+        )
+    dims: dict[str, Any] = {}
+    return {name: _with_dims(dynamic.get(name), dims) for name in named}
+
+
+def _with_dims(spec: Any, dims: dict[str, Any]) -> Any:
+    import torch
+
+    if isinstance(spec, str):
+        if not spec.isidentifier():
+            raise GraphError(
+                f"from_torch: dynamic size {spec!r} is no name\n"
+                '  fix: use a name such as "n"; for a multiple of a size pass 2 * torch.export.Dim("n")'
+            )
+        return dims.setdefault(spec, torch.export.Dim(spec))
+    if isinstance(spec, Mapping):
+        return {key: _with_dims(value, dims) for key, value in spec.items()}
+    if isinstance(spec, (tuple, list)):
+        return type(spec)(_with_dims(value, dims) for value in spec)
+    return spec
+
+
+def _dims(spec: Any) -> list[Any]:
+    """The Dims in a specification, those that others are multiples of for these."""
+    if isinstance(spec, Mapping):
+        return [d for value in spec.values() for d in _dims(value)]
+    if isinstance(spec, (tuple, list)):
+        return [d for value in spec for d in _dims(value)]
+    root = getattr(spec, "root", spec)
+    return [root] if hasattr(root, "min") and hasattr(root, "__name__") else []
+
+
+def _leaves(value: Any, spec: Any) -> Iterator[tuple[Any, Any]]:
+    """The leaves of an argument with their parts of the specification, in torch's order."""
+    import torch
+
+    if isinstance(value, torch.Tensor) or not isinstance(value, (tuple, list, dict)):
+        yield value, spec
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, spec.get(key) if isinstance(spec, Mapping) else None)
+    else:
+        specs = spec if isinstance(spec, (tuple, list)) else [None] * len(value)
+        for item, part in zip(value, specs, strict=False):
+            yield from _leaves(item, part)
