@@ -102,6 +102,8 @@ def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
 
 def possible_minima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     """The bounds that can be the minimum, given the ranges of the variables."""
+    if len(bounds) == 1:
+        return list(bounds)
     minima: list[Index] = []
     for bound in bounds:
         if any(intervals.at_least_zero(bound - minimum, box) for minimum in minima):
@@ -113,4 +115,4 @@ def possible_minima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list
 
 def possible_maxima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:
     """The bounds that can be the maximum, given the ranges of the variables."""
-    return [-b for b in possible_minima([-b for b in bounds], box)]
+    return list(bounds) if len(bounds) == 1 else [-b for b in possible_minima([-b for b in bounds], box)]

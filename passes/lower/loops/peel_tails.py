@@ -6,7 +6,19 @@ import itertools
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, is_symbol, owner_op, step, walk
+from tir_mlir.dialect.ir import (
+    Constraint,
+    Index,
+    Loop,
+    create,
+    direct_ops,
+    edit,
+    is_loop,
+    is_symbol,
+    owner_op,
+    step,
+    walk,
+)
 from tir_mlir.dialect.ir.op_traits import ALLOCS, YIELDS, is_pure
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.loops.hoist_guards import (
@@ -41,22 +53,25 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         simplify(func.op)
-        for body in [b for region in func.op.regions for b in region.blocks]:
-            _peel_body(body, func.op)
+        if any(is_loop(op) and Loop(op).kind in FAST_KINDS for op in walk.ops(func.op)):
+            _peel_bodies(func.op, func.op)
 
 
-def _peel_body(body: ir.Block, func: ir.Operation) -> None:
-    """Peel the loops of a body, outer ones first; pieces are peeled again."""
-    pending = [op.operation for op in body.operations]
+def _peel_bodies(parent: ir.Operation, func: ir.Operation) -> None:
+    """Peel the loops directly in an op, outer ones first; pieces are peeled again."""
+    pending = _with_bodies(parent)
     while pending:
         op = pending.pop(0)
         pieces = _split_once(Loop(op), func) if is_loop(op) else None
         if pieces is not None:
             pending = [*pieces, *pending]
-            continue
-        for region in op.regions:
-            for inner in region.blocks:
-                _peel_body(inner, func)
+        else:
+            _peel_bodies(op, func)
+
+
+def _with_bodies(op: ir.Operation) -> list[ir.Operation]:
+    """The ops directly in an op that have bodies of their own."""
+    return [inner for inner in direct_ops(op) if len(inner.regions)]
 
 
 def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
@@ -235,10 +250,8 @@ def simplify(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _simplify_bodies(op: ir.Operation) -> None:
-    for region in op.regions:
-        for body in region.blocks:
-            for inner in list(body.operations)[:-1]:
-                simplify(inner.operation)
+    for inner in _with_bodies(op):
+        simplify(inner)
 
 
 def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
@@ -255,14 +268,16 @@ def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
     if low is not None and low == high:
         edit.substitute({Loop(op).var: Index.constant(low)})
     _simplify_bodies(op)
-    loop = Loop(op)
-    for unused in [o for o in loop.body_ops() if o.name == "memref.alloc" and not any(True for _ in o.results[0].uses)]:
-        unused.erase()
-    if not loop.body_ops():
+    loop, body = Loop(op), []
+    for inner in loop.body_ops():
+        if inner.name == "memref.alloc" and not any(True for _ in inner.results[0].uses):
+            inner.erase()
+        else:
+            body.append(inner)
+    if not body:
         op.erase()
         return []
     if is_needless(loop):
-        body = loop.body_ops()
         inline_loop(op)
         return body
     return [op]
