@@ -22,6 +22,7 @@ from tir_mlir.dialect.ir import (
     direct_ops,
     emit_map,
     is_loop,
+    only_reads,
     owner_op,
     simplified_expr,
     walk,
@@ -107,6 +108,7 @@ def _runs(loop: Loop) -> bool:
 # --- slots that can be carried ----------------------------------------------------------------------------------------
 
 
+@only_reads
 def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot] | None]:
     """The slots of each allocated buffer used in the loop, by all `ops` in it; None if they cannot be carried."""
     by_root: dict[ir.Value, list[Slot] | None] = {}
