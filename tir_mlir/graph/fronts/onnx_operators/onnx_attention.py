@@ -230,8 +230,6 @@ def group_query_attention(
     The new keys and values are written behind those of each row; without a past its tokens are the first ones. The
     caches of the result have room for all of the past and the new tokens.
     """
-    if sinks is not None or softcap or smooth_softmax:
-        raise GraphError("softcap, head_sink and smooth_softmax are not supported\n  fix: export without them")
     q, k, v = _grouped(e, e.value(query), key, value, num_heads, kv_num_heads)
     batch, tokens = q.shape[0], static(q.shape[2], "the new tokens of a GroupQueryAttention")
     room = 0 if past_key is None else static(past_key.shape[2], "the past of a GroupQueryAttention")
@@ -253,7 +251,35 @@ def group_query_attention(
     if added is not None:
         least = float(np.finfo("float32").min) if q.dtype != "float16" else float(np.finfo("float16").min)
         seen = e.op("where", seen, added, e.constant(least, q.dtype))
-    return joined(e, layers.attention(e, q, k, v, seen, False, scale or None)), k, v
+    if sinks is None and not smooth_softmax and not softcap:
+        return joined(e, layers.attention(e, q, k, v, seen, False, scale or None)), k, v
+    if sinks is None and smooth_softmax:
+        sinks = e.broadcast(e.constant(0, q.dtype), (num_heads,))
+    return joined(e, _with_sinks(e, q, k, v, seen, scale, softcap, sinks)), k, v
+
+
+def _with_sinks(
+    e: OnnxEmitter, q: Any, k: Any, v: Any, seen: Any, scale: float | None, softcap: float, sinks: Any
+) -> Any:
+    """Attention whose scores are limited to (-softcap, softcap); sinks (heads,): the score of one more key of each
+    head, whose value is 0. seen: a bias, or which keys a query sees."""
+    batch, count, queries, depth = q.shape
+    groups, keys = k.shape[1], k.shape[2]
+    each = count // groups
+    grouped = e.reshape(e.multiply(q, scale or depth**-0.5), (batch, groups, each * queries, depth))
+    scores = e.reshape(e.op("matmul", grouped, e.permute(k, [0, 1, 3, 2])), (batch, count, queries, keys))
+    if softcap:
+        scores = e.multiply(e.op("tanh", e.multiply(scores, 1 / softcap)), softcap)
+    if seen.dtype == "bool":
+        scores = e.op("where", seen, scores, e.constant(float(np.finfo("float16").min), q.dtype))
+    else:
+        scores = e.op("add", scores, seen)
+    if sinks is not None:
+        column = e.broadcast(e.reshape(e.value(sinks), (1, count, 1, 1)), (batch, count, queries, 1))
+        scores = e.concat([scores, e.cast(column, q.dtype)], 3)
+    parts = e.slice(e.op("nn.softmax", scores, axis=-1), 3, 0, keys)
+    parts = e.reshape(parts, (batch, groups, each * queries, keys))
+    return e.reshape(e.op("matmul", parts, v), (batch, count, queries, depth))
 
 
 def _grouped(e: OnnxEmitter, query: Any, key: Any, value: Any, count: int, groups: int) -> list[Any]:

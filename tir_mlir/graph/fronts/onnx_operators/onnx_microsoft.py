@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
-from tir_mlir.graph.fronts.onnx_operators.onnx_elementwise import gelu
+from tir_mlir.graph.fronts.onnx_operators.onnx_elementwise import elu, gelu
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op
 from tir_mlir.graph.fronts.onnx_operators.onnx_layers import conv, gemm
 from tir_mlir.graph.fronts.onnx_operators.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
@@ -87,6 +87,7 @@ def bias_softmax(e: OnnxEmitter, x: Any, bias: Any, axis: int = 1, is_inner_broa
 
 
 def _activation(e: OnnxEmitter, x: Any, name: str, numbers: list[float]) -> Any:
+    """A function by name; numbers: its parameters, those of ONNX's operator where there are none."""
     functions: dict[str, Translation] = {
         "": lambda: x,
         "Relu": lambda: e.op("nn.relu", x),
@@ -96,6 +97,9 @@ def _activation(e: OnnxEmitter, x: Any, name: str, numbers: list[float]) -> Any:
         "Clip": lambda: e.clip(x, numbers[0], numbers[1]),
         "HardSigmoid": lambda: e.clip(e.add(e.multiply(x, numbers[0]), numbers[1]), 0, 1),
         "Gelu": lambda: e.op("nn.gelu", x),
+        "Elu": lambda: elu(e, x, *numbers[:1]),
+        "Softplus": lambda: e.op("nn.softplus", x),
+        "Softsign": lambda: e.op("nn.softsign", x),
     }
     if name not in functions:
         raise GraphError(f"the activation {name} is not known\n  fix: one of {', '.join(functions)}")

@@ -101,6 +101,70 @@ def test_weights_of_4_bits(zeros):
     close(y, x @ ((q - z.repeat(block, 1)) * by.repeat(block, 1)).T)
 
 
+def test_weights_of_8_bits():
+    x, n, k, block = f(3, 64), 5, 64, 16
+    q, z = RNG.integers(0, 256, (n, k)).astype("uint8"), RNG.integers(0, 256, (n, k // block)).astype("uint8")
+    by = RNG.uniform(0.01, 0.1, (n, k // block)).astype("float32")
+    operands = {"x": x, "w": q.reshape(n, k // block, block), "s": by, "z": z}
+    (y,) = results("MatMulNBits", operands, weights=list(operands)[1:], K=k, N=n, bits=8, block_size=block)
+    numbers = (q.astype(int) - z.repeat(block, 1)) * by.repeat(block, 1)
+    np.testing.assert_allclose(y, x @ numbers.T, rtol=1e-3, atol=1e-3)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.vectorize(math.erf)(x / 2**0.5))
+
+
+def by_groups(x, groups):
+    """(x - mean) / deviation of groups of the last axis, over the image."""
+    parts = x.reshape(len(x), -1, groups, x.shape[-1] // groups)
+    mean, var = parts.mean((1, 3), keepdims=True), parts.var((1, 3), keepdims=True)
+    return ((parts - mean) / np.sqrt(var + 1e-5)).reshape(x.shape)
+
+
+def first(x):
+    """The channels before the image."""
+    return np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+
+
+A, B, C, IMAGE, PART = f(3, 4), f(5, 4), f(5), f(2, 3, 4, 6), f(2, 3, 4, 5)
+KERNEL = f(5, 6, 1, 1)
+FUSED = {
+    "QuickGelu": ({"x": A}, {"alpha": 1.3}, lambda: A * sigmoid(1.3 * A)),
+    "BiasSplitGelu": ({"x": A, "b": B[0]}, {}, lambda: (A + B[0])[:, :2] * gelu((A + B[0])[:, 2:])),
+    "FusedGemm": ({"a": A, "b": B, "c": C}, {"activation": "LeakyRelu", "activation_alpha": 0.2, "transB": 1},
+                  lambda: np.where(A @ B.T + C > 0, A @ B.T + C, 0.2 * (A @ B.T + C))),
+    "GroupNorm": ({"x": IMAGE, "g": A[0].repeat(2)[:6], "b": C[:1].repeat(6)}, {"groups": 3, "activation": 1},
+                  lambda: (lambda y: y * sigmoid(y))(by_groups(IMAGE, 3) * A[0].repeat(2)[:6] + C[0])),
+    "FusedConv": ({"x": first(IMAGE), "w": KERNEL, "b": C, "z": first(PART)},
+                  {"activation": "Clip", "activation_params": [-0.5, 0.5]},
+                  lambda: first(np.clip(IMAGE @ KERNEL[:, :, 0, 0].T + C + PART, -0.5, 0.5))),
+}  # fmt: skip
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("op", FUSED)
+def test_fused(op):
+    operands, attrs, wanted = FUSED[op]
+    close(results(op, operands, **attrs)[0], wanted())
+
+
+def test_grouped_queries_with_sinks_and_limited_scores():
+    q, k, v, sinks = f(1, 3, 16), f(1, 3, 8), f(1, 3, 8), f(4)
+    operands = {"q": q, "k": k, "v": v, "pk": None, "pv": None, "n": np.array([2], "int32"), "t": np.array(3, "int32")}
+    operands |= {"c": None, "s": None, "p": None, "a": None, "h": sinks}
+    y, *_ = results("GroupQueryAttention", operands, outputs=3, num_heads=4, kv_num_heads=2, softcap=2.0)
+    q1, k1, v1 = by_heads(q, 4), by_heads(k, 2).repeat(2, 1), by_heads(v, 2).repeat(2, 1)
+    scores = 2 * np.tanh(q1 @ k1.swapaxes(-1, -2) / 4) + np.where(np.tri(3), 0, -1e30)
+    powers = np.exp(scores)
+    wanted = powers / (powers.sum(-1, keepdims=True) + np.exp(sinks)[:, None, None]) @ v1
+    close(y, wanted.transpose(0, 2, 1, 3).reshape(1, 3, 16))
+
+
 def test_attention_of_one_product_with_a_mask_and_a_past():
     x, w, b, past = f(2, 3, 8), f(8, 24), f(24), f(2, 2, 2, 4, 4)
     mask = np.array([[1] * 7, [1] * 4 + [0] * 3], "int32")
