@@ -6,12 +6,14 @@ import functools
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.target import mac
 from tir_mlir.target.cpu import Target
 from tir_mlir.target.gpu import CUDA, GPU, OPENCL, ROCM, OpenCL, host_gpu
 from tir_mlir.target.host import architecture, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
 from tir_mlir.target.predefined import (
+    APPLE_M1,
     AVX2,
     AVX512,
     AVX512_VNNI,
@@ -31,7 +33,7 @@ from tir_mlir.target.predefined import (
 )
 
 __all__ = [
-    "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL", "OpenCL",
+    "APPLE_M1", "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL", "OpenCL",
     "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen", "host",
     "host_gpu", "named", "ptx_target", "resolved",
 ]  # fmt: skip
@@ -84,6 +86,8 @@ def host() -> Target:
 
 def _cache_sizes() -> list[tuple[str, int]]:
     """The level and size in bytes of each data cache."""
+    if mac_sizes := mac.cache_sizes():
+        return mac_sizes
     caches = []
     for folder in sorted(_CACHES.glob("index*")):
         try:

@@ -11,6 +11,10 @@ from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
 
 
+_SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
+"""The systems that this package runs on, and what the triples of their code contain."""
+
+
 @dataclass(frozen=True)
 class Target:
     """A CPU: its vector registers (width in bits, number), bytes of cache per core at each level, and cores.
@@ -44,7 +48,7 @@ class Target:
     @property
     def hindrance(self) -> str | None:
         """Why this machine does not run code for the target: `it lacks amx-tile`; None if it does."""
-        if not (self.arch == architecture() and "linux" in self.triple and sys.platform.startswith("linux")):
+        if self.arch != architecture() or _SYSTEMS.get(sys.platform, " ") not in self.triple:
             return f"it is {architecture()}, {sys.platform}"
         if lacking := sorted(self.features - features_of_host()):
             return f"it lacks {', '.join(lacking)}"

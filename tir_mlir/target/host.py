@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tir_mlir.target import mac
+
 
 @dataclass(frozen=True)
 class Host:
@@ -20,11 +22,11 @@ class Host:
 
 
 def cpu_features() -> str:
-    """The CPU's feature line from the system; without one, the machine's name."""
+    """The CPU's feature line from the system; without one, the machine's name and what is known of it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return platform.processor() or platform.machine()
+        return " ".join([platform.processor() or platform.machine(), *sorted(mac.features() if _is_mac() else ())])
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.machine())
 
 
@@ -57,9 +59,15 @@ def architecture() -> str:
     return _ARCHITECTURES.get(name, name)
 
 
+def _is_mac() -> bool:
+    return sys.platform == "darwin" and architecture() == "aarch64"
+
+
 @functools.cache
 def features() -> frozenset[str]:
     """The instruction sets of this machine, by LLVM's names; AMX only where the system supports it."""
+    if _is_mac():
+        return mac.features()
     names = frozenset(map(llvm_word, cpu_features().split(":")[-1].split()))
     if "amx-tile" in names and not has_tiles():
         return frozenset(word for word in names if not word.startswith("amx-"))

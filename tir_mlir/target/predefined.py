@@ -1,4 +1,4 @@
-"""The predefined targets, by name. CPUs: Linux (or WebAssembly), one core, typical caches."""
+"""The predefined targets, by name. CPUs: Linux (macOS, WebAssembly), one core, typical caches."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ NEON_DOTPROD = _arm("neon", "dotprod")
 NEON_I8MM = _arm("neon", "dotprod", "i8mm", "bf16")
 SVE = _arm("neon", "sve", bits=256)
 SME = _arm("neon", "dotprod", "i8mm", "bf16", "sme")
+APPLE_M1 = Target(
+    128, 32, l1=128 << 10, l2=12 << 20, arch="aarch64", features=frozenset(("neon", "dotprod", "fullfp16")),
+    triple="arm64-apple-macosx14.0", cpu="apple-m1",
+)  # fmt: skip
 RVV = _riscv(256)
 RVV_128 = _riscv(128)
 WASM_SIMD = Target(
