@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
     from tir_mlir.graph.fronts.torch_export.from_torch import from_torch as from_torch
+    from tir_mlir.graph.precision.calibrate import calibrate as calibrate
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
     from tir_mlir.graph.supported import supported as supported
     from tir_mlir.interpreter import interpret as interpret
@@ -43,6 +44,7 @@ _HOME = {
     "Schedule": "tir_mlir.schedule",
     "TensorIntrin": "tir_mlir.intrin",
     "build": "tir_mlir.build",
+    "calibrate": "tir_mlir.graph.precision.calibrate",
     "create_llvm": "tir_mlir.runtime.drivers.clang",
     "empty": "tir_mlir.runtime.aligned",
     "from_linalg": "tir_mlir.script.linalg",

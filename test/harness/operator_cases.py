@@ -91,6 +91,9 @@ CASES: dict[str, list[Case]] = {
     "sliding_windows": [([(2, 7)], {"size": 3, "step": 2})],
     "as_strided": [([(3, 4)], {"shape": [2, 3], "strides": [4, 1], "offset": 1})],
     "nn.unfold": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
+    "nn.patches": [
+        ([(2, 4, 5, 3)], {"kernel": [2, 3], "padding": 1, "strides": [2, 1], "pad_value": 7, "multiple": 4}),
+    ],
     "nn.fold": [([(1, 12, 12)], {"output_size": [4, 5], "kernel": [2, 3], "dilation": [1, 1]})],
     "image.grid_sample": [
         ([_IMAGE, (1, 3, 2, 2)], {}),

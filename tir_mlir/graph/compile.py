@@ -22,9 +22,11 @@ from tir_mlir.graph.transforms.function_memory import find_scratch, mark_in_plac
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls
+from tir_mlir.graph.transforms.integers import integers
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights, lift_weights
 from tir_mlir.graph.transforms.pack_weights import pack_weights
+from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.graph.units.asking import FAST, FULL, optimize_option
@@ -93,9 +95,23 @@ STAGES: list[Stage] = [
         by_body=True,
     ),
     Stage(
+        "integers",
+        "Compute products and convolutions of quantised tensors in integers",
+        integers,
+        frozenset({"dequantize"}),
+        by_body=True,
+    ),
+    Stage(
         "channels_last",
         "Compute convolutions of images in NHWC",
         channels_last,
+        frozenset({OperatorKind.CONVOLUTION}),
+        by_body=True,
+    ),
+    Stage(
+        "patches",
+        "Compute convolutions of integers as products with patches",
+        patches,
         frozenset({OperatorKind.CONVOLUTION}),
         by_body=True,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.precision.rounding import OutputErrors, Rounding
+    from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
 
 
 class Graph:
@@ -21,7 +21,7 @@ class Graph:
 
     A transform returns a new Graph and does not modify this one; weights that it leaves alone are shared. from_text:
     the names of weights that were constants in the text of the module. rounding: the errors of
-    the weights that `quantize_weights` rounded.
+    the weights that `quantize_weights` rounded; calibration: the errors of the layers that `calibrate` rounded.
     """
 
     def __init__(self, module: IRModule, weights: Mapping[str, np.ndarray] | None = None, name: str | None = None):
@@ -29,6 +29,7 @@ class Graph:
         self.weights = dict(weights or {})
         self.from_text: frozenset[str] = frozenset()
         self.rounding: Rounding | None = None
+        self.calibration: Calibration | None = None
         with entered():
             names = [f.name for f in graphs(module.mlir)]
             inside = [f.name for f in graph_bodies(module.mlir)] if name not in names else names
@@ -61,7 +62,7 @@ class Graph:
     def clone(self) -> Graph:
         """A copy of the module; the arrays of weights are shared."""
         copy = Graph(self.module.clone(), self.weights, self.name)
-        copy.from_text, copy.rounding = self.from_text, self.rounding
+        copy.from_text, copy.rounding, copy.calibration = self.from_text, self.rounding, self.calibration
         return copy
 
     def at(self, name: str) -> Graph:
@@ -101,6 +102,13 @@ class Graph:
         from tir_mlir.graph.precision.rounding import compared_models
 
         return compared_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
+
+    def calibrate(self, batches: Iterable[Any], method: str = "min-max", **options: Any) -> Graph:
+        """This graph with weights and activations of its layers in 8 bits, by the numbers that they see in batches of
+        inputs: `tir_mlir.calibrate(graph, batches)` is the same, and tells the options."""
+        from tir_mlir.graph.precision.calibrate import calibrate
+
+        return calibrate(self, batches, method, **options)
 
     def interpret(self, *inputs: Any, **options: Any) -> Any:
         """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""

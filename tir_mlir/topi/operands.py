@@ -92,6 +92,17 @@ def one_type(op: str, **operands: te.Tensor) -> str:
     return types.pop()
 
 
+SHORT = ("int8", "uint8")
+"""The integers that are multiplied with each other, signed or not, where the sum is in int32."""
+
+
+def factor_type(op: str, out_dtype: str | None, **operands: te.Tensor) -> str:
+    """The type that all operands of a product have: also int8 and uint8 with sums in int32."""
+    if out_dtype == "int32" and all(x.dtype in SHORT for x in operands.values()):
+        return "int8"
+    return one_type(op, **operands)
+
+
 def constant(value: Any, dtype: str) -> te.Expr:
     """A number of a type."""
     if isinstance(value, te.Expr):

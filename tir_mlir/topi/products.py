@@ -8,7 +8,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape
-from tir_mlir.topi.operands import as_type, described, is_float, one_type, ranked, refuse, tensor
+from tir_mlir.topi.operands import as_type, described, factor_type, is_float, one_type, ranked, refuse, tensor
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import is_one, same, shown
 
@@ -25,7 +25,8 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
     """Matrix product of the last two axes, (.., n, k) x (.., k, m) -> (.., n, m); the axes before broadcast.
 
     A vector is a row on the left, a column on the right, and its axis is not in the result. transp_a, transp_b: the
-    last two axes are exchanged. float16 and bfloat16 are summed in float32. out_dtype: default that of the operands.
+    last two axes are exchanged. float16 and bfloat16 are summed in float32. out_dtype: default that of the operands;
+    with "int32", one of them may be int8 and the other uint8.
     """
     return product(a, b, transp_a, transp_b, out_dtype, "T_matmul")
 
@@ -33,7 +34,7 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
 def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | None, name: str) -> te.Tensor:
     """The same, with the name of its block."""
     x, y = ranked("matmul", "a", a, 1, 99), ranked("matmul", "b", b, 1, 99)
-    dtype = one_type("matmul", a=x, b=y)
+    dtype = factor_type("matmul", out_dtype, a=x, b=y)
     swap = transp_a and x.ndim > 1, transp_b and y.ndim > 1
     depth, inner_rows = x.shape[-2 if swap[0] else -1], y.shape[-2 if y.ndim > 1 and not swap[1] else -1]
     if not same(depth, inner_rows):
@@ -64,7 +65,7 @@ def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | Non
         outer = i[: len(batch)]
         row, column = (i[len(batch)] if rows else None), (i[-1] if columns else None)
         lhs, rhs = side(x, outer, row, True), side(y, outer, column, False)
-        return te.sum(as_type(lhs, dtype, added) * as_type(rhs, dtype, added), axis=k)
+        return te.sum(as_type(lhs, x.dtype, added) * as_type(rhs, y.dtype, added), axis=k)
 
     return narrow(te.compute((*batch, *rows, *columns), element, name=name), out_dtype or dtype)
 

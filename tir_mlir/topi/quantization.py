@@ -22,7 +22,7 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.sizes import exact_quotient, is_one, same, simple
 
-__all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "unpack_int4"]
+__all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "round_to", "unpack_int4"]
 
 LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
@@ -55,6 +55,20 @@ def quantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dty
         return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
 
     return te.compute(x.shape, element, name="T_quantize")
+
+
+def round_to(data: Any, out_dtype: str = "int8", zero_point: int = 0) -> te.Tensor:
+    """round(data) + zero_point, ties to even, limited to the range of a type of integers: "int8", "uint8", "int16"."""
+    x = floats("round_to", "data", data)
+    low, high = LIMITS[one_of("round_to", "out_dtype", out_dtype, list(LIMITS))]
+    wide, zero = wide_type(x.dtype), integer("round_to", "zero_point", zero_point, low)
+
+    def element(*i: Any) -> Any:
+        value = te.round(as_type(x(*i), x.dtype, wide))
+        value = value + constant(zero, wide) if zero else value
+        return te.min(te.max(value, constant(low, wide)), constant(high, wide)).astype(out_dtype)
+
+    return te.compute(x.shape, element, name="T_round")
 
 
 def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_dtype: str = "float32") -> te.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 
 from mlir import ir
@@ -59,10 +59,10 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     Every element of the results gets the same value as before: padded terms of a sum are 0, and padded results are not
     copied back. In a loop shared with other blocks, the copies are made there, of the part that one iteration accesses.
 
-    Requires: every index of every access is an iter or a constant, one index for each buffer; the loops that grow
-    contain nothing else; the block computes a value without integer division, and has no T.assume; a padded spatial
-    iter indexes the output, and only sums run over a padded reduce iter, of terms that are 0 where their inputs are. No
-    other block writes a sum between its terms.
+    Requires: every index of every access is an iter or a constant, or a read without padded iters; one index for each
+    buffer; the loops that grow contain nothing else; the block computes a value without integer division, and has no
+    T.assume; a padded spatial iter indexes the output, and only sums run over a padded reduce iter, of terms that are 0
+    where their inputs are. No other block writes a sum between its terms.
     """
     with frozen():
         plan = _plan(block, padding)
@@ -140,7 +140,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
         return _Plan(nest, {}, {}, [], [])
     check_complete_or_reduction(block, dominant=False)
     block_accesses = accesses(block.op)
-    indices = _indices(block, block_accesses)
+    indices = _indices(block, block_accesses, extents)
     padded = [b for b, index in indices.items() if any(i.is_value() in extents for i in index)]
     written = {a.buffer for a in block_accesses if a.is_write}
     _check_distinct_outputs(block, extents, [index for b, index in indices.items() if b.value in written])
@@ -160,15 +160,19 @@ def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], writte
             )
 
 
-def _indices(block: Block, block_accesses: Sequence[Access]) -> dict[Buffer, tuple[Index, ...]]:
-    """The index at which a block accesses each buffer, in order of appearance, reads first."""
+def _indices(
+    block: Block, block_accesses: Sequence[Access], padded: Collection[ir.Value]
+) -> dict[Buffer, tuple[Index, ...]]:
+    """The index at which a block accesses each buffer, in order of appearance, reads first. Buffers that it reads at an
+    index without padded iters may have any."""
     iter_vars = {it.var for it in block.iters}
     indices: dict[Buffer, tuple[Index, ...]] = {}
     for access in [*(a for a in block_accesses if not a.is_write), *(a for a in block_accesses if a.is_write)]:
         buffer = Buffer(access.buffer)
         plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed(access.op) == access.buffer
         for index in access.mins:
-            plain = plain and (index.as_constant() is not None or index.is_value() in iter_vars)
+            alone = not access.is_write and not set(index.values).intersection(padded)
+            plain = plain and (alone or index.as_constant() is not None or index.is_value() in iter_vars)
         if not plain:
             refuse(
                 access.op,

@@ -188,6 +188,7 @@ OPERATORS = [
     Operator("triu", topi.triu, arrays=rules.ABOVE),
     Operator("quantize", topi.quantize, num_inputs=3),
     Operator("dequantize", topi.dequantize, num_inputs=3),
+    elementwise("round_to", topi.round_to, num_inputs=1),
     Operator("unpack_int4", topi.unpack_int4),
     Operator("dequantize_group", topi.dequantize_group),
     Operator("dense_groups", topi.dense_groups, kind=OperatorKind.PRODUCT, num_inputs=4),

@@ -61,10 +61,10 @@ def _convolution(count: int) -> Operator:
         kernel_layout: str = f"OI{letters}",
         out_layout: str | None = None,
         out_dtype: str | None = None,
+        pad_value: int = 0,
     ) -> Any:
-        return function(
-            data, weight, strides, padding, dilation, data_layout, kernel_layout, out_dtype, groups, out_layout
-        )
+        layouts = data_layout, kernel_layout, out_dtype, groups, out_layout
+        return function(data, weight, strides, padding, dilation, *layouts, pad_value)
 
     te.__doc__ = function.__doc__
     return Operator(f"nn.conv{count}d", te, kind=OperatorKind.CONVOLUTION)
@@ -135,6 +135,7 @@ OPERATORS = [
     Operator("nn.rotary_embedding", nn.rotary_embedding),
     Operator("nn.upsampling", nn.upsampling, num_inputs=1),
     Operator("nn.unfold", nn.unfold, num_inputs=1),
+    Operator("nn.patches", nn.patches, num_inputs=1),
     Operator("nn.fold", nn.fold, num_inputs=1),
     Operator("image.resize2d", _resize2d, num_inputs=1),
     Operator("image.resample", topi.image.resample, num_inputs=3),

@@ -82,7 +82,7 @@ def quantize_weights(
     how = format_of(dtype, group, activations)
     quantized = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
     with entered():
-        _Quantize(quantized, how, _Chosen(only, keep)).run()
+        _Quantize(quantized, how, Chosen(only, keep)).run()
     quantized = clean(quantized)
     with entered():
         keep_read_weights(quantized)
@@ -90,7 +90,7 @@ def quantize_weights(
 
 
 @dataclass(frozen=True)
-class _Use:
+class Use:
     """A weight of a product: its call, the parameter of the graph, its name, the axis of the channels, and whether the
     product reads it transposed: (inputs, outputs)."""
 
@@ -101,7 +101,7 @@ class _Use:
     transposed: bool = False
 
 
-class _Chosen:
+class Chosen:
     """Which weights to round."""
 
     def __init__(self, only: Choice | None, keep: Choice):
@@ -132,7 +132,7 @@ def _picks(choice: Choice, name: str, shape: tuple[int, ...]) -> bool:
 class _Quantize:
     """The state of rounding the weights of one graph, in place."""
 
-    def __init__(self, graph: Graph, how: Format, chosen: _Chosen):
+    def __init__(self, graph: Graph, how: Format, chosen: Chosen):
         self.graph, self.how, self.chosen = graph, how, chosen
         self.rewriter = Rewriter(graph)
         self.stored: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value | None]] = {}
@@ -140,10 +140,10 @@ class _Quantize:
         self.kept: dict[str, str] = {}
 
     def run(self) -> None:
-        uses = list(self._uses())
+        uses = list(uses_of(self.rewriter))
         self.chosen.check(list(dict.fromkeys(use.name for use in uses)))
         for use in uses:
-            weight = self._array(use)
+            weight = array_of(self.graph, use)
             if not self.chosen(use.name, weight.shape):
                 self.kept[use.name] = "it was not chosen"
             elif why := hindrance(weight, self.how, use.axis):
@@ -155,28 +155,7 @@ class _Quantize:
         previous = self.graph.rounding or Rounding()
         self.graph.rounding = previous.joined(Rounding(tuple(self.told.values()), self.kept))
 
-    def _uses(self) -> Iterator[_Use]:
-        """The weights of products that were not rounded before."""
-        func, stored = self.rewriter.func, stored_weights(self.rewriter.func.op)
-        for call, _ in self.rewriter.calls(_PRODUCT):
-            value, turned = call.args[1], call.op.short == "matmul"
-            if turned and (bindings := _TURNED.matched(value, self.rewriter.definition)):
-                value, turned = bindings[_W], False
-            if not isinstance(value, ir.BlockArgument):
-                continue
-            number = ir.BlockArgument(value).arg_number
-            name, type_ = func.weight(number), func.input_type(number)
-            if name is None or name in stored or type_.dtype != "float32":
-                continue
-            axis = _channel(call) if is_convolution(call) else 0 if type_.ndim == 2 else None
-            if axis is not None:
-                yield _Use(call, value, name, axis, turned)
-
-    def _array(self, use: _Use) -> np.ndarray:
-        array = self.graph.weights[use.name]
-        return np.ascontiguousarray(array.T) if use.transposed else array
-
-    def _replace(self, use: _Use, weight: np.ndarray) -> None:
+    def _replace(self, use: Use, weight: np.ndarray) -> None:
         key = use.name, use.transposed, use.axis
         if key not in self.stored:
             rounded_weight = rounded(weight, self.how, use.axis)
@@ -202,6 +181,30 @@ class _Quantize:
         stored = attrs.get(func.op, encoding.STORED, {})
         attrs.put(func.op, encoding.STORED, {**stored, original: [*stored.get(original, []), name]})
         return create.add_input(func, name, TensorType(array.shape, dtype), name)
+
+
+def uses_of(rewriter: Rewriter) -> Iterator[Use]:
+    """The weights of products that were not rounded before."""
+    func, stored = rewriter.func, stored_weights(rewriter.func.op)
+    for call, _ in rewriter.calls(_PRODUCT):
+        value, turned = call.args[1], call.op.short == "matmul"
+        if turned and (bindings := _TURNED.matched(value, rewriter.definition)):
+            value, turned = bindings[_W], False
+        if not isinstance(value, ir.BlockArgument):
+            continue
+        number = ir.BlockArgument(value).arg_number
+        name, type_ = func.weight(number), func.input_type(number)
+        if name is None or name in stored or type_.dtype != "float32":
+            continue
+        axis = _channel(call) if is_convolution(call) else 0 if type_.ndim == 2 else None
+        if axis is not None:
+            yield Use(call, value, name, axis, turned)
+
+
+def array_of(graph: Graph, use: Use) -> np.ndarray:
+    """The numbers of a weight, of a dense layer as (outputs, inputs)."""
+    array = graph.weights[use.name]
+    return np.ascontiguousarray(array.T) if use.transposed else array
 
 
 def _channel(call: Call) -> int | None:
@@ -231,12 +234,12 @@ def _without_bias(call: Call, how: Format, stored: ir.Value, scale: ir.Value | N
     emit = call.emit
     if how.group is not None and scale is not None:
         group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
-        return _product(call, call.args[0], emit("dequantize_group", [stored, scale], group_attrs))
-    product = _product(call, call.args[0], emit("astype", [stored], {"dtype": "float32"}))
+        return product_of(call, call.args[0], emit("dequantize_group", [stored, scale], group_attrs))
+    product = product_of(call, call.args[0], emit("astype", [stored], {"dtype": "float32"}))
     return product if scale is None else emit("multiply", [product, _along(call, scale)])
 
 
-def _product(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
+def product_of(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
     """The operator of a node with other operands; a matmul by a dense layer, whose weight is (outputs, inputs)."""
     dense = call.op.short == "matmul"
     attributes = {} if dense else call.attrs
@@ -246,7 +249,7 @@ def _product(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.V
 def _of_bfloat16(call: Call, how: Format, stored: ir.Value) -> ir.Value:
     """R.nn.dense(R.astype(x, "bfloat16"), w_bfloat16, out_dtype="float32")"""
     lhs = call.emit("astype", call.args[:1], {"dtype": BFLOAT16})
-    return _product(call, lhs, stored, out_dtype="float32")
+    return product_of(call, lhs, stored, out_dtype="float32")
 
 
 def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> ir.Value:
@@ -262,7 +265,7 @@ def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> 
         group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
         return emit("multiply", [emit("dense_groups", [lhs, stored, scale], group_attrs), step])
     rhs = _unpacked(call, stored) if how.name == INT4 else stored
-    sums = emit("astype", [_product(call, lhs, rhs, out_dtype="int32")], {"dtype": "float32"})
+    sums = emit("astype", [product_of(call, lhs, rhs, out_dtype="int32")], {"dtype": "float32"})
     return emit("multiply", [emit("multiply", [sums, step]), scale])
 
 

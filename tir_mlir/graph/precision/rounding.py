@@ -80,6 +80,47 @@ class Rounding:
         return _html(_HEAD, self.rows())
 
 
+@dataclass(frozen=True)
+class LayerError:
+    """A layer in 8 bits, by the name of its weight. relative, largest: the errors of its product as those of a weight,
+    the mean over the batches; scale, zero: an integer q that it reads stands for (q - zero) * scale."""
+
+    name: str
+    relative: float
+    largest: float
+    scale: float
+    zero: int
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The layers that `calibrate` rounded, the largest error first, and why others were kept in float32."""
+
+    layers: tuple[LayerError, ...] = ()
+    kept: dict[str, str] = field(default_factory=dict)
+    method: str = "min-max"
+
+    def worst(self, count: int = 1) -> list[str]:
+        """The names of the layers with the largest errors, such as `keep` takes."""
+        return [layer.name for layer in self.layers[:count]]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: name, relative error, largest error, scale, zero point."""
+        return [(x.name, f"{x.relative:.2e}", f"{x.largest:.2e}", f"{x.scale:.3g}", str(x.zero)) for x in self.layers]
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self.layers)} layers in 8 bits, ranges by {self.method}"]
+        lines += _table(_LAYERS, self.rows(), numbers=(1, 2, 3, 4)) if self.layers else []
+        return "\n".join([*lines, *(f"kept: {name}: {why}" for name, why in self.kept.items())])
+
+    def _repr_html_(self) -> str:
+        return _html(_LAYERS, self.rows())
+
+
+_LAYERS = ("layer", "relative error", "largest", "scale", "zero")
 _HEAD = ("weight", "shape", "stored as", "relative error", "largest", "bytes")
 
 

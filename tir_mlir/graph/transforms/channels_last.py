@@ -11,8 +11,8 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.rewrite import Call, Matches, Rewriter, Rule, is_kind, is_op, rewritten, wildcard
 from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.simplify import CONVERTED, simplify
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
-from tir_mlir.graph.transforms.simplify import simplify
 
 _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 
@@ -124,4 +124,4 @@ IMAGES = [
     Rule(is_kind(OperatorKind.POOL)(_X).has_attr({"layout": "NCHW"}), _in_last),
 ]
 _MOVED = is_kind(OperatorKind.ELEMENTWISE, OperatorKind.REDUCTION) | is_op("concat")
-SINK = [Rule(_MOVED(varg_default_wildcard=True), _sink)]
+SINK = [Rule(_MOVED(varg_default_wildcard=True), _sink), Rule(CONVERTED, _sink)]

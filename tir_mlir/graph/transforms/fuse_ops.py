@@ -79,9 +79,34 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
             groups.append(group := _Group(mine.kind))
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
             group.kind = mine.kind
+        _take_widened(func, node, mine, group, groups, home)
         group.nodes.append(node)
         home[node] = group
     return groups
+
+
+def _take_widened(
+    func: TensorFunc, node: Node, facts: FunctionFacts, group: _Group, groups: list[_Group], home: dict[Node, _Group]
+) -> None:
+    """Let what widens another operand of a node, element by element and for it alone, join its group: arrays between
+    functions are the short ones.
+
+    lv = R.call_tir(cls.dense, (x, w))             def fused(x, w, y_int8): dense, dequantize, add
+    lv1 = R.call_tir(cls.dequantize, (y_int8,))
+    gv = R.call_tir(cls.add, (lv, lv1))       ->   gv = cls.fused(x, w, y_int8)
+    """
+    for number in sorted(facts.aligned):
+        other = node_of(node.inputs[number])
+        before = home.get(other) if other is not None else None
+        if other is None or before is None or before is group or group.kind is not FunctionKind.PRODUCT:
+            continue
+        if before.nodes[-1] != other or len(group.nodes) >= MOST_NODES - 1 or not _grows(func, other):
+            continue
+        before.nodes.remove(other)
+        if not before.nodes:
+            groups.remove(before)
+        group.nodes.append(other)
+        home[other] = group
 
 
 def _widen_for_each(func: TensorFunc) -> None:
@@ -117,8 +142,8 @@ def _joined(
     """The group that a node joins: that of a product among its inputs before others."""
     options = []
     if facts.kind is FunctionKind.PRODUCT:
-        defining = [n for v in node.inputs if (n := node_of(v)) is not None]
-        return next((home[n] for n in defining if n in home and widens_weights(func, n)), None)
+        defining = [n for v in node.inputs if (n := node_of(v)) is not None and n in home]
+        return next((home[n] for n in defining if widens_weights(func, n) or _spreads(func, n, home[n], node)), None)
     for number in sorted(facts.aligned):
         value = node.inputs[number]
         defining = node_of(value)
@@ -131,6 +156,20 @@ def _joined(
         if is_epilogue or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
             options.append(group)
     return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+
+
+def _spreads(func: TensorFunc, node: Node, group: _Group, reader: Node) -> bool:
+    """Whether a node alone copies short integers to more places, as patches of images, for one product of integers."""
+    (result,) = node.types
+    short = result.dtype in ("int8", "uint8") and reader.types[0].dtype == "int32" and len(group.nodes) == 1
+    return short and group.kind is FunctionKind.POINTWISE and _grows(func, node)
+
+
+def _grows(func: TensorFunc, node: Node) -> bool:
+    """Whether the only use of a result is one, and it takes more bytes than what it is computed from."""
+    sizes = [byte_size(t) for t in (*map(func.type_of, node.inputs), *node.types)]
+    once = sum(1 for _ in node.results[0].uses) == 1 and node.results[0] not in func.outputs
+    return once and all(isinstance(s, int) for s in sizes) and sum(map(int, sizes[:-1])) < int(sizes[-1])
 
 
 def _names_sizes(func: TensorFunc, node: Node) -> bool:

@@ -109,12 +109,16 @@ def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorT
         return value
     if shape == reshaped.shape:
         return call.reshape(value, source.shape)
-    along_last = (
-        len(shape) == 1 and source.shape and reshaped.shape and source.shape[-1] == reshaped.shape[-1] == shape[0]
-    )
-    return value if along_last else None
+    along_last = shape and source.shape and reshaped.shape and source.shape[-1] == reshaped.shape[-1] == shape[-1]
+    if not along_last or any(size != 1 for size in shape[:-1]):
+        return None
+    return value if len(shape) == 1 else call.reshape(value, shape[-1:])
 
 
+CONVERTED = (is_op("quantize") | is_op("dequantize"))(varg_default_wildcard=True).where(
+    lambda call: all(size == 1 for value in call.args[1:] for size in call.shape_of(value))
+)
+"""Conversions between floats and integers with one scale: they are elementwise."""
 _X, _W, _B = wildcard(), wildcard(), wildcard()
 _RESHAPE, _PERMUTED = is_op("reshape"), is_op("permute_dims")(_X)
 
@@ -129,4 +133,5 @@ RULES = [
     Rule(is_op("nn.dense")(_X, _W, _B), _product_and_sum),
     Rule(is_kind(OperatorKind.PRODUCT)(_X, _W), _product_of_rows),
     Rule(is_kind(OperatorKind.ELEMENTWISE, OperatorKind.ROWS)(varg_default_wildcard=True), _reshape_after),
+    Rule(CONVERTED, _reshape_after),
 ]

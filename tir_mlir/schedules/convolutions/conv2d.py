@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import bits
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, extent_of, kind_of_loop, loops_by_iter
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
@@ -362,6 +363,16 @@ def join_rows(sch: Schedule, pad: Pad) -> None:
     if width is not None:
         joined = lambda *i: (*i[:rows], i[rows] * width + i[rows + 1], *i[rows + 2 :])  # noqa: E731
         sch.transform_layout(pad.block, ("write", 0), joined)
+
+
+@all_or_nothing
+def padding(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
+    """Schedule a block that pads an array as a fill and a copy, both vectorized. Raises ScheduleError for others."""
+    target, loops = chosen(target), sch.get_loops(block)
+    if not loops or not sch.can_decompose_padding(block, loops[0]):
+        raise ScheduleError(f'block "{block_info(sch, block).name}" does not pad an array')
+    lanes = target.lanes(bits(block_info(sch, block).writes[0].buffer.dtype))
+    decompose_pad(sch, Pad(block), lanes, threads or target.cores)
 
 
 def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:

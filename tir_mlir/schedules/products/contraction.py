@@ -185,7 +185,8 @@ def _product(
 def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> Operand:
     """An operand, with the width of its panels, and of the groups in them, if it has any."""
     shape, panel, group = region.buffer.shape, 0, 0
-    if len(axes) == 4 and axes[:2] == axes[2:] and axes[0] != axes[1]:
+    if len(axes) == 4 and axes[0] in ("", axes[2]) and axes[1] == axes[3] and axes[2] != axes[1] and axes[2]:
+        axes = (axes[2], *axes[1:])  # one panel has no index
         panel, group = shape[2] or 0, shape[3] or 0
     elif axes.count(axes[-1]) == 2:
         panel = shape[-1] or 0

@@ -108,7 +108,7 @@ def gemm(
         return packing
     batched = all(a in x.axes for a in what.batch for x in (what.left, what.right))
     unit = tile_unit(what, target) if packed is None and batched else None  # its operands are packed in the call
-    if unit and tile_gemm(sch, block, what, unit, target, threads):
+    if unit and tile_gemm(sch, block, what, unit, target, threads, epilogue):
         return None
     dot = dot_for(what, target) if batched else None
     if dot:
@@ -137,6 +137,9 @@ def _packed_gemm(
     """Schedule a product whose right operand has panels already, see `prepack`: a tile is as wide as a panel."""
     _refuse_packed(packed, f"{what.right.name} is in panels already")
     if what.right.group:
+        unit = tile_unit(what, target)
+        if unit and tile_gemm(sch, block, what, unit, target, free.threads(threads), epilogue):
+            return
         dot = dot_for(what, target)
         if dot is None or not dot_gemm(sch, block, what, dot, target, free.threads(threads), free, epilogue):
             raise ScheduleError(f"no dot product of the target takes the groups of {what.right.name}")

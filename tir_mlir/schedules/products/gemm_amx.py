@@ -10,7 +10,15 @@ from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.products.grouped_packing import copy_operand, lay_out, pack_groups, pack_rows
+from tir_mlir.schedules.products.grouped_packing import (
+    copy_operand,
+    is_copy,
+    lay_out,
+    pack_groups,
+    pack_rows,
+    vectorize_rows,
+)
+from tir_mlir.schedules.steps import inline, merge_epilogue
 from tir_mlir.target import Target
 
 BLOCK = 2
@@ -26,7 +34,18 @@ def tile_unit(what: Contraction, target: Target) -> TileDot | None:
     return unit if min(m, n) >= SIDE and k >= unit.depth // 2 else None
 
 
-def tile_gemm(sch: Schedule, block: Any, what: Contraction, unit: TileDot, target: Target, threads: int) -> bool:
+def tile_panels(what: Contraction, unit: TileDot) -> tuple[int, int]:
+    """The width of the panels in which a product on tiles reads its right operand, and the group of terms, if callers
+    can pass it so: whole tiles. (0, 0): they cannot."""
+    n, k, width = what.extent(what.n) or 0, what.extent(what.k) or 0, BLOCK * SIDE
+    fits = what.alone and n and k and n % width == 0 and k % unit.depth == 0
+    return (width, unit.group) if fits else (0, 0)
+
+
+def tile_gemm(
+    sch: Schedule, block: Any, what: Contraction, unit: TileDot, target: Target, threads: int,
+    epilogue: Any | None = None,
+) -> bool:  # fmt: skip
     """Schedule a product on tiles. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):              pack B[j_0, k // group, j, k % group]
@@ -35,43 +54,57 @@ def tile_gemm(sch: Schedule, block: Any, what: Contraction, unit: TileDot, targe
                                                          C = the tiles
 
     32 rows of A stay in cache while all of B passes. B is packed in panels as wide as the vectors that pack it. The
-    operands are padded with zeros to whole tiles; A is read in place if its rows are contiguous and whole.
+    operands are padded with zeros to whole tiles; A is read in place if its rows are contiguous and whole, and B if
+    callers pass it packed, see `prepack`. epilogue: as of `gemm`, computed from the tiles in cache.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     side = BLOCK * SIDE
-    width = max(side, target.lanes(bits(what.right.dtype)))
-    padding = {what.m: side, what.n: width, what.k: unit.depth}
+    width = what.right.panel or max(side, target.lanes(bits(what.right.dtype)))
+    if what.right.group and (width, what.right.group) != tile_panels(what, unit):
+        return False
+    padding = {what.m: side, **({} if what.right.group else {what.n: width, what.k: unit.depth})}
     try:
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
         return False
-    TileGemm(sch, block, what, unit, width, threads).run()
+    TileGemm(sch, block, what, unit, width, threads, epilogue).run()
     return True
 
 
 class TileGemm:
     """The state of scheduling one matrix product on tiles."""
 
-    def __init__(self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, threads: int):
+    def __init__(
+        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, threads: int,
+        epilogue: Any | None = None,
+    ):  # fmt: skip
         self.sch, self.block, self.what, self.unit, self.width, self.threads = sch, block, what, unit, width, threads
-        self.batch = len(what.batch)
+        self.batch, self.epilogue = len(what.batch), epilogue
 
     def run(self) -> None:
         sch, what, unit = self.sch, self.what, self.unit
-        rhs, lhs = copy_operand(sch, self.block, what.right), self._left_copy()
-        stored = str(block_info(sch, self.block).writes[0])
+        rhs, lhs = None if what.right.group else copy_operand(sch, self.block, what.right), self._left_copy()
+        write_back = self._write_back()
         self._group_terms()
         sums = sch.cache_write(self.block, 0, SCOPE)
         batch, i_0, j_0, j_p, k_0, tile = self._tiled()
-        sch.reverse_compute_at(sums, j_p, preserve_unit_loops=True)
-        if stored != what.out:
-            sch.reverse_compute_at(sch.get_consumers(sums)[0], j_p, preserve_unit_loops=True)
-        if batch:
-            sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
-        pack_groups(sch, rhs, what, self.width, unit.group, self.threads)
+        for copy in (sums, write_back):
+            if copy is not None:
+                sch.reverse_compute_at(copy, j_p, preserve_unit_loops=True)
+        if write_back is not None:
+            self._vectorize_rows(write_back)
+        if rhs is not None:
+            if batch:
+                sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
+            pack_groups(sch, rhs, what, self.width, unit.group, self.threads)
+        patches = self._computed_rows(lhs)
         if lhs is not None:
             sch.compute_at(lhs, i_0, preserve_unit_loops=True)
             pack_rows(sch, lhs, what, unit.group)
+        elif patches is not None:
+            sch.compute_at(patches, i_0, preserve_unit_loops=True)
+        if patches is not None or (lhs is not None and what.left.axes[-1] == what.k):
+            vectorize_rows(sch, patches or lhs)
         tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
         for tiles in (tiles_of_a, tiles_of_b):
             sch.compute_at(tiles, k_0, preserve_unit_loops=True)
@@ -82,12 +115,40 @@ class TileGemm:
         if self.threads > 1:
             sch.parallel(i_0)
 
+    def _write_back(self) -> Any:
+        """The block that copies sums from memory to the result, with the epilogue merged into it; None if tiles are
+        stored in the result."""
+        sch, block = self.sch, self.block
+        if str(block_info(sch, block).writes[0]) != self.what.out:
+            write_back = sch.get_consumers(block)[0]
+        elif self.epilogue is None:
+            return None
+        else:
+            write_back = sch.cache_write(block, 0, "global")
+        merge_epilogue(sch, write_back, self.epilogue)
+        return write_back
+
+    def _vectorize_rows(self, write_back: Any) -> None:
+        """Vectorize the copy of a block of sums along its rows, a tile wide."""
+        *_, row = self.sch.get_loops(write_back)
+        self.sch.vectorize(self.sch.split(row, [None, SIDE])[1])
+
     def _left_copy(self) -> Any:
         """The block that copies the left operand; None if it is read in place."""
         operand = self.what.left
         read = block_info(self.sch, self.block).reads[operand.place].buffer.name
         in_place = read == operand.name and operand.axes[-1] == self.what.k
         return None if in_place else copy_operand(self.sch, self.block, operand)
+
+    def _computed_rows(self, lhs: Any) -> Any:
+        """The block that computes the left operand from an array, for this product alone: it is inlined into the copy,
+        if there is one. None if the operand is a parameter, or is computed otherwise."""
+        sch, name = self.sch, self.what.left.name
+        reader = self.block if lhs is None else lhs
+        found = [p for p in sch.get_producers(reader) if name in map(str, block_info(sch, p).writes)]
+        if len(found) != 1 or not is_copy(sch, found[0]):
+            return None
+        return lhs if lhs is not None and inline(sch, found[0]) else None if lhs is not None else found[0]
 
     def _group_terms(self) -> None:
         """Split the reduction iter into groups: k -> (k // group, k % group), the innermost two."""
@@ -116,7 +177,7 @@ class TileGemm:
     def _operands(self, lhs: Any, rhs: Any) -> tuple[str, str]:
         """The names of the buffers from which tiles are loaded."""
         copies = [None if c is None else block_info(self.sch, c).writes[0].buffer.name for c in (lhs, rhs)]
-        return copies[0] or self.what.left.name, str(copies[1])
+        return copies[0] or self.what.left.name, copies[1] or self.what.right.name
 
     def _lay_out_tiles(self, a: Any, b: Any, packed: bool) -> None:
         """Make each tile contiguous."""

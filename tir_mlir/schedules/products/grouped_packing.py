@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedules.block_queries import block_info, extent_of
 from tir_mlir.schedules.products.contraction import Contraction, Operand
 from tir_mlir.schedules.products.packing import SQUARE
 
@@ -16,6 +16,35 @@ def copy_operand(sch: Schedule, block: Any, operand: Operand) -> Any:
     if read == operand.name:
         return sch.cache_read(block, operand.name, "global")
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))
+
+
+def is_copy(sch: Schedule, block: Any) -> bool:
+    """Whether a block computes each element from one of another array of its type, as patches of images: it may be
+    computed where rows are read."""
+    info = block_info(sch, block)
+    (written, *others), kinds = info.writes, {it.kind for it in info.iter_vars}
+    alone = len(info.reads) == 1 and not others and len(sch.get_consumers(block)) == 1
+    return alone and kinds == {"S"} and info.reads[0].buffer.dtype == written.buffer.dtype
+
+
+WIDE = 64
+"""The most bytes that are copied at once."""
+UNROLLED = 32
+"""The most pieces of a row that are copied without a loop."""
+
+
+def vectorize_rows(sch: Schedule, copy: Any) -> None:
+    """Vectorize the copy of rows of bytes: in pieces as long as the rows of what is read, if they divide its own."""
+    info, (*_, row) = block_info(sch, copy), sch.get_loops(copy)
+    source, length = info.reads[0].buffer.shape[-1], extent_of(sch, row)
+    if length is not None and source is not None and length > source and length % source == 0:
+        pieces, row = sch.split(row, [None, source])
+        if length // source <= UNROLLED:
+            sch.unroll(pieces)
+        length = source
+    if length is not None and length > WIDE:
+        row = sch.split(row, [None, max(n for n in range(1, WIDE + 1) if length % n == 0)])[1]
+    sch.vectorize(row)
 
 
 def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:

@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleW
 from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
-from tir_mlir.schedules.convolutions.conv2d import conv2d
+from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
 from tir_mlir.schedules.producers import with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
@@ -194,6 +194,8 @@ class AutoSchedule:
             fixed = self._fixed(name, HEAVY) | (set(self.blocks) - {name} if self._follows_attention(name) else set())
             if self._reduces_rows(name, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
+            if not sch.get_producers(block):
+                yield "padding", lambda: padding(sch, block, target, threads)
             light = self._light(name) | fixed
             yield "elementwise", lambda: elementwise_chain(sch, block, target, threads, self.reciprocal, light, free)
         if kind is not Kind.SCHEDULED:

@@ -14,7 +14,7 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, iters
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction
-from tir_mlir.schedules.products.gemm_amx import tile_unit
+from tir_mlir.schedules.products.gemm_amx import tile_panels, tile_unit
 from tir_mlir.schedules.products.gemm_dots import dot_panels
 from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, panels
 from tir_mlir.schedules.products.group_sums import group_panels, group_sums
@@ -156,9 +156,10 @@ def _grouped(sch: Schedule, block: Any, read: RegionInfo, target: Target, thread
     except ScheduleError:
         return None
     axes, name = what.right.axes, str(read)
-    if name != what.right.name or sorted(axes) != sorted((what.n, what.k)) or tile_unit(what, target):
+    if name != what.right.name or sorted(axes) != sorted((what.n, what.k)):
         return None
-    width, group = dot_panels(what, target, threads)
+    unit = tile_unit(what, target)
+    width, group = tile_panels(what, unit) if unit else dot_panels(what, target, threads)
     if group < 2:
         return None
     shape = tuple(int(e) for e in read.buffer.shape if e is not None)

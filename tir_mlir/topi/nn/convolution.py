@@ -9,7 +9,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.topi.layouts import Blocked, Layout, layout
 from tir_mlir.topi.nn.padding import padded, window_padding
-from tir_mlir.topi.operands import as_type, described, integer, integers, one_type, refuse, tensor
+from tir_mlir.topi.operands import as_type, described, factor_type, integer, integers, refuse, tensor
 from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.sizes import Size, exact_quotient, floor_quotient, number, same, simple
@@ -55,13 +55,14 @@ def convolve(
     spatial: str,
     out_dtype: str | None,
     names: tuple[str, str] | None = None,
+    pad_value: int = 0,
 ) -> te.Tensor:
     """A convolution of a tensor in one layout with weights in another, to a third. `spatial`: its letters, `HW`.
 
     names: of the blocks that pad and that sum; default `pad_temp` and, in groups, `group_conv2d_nchw`.
     """
     x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
-    dtype = one_type(op, data=x, kernel=w)
+    dtype = factor_type(op, out_dtype, data=x, kernel=w)
     source, weights, target = layouts
     sizes, kernel_sizes = source.sizes(op, "data", x), weights.sizes(op, "kernel", w)
     _check_channels(op, x, w, sizes["C"], kernel_sizes, groups)
@@ -69,7 +70,7 @@ def convolve(
     sides = dict(zip(source.places(spatial), window.padding, strict=True))
     plain = f"{'group_' * (groups > 1)}{op.removeprefix('nn.')}_{target.text.lower()}"
     pad_name, name = names or ("pad_temp", plain)
-    image = padded(x, sides, 0, pad_name)
+    image = padded(x, sides, pad_value, pad_name)
     channels = _Channels(sizes["C"], kernel_sizes, groups, source.factors.get("C") if groups == 1 else None)
     taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
     added = sum_type(dtype, out_dtype)
@@ -81,7 +82,7 @@ def convolve(
         }
         value = image(*source.index({"N": pos["N"], "C": channels.read(pos["C"]), **read_pos}))
         weight = w(*weights.index({"O": pos["C"], "I": channels.inner(), **dict(zip(spatial, taps, strict=True))}))
-        return te.sum(as_type(value, dtype, added) * as_type(weight, dtype, added), axis=[*channels.axes, *taps])
+        return te.sum(as_type(value, x.dtype, added) * as_type(weight, w.dtype, added), axis=[*channels.axes, *taps])
 
     shape = target.shape(op, {"N": sizes["N"], "C": kernel_sizes["O"], **dict(zip(spatial, outs, strict=True))})
     return narrow(te.compute(shape, element, name=name), out_dtype or dtype)
@@ -146,13 +147,14 @@ def _plain(op: str, letters: str, kernel_text: str) -> Any:
         out_dtype: str | None = None,
         groups: int = 1,
         out_layout: str | None = None,
+        pad_value: int = 0,
     ) -> te.Tensor:
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout or kernel_text, f"OI{letters}", kernel_text)
         target = layout(op, "out_layout", out_layout or data_layout, f"NC{letters}", default)
         window = Window.of(op, strides, padding, dilation, len(letters))
         parts = integer(op, "groups", groups, 1)
-        return convolve(op, data, kernel, window, parts, (source, weights, target), letters, out_dtype)
+        return convolve(op, data, kernel, window, parts, (source, weights, target), letters, out_dtype, None, pad_value)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
     operator.__doc__ = f"""Convolution over the axes {", ".join(letters)}: ({default}), ({kernel_text}) -> ({default}).
@@ -160,7 +162,8 @@ def _plain(op: str, letters: str, kernel_text: str) -> Any:
     strides, dilation: one number, or one for each axis; padding: also one for each side (before.., after..).
     groups: channels are in that many groups; as many as channels: depthwise. data_layout, kernel_layout, out_layout:
     any order of the axes, and blocks of channels, as in "{default}16c". float16 and bfloat16 are summed in float32.
-    out_dtype: default that of the data.
+    out_dtype: default that of the data; with "int32", data and kernel may be int8 and uint8. pad_value: what is around
+    the data, such as the zero point of integers.
     """
     return operator
 

@@ -13,7 +13,7 @@ import pytest
 from programs.parsed import parse
 from programs.products import widened
 
-from tir_mlir import Schedule, build, interpret, schedules
+from tir_mlir import Schedule, build, interpret, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import SAPPHIRE_RAPIDS, ZEN4
 from tir_mlir.target.host import features
@@ -127,3 +127,19 @@ def test_the_trace_is_the_schedule():
     sch, again = scheduled(widened(64, 64, 64)), Schedule(widened(64, 64, 64))
     sch.trace.apply_to_schedule(again, remove_postproc=False)
     assert again.mod.script() == sch.mod.script()
+
+
+@pytest.mark.parametrize("rows", [64, 49])
+def test_packed_weights_are_read_in_place_and_the_epilogue_reads_tiles(rows):
+    """No copy of the weights in the call; the result of 49 rows is that of the tiles of 64."""
+    x, w = (te.placeholder(s, "int8", name=n) for n, s in (("X", (rows, 64)), ("W", (32, 64))))
+    y = topi.round_to(topi.multiply(topi.astype(topi.nn.dense(x, w, out_dtype="int32"), "float32"), 0.01), "int8")
+    sch = Schedule(te.create_prim_func([x, w, y]))
+    panels = schedules.prepack(sch, "main", ["W"], target=SAPPHIRE_RAPIDS, threads=1)
+    picked = schedules.auto(sch, target=SAPPHIRE_RAPIDS, threads=1)
+    assert set(picked.values()) == {"gemm"} and on_tiles(sch) and "W_global" not in sch.mod.script()
+    a, b = (RNG.integers(-128, 128, s).astype("int8") for s in ((rows, 64), (32, 64)))
+    c = np.zeros((rows, 32), "int8")
+    interpret(sch, a, panels["W"].apply(b), c)
+    total = (a.astype("int32") @ b.T.astype("int32")).astype("float32") * np.float32(0.01)
+    np.testing.assert_array_equal(c, np.clip(np.rint(total), -128, 127))

@@ -1,0 +1,99 @@
+"""Quantised graphs in integers: what is computed, what stays in floats, and what it is equal to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tir_mlir
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.builder import GraphBuilder
+from tir_mlir.graph.compile import compile_graph
+from tir_mlir.graph.graph import Graph
+
+RNG = np.random.default_rng(3)
+STEP = np.float32(0.02)
+
+
+def layer(weight_zero: int = 0, groups: int = 1, residual: bool = False, zero: int = 3) -> Graph:
+    """quantize(relu(conv2d(dequantize(x), dequantize(w)) + bias)) of 8 channels, perhaps with a sum after it."""
+    b = GraphBuilder()
+    x = b.input("x", (1, 8, 6, 6), "uint8")
+    kernel, scales = RNG.integers(-127, 128, (8, 8 // groups, 3, 3)).astype("int8"), RNG.uniform(0.001, 0.01, 8)
+    image = b.op("dequantize", x, b.constant(STEP), b.constant(np.int32(zero)))
+    zeros = [b.constant(np.int32(weight_zero))] if weight_zero else []
+    scale = b.weight("scale", scales.astype("float32")) if not zeros else b.constant(STEP)
+    weight = b.op("dequantize", b.weight("w", kernel), scale, *zeros, axis=0)
+    y = b.op("nn.conv2d", image, weight, padding=[1] * 4, groups=groups)
+    y = b.op("nn.relu", b.op("add", y, b.weight("bias", RNG.normal(0, 1, (1, 8, 1, 1)).astype("float32"))))
+    y = b.op("quantize", y, b.constant(np.float32(0.05)), out_dtype="uint8")
+    if residual:
+        y = b.op("add", b.op("dequantize", y, b.constant(np.float32(0.05))), image)
+        y = b.op("quantize", y, b.constant(np.float32(0.1)), out_dtype="uint8")
+    b.output(y)
+    return b.finish()
+
+
+def operators(graph: Graph, until: str = "integers") -> str:
+    return compile_graph(graph, until=until).script()
+
+
+def expected(graph: Graph, x: np.ndarray, groups: int) -> np.ndarray:
+    """The numbers by definition, in float64."""
+    image = np.pad(x.astype("float64") - 3, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (2, 3))[0]
+    parts = [
+        np.einsum("chwij,ocij->ohw", a, k)
+        for a, k in zip(np.split(windows, groups), np.split(graph.weights["w"].astype("float64"), groups), strict=True)
+    ]
+    scale = float(STEP) * graph.weights["scale"].astype("float64")[:, None, None]
+    y = np.maximum(np.concatenate(parts) * scale + graph.weights["bias"][0], 0)
+    return np.clip(np.rint(y / float(np.float32(0.05))), 0, 255)
+
+
+@pytest.mark.parametrize("groups", [1, 8])
+def test_results_are_those_of_the_definition(groups):
+    graph, x = layer(groups=groups), RNG.integers(0, 256, (1, 8, 6, 6)).astype("uint8")
+    result = np.asarray(tir_mlir.build(graph, threads=1)(x))
+    np.testing.assert_array_equal(result[0], expected(graph, x, groups))
+
+
+def test_a_convolution_is_of_integers_and_rounds_once():
+    text = operators(layer())
+    assert 'out_dtype="int32"' in text and "pad_value=3" in text
+    assert text.count("R.round_to") == 1 and "R.quantize" not in text and "R.dequantize" not in text
+
+
+def test_a_sum_reads_integers_and_scales_them_for_the_result():
+    text = operators(layer(residual=True))
+    assert text.count("R.round_to") == text.count("R.dequantize") == 2 and "R.quantize" not in text
+
+
+def test_weights_with_a_zero_point_stay_in_floats():
+    assert 'out_dtype="int32"' not in operators(layer(weight_zero=2))
+
+
+def test_convolutions_of_integers_are_products_with_patches_and_depthwise_ones_are_not():
+    assert "R.nn.patches" in operators(layer(), "patches")
+    assert "R.nn.patches" not in operators(layer(groups=8), "patches")
+
+
+def test_patches_are_computed_in_the_function_of_the_product():
+    script = compile_graph(layer(), until="fuse_tir").module.prim_funcs
+    assert any(name.startswith("fused_nn_patches_nn_dense") for name in script)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batches": []}, "no batches"),
+        ({"batches": [1], "method": "mean"}, "no method 'mean'"),
+        ({"batches": [1], "percentile": 3}, "percentile=3"),
+        ({"batches": [1], "keep": ["other"]}, "no product has a weight 'other'"),
+    ],
+)
+def test_calibrate_refuses(options, message):
+    b = GraphBuilder()
+    b.output(b.op("nn.dense", b.input("x", (2, 4), "float32"), b.weight("w", np.ones((3, 4), "float32"))))
+    with pytest.raises(GraphError, match=message):
+        tir_mlir.calibrate(b.finish(), **options)

@@ -1,0 +1,98 @@
+"""Ranges of activations: what numbers of 8 bits stand for, from the numbers that layers see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+
+METHODS = ("min-max", "percentile", "entropy")
+LEVELS = 255
+"""The steps of numbers of 8 bits."""
+BINS = 2048
+"""The bins of a histogram."""
+SHARES = np.linspace(1.0, 0.2, 65)
+"""Of the whole range: the parts that the entropy is computed of."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What an integer q from 0 to 255 stands for: (q - zero) * scale."""
+
+    scale: float
+    zero: int
+
+    @classmethod
+    def of(cls, low: float, high: float) -> Steps:
+        """The steps of a range, which has 0 in it."""
+        low, high = min(low, 0.0), max(high, 0.0)
+        scale = float(np.float32((high - low) / LEVELS)) or 1.0
+        return cls(scale, int(np.clip(np.rint(-low / scale), 0, LEVELS)))
+
+
+class Range:
+    """The numbers of one activation so far: the least, the greatest, and a histogram between them."""
+
+    def __init__(self) -> None:
+        self.low, self.high = 0.0, 0.0
+        self.counts = np.zeros(BINS, np.int64)
+
+    def widen(self, numbers: np.ndarray, name: str) -> None:
+        """Take numbers in. Errors: GraphError for one that is not finite."""
+        low, high = float(numbers.min(initial=0)), float(numbers.max(initial=0))
+        if not np.isfinite([low, high]).all():
+            raise GraphError(f"calibrate: {name} multiplies numbers that are not finite; fix: pass other batches")
+        self.low, self.high = min(self.low, low), max(self.high, high)
+
+    def count(self, numbers: np.ndarray) -> None:
+        """Count numbers, once the range is known."""
+        if self.high > self.low:
+            self.counts += np.histogram(numbers, BINS, (self.low, self.high))[0]
+
+    def steps(self, method: str, percentile: float) -> Steps:
+        """The steps by a method of `METHODS`."""
+        if method == "min-max" or self.high == self.low:
+            return Steps.of(self.low, self.high)
+        edges = np.linspace(self.low, self.high, BINS + 1)
+        return Steps.of(*(_percentile(self.counts, edges, percentile) if method == "percentile" else self._entropy()))
+
+    def _entropy(self) -> tuple[float, float]:
+        """The part of the range whose rounded numbers tell the most of the numbers."""
+        counts = self.counts.copy()
+        counts[min(BINS - 1, int(-self.low / (self.high - self.low) * BINS))] = 0  # 0 is exact in every range
+        divergences = [_divergence(counts, self.low, self.high, share) for share in SHARES]
+        share = float(SHARES[int(np.argmin(divergences))])
+        return self.low * share, self.high * share
+
+
+def method_of(method: object, percentile: object) -> tuple[str, float]:
+    """A method, and the percentage of numbers within. Errors: GraphError."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise GraphError(f"calibrate: there is no method {short_repr(method)}; fix: one of {', '.join(METHODS)}")
+    if isinstance(percentile, bool) or not isinstance(percentile, (int, float)) or not 50 < percentile <= 100:
+        raise GraphError(f"calibrate: percentile={short_repr(percentile)}; fix: a number above 50, up to 100")
+    return method, float(percentile)
+
+
+def _percentile(counts: np.ndarray, edges: np.ndarray, percentile: float) -> tuple[float, float]:
+    """The range without so many of the numbers on either side, half of the rest each."""
+    share = np.cumsum(counts) / max(1, counts.sum())
+    outside = (100 - percentile) / 200
+    first, last = np.searchsorted(share, outside, "right"), np.searchsorted(share, 1 - outside)
+    return float(edges[first]), float(edges[min(int(last) + 1, BINS)])
+
+
+def _divergence(counts: np.ndarray, low: float, high: float, share: float) -> float:
+    """The divergence (Kullback, Leibler 1951) of numbers that are rounded within a part of their range, from all."""
+    centers = (np.arange(BINS) + 0.5) * ((high - low) / BINS) + low
+    steps = Steps.of(low * share, high * share)
+    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero, 0, LEVELS).astype(int)
+    total = np.bincount(rounded, counts, LEVELS + 1)
+    inside = (centers >= low * share) & (centers <= high * share) & (counts > 0)
+    shared = np.bincount(rounded[inside], minlength=LEVELS + 1)
+    spread = np.where(inside, total[rounded] / np.maximum(shared[rounded], 1), 0.0)
+    p, q = counts / max(1, counts.sum()), spread / max(1.0, spread.sum())
+    seen = p > 0
+    return float((p[seen] * np.log(p[seen] / np.maximum(q[seen], 1e-9))).sum())

@@ -1,0 +1,192 @@
+"""Products and convolutions of quantised tensors in integers, between the conversions that a graph has around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.lift_weights import constant_array
+
+SHORT = ("int8", "uint8")
+"""The integers that products and convolutions multiply."""
+
+
+def integers(graph: Graph) -> Graph:
+    """Compute convolutions and products of dequantised tensors on the integers, and round their sums once.
+
+        lv = R.dequantize(x, x_scale, x_zero)            s = x_scale * w_scale / scale
+        lv1 = R.dequantize(w, w_scale)                   lv = R.nn.conv2d(x, w, out_dtype="int32", pad_value=x_zero)
+        lv2 = R.nn.conv2d(lv, lv1) + bias          ->    lv1 = lv - x_zero * R.sum(w)
+        lv3 = R.quantize(R.nn.relu(lv2), scale, zero)    lv2 = R.nn.relu(R.astype(lv1, "float32") * s + bias / scale)
+                                                         lv3 = R.round_to(lv2, "uint8", zero)
+
+    Sums of integers are exact; they are scaled in float32 and rounded to the nearest, ties to even. The graph before
+    rounds in each step, so a result may differ where a number is about halfway between two: by one step. Weights are
+    int8 with zero point 0 and a scale for the tensor or for each output channel; activations are int8 or uint8 with one
+    scale, and a zero point that is a constant. Reshapes and maxima of windows are of the integers, too. What has other
+    operands stays as it is.
+    """
+    return clean(rewritten(graph, RULES))
+
+
+def _product(call: Call, _: Matches) -> ir.Value | None:
+    """conv2d(dequantize(x), dequantize(w)) -> astype(conv2d(x, w) - zero * sum(w), "float32") * scales"""
+    x, w = (call.before(value, _DEQUANTIZE) for value in call.args[:2])
+    if x is None or w is None or len(call.args) != 2 or call.struct_info.dtype != "float32":
+        return None
+    if call.type_of(x.args[0]).dtype not in SHORT or call.type_of(w.args[0]).dtype != "int8":
+        return None
+    zero, channel = _zero(x), _channels(call)
+    if zero is None or _zero(w) != 0 or not _is_single(x, x.args[1]) or channel is None:
+        return None
+    of_weight, of_result = channel
+    single = _is_single(w, w.args[1])
+    if not single and w.attrs["axis"] % len(w.shape) != of_weight:
+        return None
+    padding = {"pad_value": zero} if is_convolution(call) and zero else {}
+    total = call.again([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"})
+    if zero:
+        total = call.emit("subtract", [total, _along(call, _sums(call, w.args[0], zero, of_weight), of_result)])
+    scale = call.emit("multiply", [x.args[1], w.args[1]])
+    scale = scale if single else _along(call, scale, of_result)
+    return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
+
+
+def is_convolution(call: Call) -> bool:
+    """Whether a call is a convolution."""
+    return kind_of(call.op.short) is OperatorKind.CONVOLUTION
+
+
+def _channels(call: Call) -> tuple[int, int] | None:
+    """The axes of the output channels in the weight and in the result of a product; None where they are blocked, or
+    where each row has its own weight."""
+    rank = len(call.shape)
+    if is_convolution(call):
+        kernel, result = call.attrs["kernel_layout"], call.attrs.get("out_layout") or call.attrs["data_layout"]
+        plain = all(name.isalpha() and name.isupper() for name in (kernel, result))
+        return (kernel.index("O"), result.index("C")) if plain else None
+    if len(call.shape_of(call.args[1])) != 2 or len(call.shape_of(call.args[0])) < 2:
+        return None
+    return (0 if call.op.short == "nn.dense" else 1), rank - 1
+
+
+def _sums(call: Call, weight: ir.Value, zero: int, channel: int) -> ir.Value:
+    """zero * the sums of the weights of each output channel, in int32."""
+    wide = call.emit("astype", [weight], {"dtype": "int32"})
+    others = [axis for axis in range(len(call.shape_of(weight))) if axis != channel]
+    total = call.emit("sum", [wide], {"axis": others})
+    return call.emit("multiply", [total, call.number(zero, total)])
+
+
+def _along(call: Call, vector: ir.Value, axis: int) -> ir.Value:
+    """A vector as a tensor that varies along one axis of a result."""
+    (size,) = call.shape_of(vector)
+    rank = len(call.shape)
+    return vector if axis == rank - 1 else call.reshape(vector, [size if a == axis else 1 for a in range(rank)])
+
+
+def _is_single(call: Call, value: ir.Value) -> bool:
+    """Whether a value is one number."""
+    return all(size == 1 for size in call.shape_of(value))
+
+
+def _zero(call: Call) -> int | None:
+    """The zero point of a conversion, if it is a constant number."""
+    if len(call.args) < 3:
+        return 0
+    node = call.rewriter.definition(call.args[2])
+    if node is None or node.kind != "constant":
+        return None
+    array = constant_array(node.node)
+    return int(array) if array.ndim == 0 else 0 if not array.any() else None
+
+
+# --- rounding ---------------------------------------------------------------------------------------------------------
+
+
+def _rounding(call: Call, _: Matches) -> ir.Value | None:
+    """quantize(a * s + b, scale, zero) -> round_to(a * (s / scale) + b / scale, zero)"""
+    zero = _zero(call)
+    if zero is None or not _is_single(call, call.args[1]) or not call.is_weight(call.args[1]):
+        return None
+    if call.type_of(call.args[0]).dtype != "float32" or not _divides(call, call.args[0]):
+        return None
+    value = _divided(call, call.args[0], call.args[1])
+    return call.emit("round_to", [value], {"out_dtype": call.attrs["out_dtype"], "zero_point": zero})
+
+
+def _divides(call: Call, value: ir.Value) -> bool:
+    """Whether a value divided by a number costs nothing: the number goes into scales that are weights."""
+    if call.is_weight(value):
+        return True
+    inner = call.rewriter.definition(value)
+    if inner is None or uses(value) != 1 and inner.op.short != "dequantize":
+        return False
+    if inner.op.short in ("nn.relu", "nn.relu6"):
+        return _divides(call, inner.args[0])
+    if inner.op.short in ("add", "maximum", "minimum"):
+        return all(_divides(call, v) for v in inner.args)
+    if inner.op.short == "multiply":
+        return any(call.is_weight(v) for v in inner.args)
+    return inner.op.short == "dequantize" and call.is_weight(inner.args[1])
+
+
+def _divided(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
+    """A value over a scale, see `_divides`."""
+    if call.is_weight(value):
+        return _weight_over(call, value, scale)
+    inner = call.rewriter.definition(value)
+    if inner is None:
+        raise AssertionError("what divides is computed")
+    if inner.op.short in ("nn.relu", "add", "maximum", "minimum"):
+        return call.emit(inner.op.short, [_divided(call, v, scale) for v in inner.args], inner.attrs)
+    if inner.op.short == "nn.relu6":
+        top = call.emit("divide", [call.number(6, value), scale])
+        return call.emit("minimum", [call.emit("nn.relu", [_divided(call, inner.args[0], scale)]), top])
+    number = 1 if inner.op.short == "dequantize" or call.is_weight(inner.args[1]) else 0
+    args = [call.emit("divide", [v, scale]) if n == number else v for n, v in enumerate(inner.args)]
+    return call.emit(inner.op.short, args, inner.attrs)
+
+
+def _weight_over(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
+    constant = call.rewriter.definition(value)
+    if constant is not None and constant.kind == "constant" and not np.any(constant_array(constant.node)):
+        return value  # a bound of 0 stays a number
+    return call.emit("divide", [value, scale])
+
+
+# --- what moves elements ----------------------------------------------------------------------------------------------
+
+
+def _moved(call: Call, matches: Matches) -> ir.Value | None:
+    """max_pool2d(dequantize(x)) -> dequantize(max_pool2d(x)), and reshapes"""
+    inner = call.of(matches[_INNER])
+    if not all(_is_single(inner, v) for v in inner.args[1:]):
+        return None
+    return call.emit("dequantize", [call.again(inner.args[:1]), *inner.args[1:]], inner.attrs | {"axis": -1})
+
+
+def _back(call: Call, matches: Matches) -> ir.Value | None:
+    """quantize(dequantize(x, scale, zero), scale, zero) -> x"""
+    inner = call.of(matches[_INNER])
+    same = inner.args[1] == call.args[1] and _zero(inner) is not None and _zero(inner) == _zero(call)
+    fits = call.type_of(inner.args[0]).dtype == call.struct_info.dtype and call.is_weight(call.args[1])
+    return inner.args[0] if same and fits and _is_single(call, call.args[1]) else None
+
+
+_DEQUANTIZE = is_op("dequantize")
+_INNER: Any = _DEQUANTIZE(varg_default_wildcard=True)
+_MOVES = is_op("reshape") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
+_SCALE, _ZERO = wildcard(), wildcard()
+RULES = [
+    Rule(_MOVES(_INNER), _moved),
+    Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _back),
+    Rule(is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)(varg_default_wildcard=True), _product),
+    Rule(is_op("quantize")(varg_default_wildcard=True), _rounding),
+]

@@ -1,0 +1,99 @@
+"""Convolutions of integers as products with the patches of their images."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.rewrite import Call, Matches, Rule, is_op, rewritten, wildcard
+from tir_mlir.graph.transforms.clean import clean
+from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
+
+GROUP = 64
+"""Terms of a sum that instructions take at once: long rows of patches are filled up to a multiple of it."""
+CELL = 4
+"""Channels of an image that are copied at once: images with fewer are filled up to it."""
+
+
+def patches(graph: Graph) -> Graph:
+    """Compute convolutions of integers as dense layers, whose rows are the patches of pixels.
+
+        lv = R.nn.conv2d(x, w,                        lv = R.nn.patches(x, kernel=[3, 3])      (a reshape, of one pixel)
+                         data_layout="NHWC",    ->    lv1 = R.nn.dense(lv, w1, out_dtype="int32")
+                         out_dtype="int32")           gv = R.reshape(lv1, [1, 56, 56, 64])
+
+    So they have the instructions of products; patches are computed where the product reads them, a few rows at a time.
+    Reshapes move below pointwise operators. Convolutions in groups, and of sizes that are symbolic, stay as they are.
+    """
+    return clean(rewritten(clean(rewritten(graph, [*RULES, *SIMPLIFY])), SIMPLIFY))
+
+
+def _product(call: Call, _: Matches) -> ir.Value | None:
+    """See `patches`."""
+    image, kernel = call.args
+    attrs, shape, weight = call.attrs, call.shape_of(image), call.shape_of(kernel)
+    if attrs.get("out_dtype") != "int32" or attrs["groups"] != 1 or attrs.get("out_layout") not in (None, "NHWC"):
+        return None
+    if any(isinstance(size, str) for size in (*shape, *weight)) or not call.is_weight(kernel):
+        return None
+    last = call.emit("permute_dims", [kernel], {"axes": [0, 2, 3, 1]})
+    window = {name: attrs[name] for name in ("strides", "padding", "dilation")}
+    window["pad_value"] = attrs.get("pad_value", 0)
+    window["kernel"] = [int(size) for size in weight[2:]]
+    strides, padding = (every(attrs[name], count) for name, count in (("strides", 2), ("padding", 4)))
+    if window["kernel"] == strides == [1, 1] and not any(padding):
+        rows = call.reshape(image, [prod(int(size) for size in shape[:3]), int(weight[1])])
+    else:
+        if int(weight[1]) < CELL and every(attrs["dilation"], 2)[1] == 1:
+            image, last, window = _in_cells(call, image, last, window, strides, padding)
+        length = prod(int(size) for size in call.shape_of(last)[1:])
+        multiple = GROUP if length > GROUP and length % GROUP else 1
+        rows = call.emit("nn.patches", [image], {**window, "multiple": multiple})
+    matrix = _filled(call, last, int(call.shape_of(rows)[1]))
+    return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": "int32"}), call.shape)
+
+
+def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:
+    """A kernel (outputs, height, width, inputs) as a matrix with rows of a length, filled with zeros."""
+    outputs, *others = (int(size) for size in call.shape_of(kernel))
+    matrix, own = call.reshape(kernel, [outputs, prod(others)]), prod(others)
+    return matrix if own == length else call.emit("nn.pad", [matrix], {"pad_width": [0, 0, 0, length - own]})
+
+
+def _in_cells(
+    call: Call, image: ir.Value, kernel: ir.Value, window: dict[str, Any], strides: list[int], padding: list[int]
+) -> tuple[ir.Value, ir.Value, dict[str, Any]]:
+    """An image with few channels, padded, with cells of `CELL` bytes a pixel, as many pixels in one as the window moves
+    on: patches are copied cell by cell. And the kernel and the window for it.
+
+        (1, 224, 224, 3), (64, 7, 7, 3), stride 2   ->   (1, 230, 115, 8), (64, 7, 4, 8), stride 1 along rows
+    """
+    (_, high, wide, channels), (outputs, tall, broad, _) = map(call.shape_of, (image, kernel))
+    step, (top, left, bottom, right) = strides[1], padding
+    cells = -(-int(broad) // step)
+    columns = (int(wide) + left + right - int(broad)) // step + cells
+    more = columns * step - int(wide) - left
+    fill = {"pad_width": [0, 0, top, bottom, left, max(0, more), 0, CELL - int(channels)]}
+    padded = call.emit("nn.pad", [image], {**fill, "pad_value": window["pad_value"]})
+    if more < 0:  # the window does not reach the last pixels
+        padded = call.emit("strided_slice", [padded], {"axes": [2], "begin": [0], "end": [columns * step]})
+    wider = call.emit(
+        "nn.pad", [kernel], {"pad_width": [0, 0, 0, 0, 0, cells * step - int(broad), 0, CELL - int(channels)]}
+    )
+    cell = step * CELL
+    view = call.reshape(padded, [call.shape_of(image)[0], int(high) + top + bottom, columns, cell])
+    taps = {"kernel": [int(tall), cells], "strides": [strides[0], 1], "padding": 0}
+    return view, call.reshape(wider, [outputs, tall, cells, cell]), {**window, **taps}
+
+
+def every(value: object, count: int) -> list[int]:
+    """An attribute that is one number for all, or one for each, in the order top, left, bottom, right."""
+    entries = [int(n) for n in value] if isinstance(value, (list, tuple)) else [int(value)]  # type: ignore[call-overload]
+    return entries * (count // len(entries))
+
+
+_LAST = is_op("nn.conv2d")(wildcard(), wildcard()).has_attr({"data_layout": "NHWC", "kernel_layout": "OIHW"})
+RULES = [Rule(_LAST, _product)]
