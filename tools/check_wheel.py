@@ -25,7 +25,9 @@ import importlib.metadata, os, sys, tir_mlir.sources
 for name in sys.stdin.read().splitlines():
     if not os.path.isfile(tir_mlir.sources.path(name.removeprefix("tir_mlir/"))):
         print(name)
-importlib.metadata.metadata("tir-mlir")["License-Expression"] or sys.exit("no license in the metadata")
+about = importlib.metadata.metadata("tir-mlir")
+about["License-Expression"] or sys.exit("no license in the metadata")
+"](docs/" in about.get_payload() and sys.exit("the page of the package has links that are relative")
 """
 
 
