@@ -13,10 +13,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "journey.svg"
 
-WIDTH, HEIGHT = 960, 456
+WIDTH, HEIGHT = 960, 470
 CARD = 206  # width of one stage
-BASE, TOP = 420, 250  # y of the columns' axis at 0 and at the roof
-INK, SOFT, ACCENT, PALE, LINE = "#1f2430", "#6b7280", "#3f51b5", "#c5cae9", "#d1d5db"
+BASE, TOP = 424, 250  # y of the columns' axis at 0 and at the roof
+STYLE = """
+.ink{fill:#1f2430}.soft{fill:#6b7280}.rule{stroke:#d1d5db}.soft-line{stroke:#6b7280}.ink-line{stroke:#1f2430}
+.paper{fill:#ffffff}.card{fill:#f8f9fc}.bar{fill:#c5cae9}.best{fill:#3f51b5}.arrow{stroke:#3f51b5}
+@media (prefers-color-scheme: dark){
+.ink{fill:#e5e7eb}.soft{fill:#9ca3af}.rule{stroke:#3b4252}.soft-line{stroke:#9ca3af}.ink-line{stroke:#e5e7eb}
+.paper{fill:#1b1f2a}.card{fill:#242a38}.bar{fill:#4a5488}.best{fill:#8c9eff}.arrow{stroke:#8c9eff}}"""
 
 STAGES = (
     (
@@ -52,7 +57,15 @@ vfmadd231ps %ymm13, ...
 vfmadd231ps %ymm15, ...""",
     ),
 )
-NOTED = {"as written": "as written", "vectorize(loop=j_2)": "vectorize", "annotate": "prefetch", "cache_read": "pack"}
+GROUPS = (
+    ("as written", "as written"),
+    ("tiles", "reorder(i, j, k)"),
+    ("B packed", 'cache_read(block=C_rf, read_buffer_index="B"'),
+    ("A packed", 'cache_read(block=C_rf, read_buffer_index="A"'),
+    ("vectors", "unroll(loop=i_2)"),
+    ("last steps", "decompose_reduction"),
+)
+"""The stages of the ladder, and the step that each begins with."""
 
 
 def rungs(page: str) -> list[tuple[str, float]]:
@@ -63,21 +76,36 @@ def rungs(page: str) -> list[tuple[str, float]]:
     return [(step, float(rate)) for step, rate in re.findall(r"^\| `(.+)` \| ([\d.]+) \|$", page[start:], re.M)]
 
 
-def peers(page: str) -> dict[str, float]:
-    """Return the rates of NumPy and of the roof for the same product on one thread."""
-    row = next(line for line in page.splitlines() if line.startswith("| A @ B.T | 1024 x 1024 x 1024 | 1 |"))
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    return {"NumPy": float(cells[4]), "peak": float(cells[8])}
+def stages(steps: list[tuple[str, float]]) -> list[tuple[str, int, float]]:
+    """Return the name, the number of steps and the last rate of each group. Errors: ValueError for an unknown ladder."""
+    starts = []
+    for name, first in GROUPS:
+        found = [number for number, (step, _) in enumerate(steps) if step.startswith(first)]
+        if not found:
+            raise ValueError(f"{PAGE}: no step of the ladder begins with {first}, where the stage {name!r} starts")
+        starts.append(found[0])
+    ends = [*starts[1:], len(steps)]
+    return [(name, end - at, steps[end - 1][1]) for (name, _), at, end in zip(GROUPS, starts, ends, strict=True)]
+
+
+def peers(page: str) -> tuple[dict[str, float], str]:
+    """Return the rates of NumPy and of the roof in the run of the ladder, and its machine."""
+    found = re.search(r"In this run, on\s+an? (.+?), NumPy reaches ([\d.]+) and the\s+peak is ([\d.]+)", page, re.S)
+    if found is None:
+        raise ValueError(f"{PAGE}: the ladder does not say what NumPy reaches and what the peak is")
+    return {"NumPy": float(found[2]), "peak": float(found[3])}, " ".join(found[1].split())
 
 
 def draw(page: str) -> str:
     """Return the picture as SVG."""
+    others, machine = peers(page)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="system-ui, sans-serif"'
         f' role="img" aria-label="From source to machine code">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#ffffff"/>',
+        f"<style>{STYLE}</style>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" class="paper"/>',
         *(part for number, stage in enumerate(STAGES) for part in _stage(number, *stage)),
-        *_columns(rungs(page), peers(page)),
+        *_columns(stages(rungs(page)), others, machine),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -86,58 +114,57 @@ def draw(page: str) -> str:
 def _stage(number: int, title: str, note: str, code: str) -> list[str]:
     x = 24 + number * (CARD + 29)
     parts = [
-        f'<rect x="{x}" y="52" width="{CARD}" height="104" rx="6" fill="#f8f9fc" stroke="{LINE}"/>',
-        _text(x, 28, title, 17, INK, weight=600),
-        _text(x, 44, note, 12, SOFT),
+        f'<rect x="{x}" y="56" width="{CARD}" height="104" rx="6" class="card rule"/>',
+        _text(x, 28, title, 19, weight=600),
+        _text(x, 48, note, 14, "soft"),
     ]
     for row, line in enumerate(code.splitlines()):
-        parts.append(_text(x + 10, 77 + 22 * row, line, 11.5, INK, font="ui-monospace, Menlo, monospace"))
+        parts.append(_text(x + 10, 81 + 22 * row, line, 11.5, font="ui-monospace, Menlo, monospace"))
     if number:
-        parts.append(f'<path d="M{x - 24} 104 h14 m-6 -5 l6 5 l-6 5" fill="none" stroke="{ACCENT}" stroke-width="2"/>')
+        parts.append(f'<path d="M{x - 24} 108 h14 m-6 -5 l6 5 l-6 5" fill="none" class="arrow" stroke-width="2"/>')
     return parts
 
 
-def _columns(steps: list[tuple[str, float]], others: dict[str, float]) -> list[str]:
-    left, right = 34, 866
-    roof = others["peak"]
-    width = (right - left) / len(steps)
+def _columns(groups: list[tuple[str, int, float]], others: dict[str, float], machine: str) -> list[str]:
+    left, right = 34, 846
+    width = (right - left) / len(groups)
+    highest = max(*others.values(), *(rate for _, _, rate in groups))
 
     def height(rate: float) -> float:
-        return (BASE - TOP) * rate / roof
+        return (BASE - TOP) * rate / highest
 
-    title = "1024 x 1024 x 1024, float32, one thread of an AMD EPYC 7003: GFLOP/s after each step of the schedule"
-    parts = [_text(24, 196, title, 13, INK, weight=600)]
+    steps = sum(count for _, count, _ in groups) - 1
+    title = f"A @ B.T, 1024 x 1024 x 1024, float32, one thread: GFLOP/s along the {steps} steps of the schedule"
+    parts = [_text(24, 200, title, 16, weight=600), _text(24, 221, machine, 14, "soft")]
     for name, rate in others.items():
         y = BASE - height(rate)
-        parts.append(f'<path d="M{left} {y:.1f} H{right}" stroke="{SOFT}" stroke-dasharray="4 4"/>')
-        parts.append(_text(right + 8, y + 4, f"{rate:g} {name}", 12, SOFT))
-    for number, (step, rate) in enumerate(steps):
+        parts.append(f'<path d="M{left} {y:.1f} H{right}" class="soft-line" stroke-dasharray="4 4"/>')
+        parts.append(_text(right + 8, y + 5, f"{rate:.0f} {name}", 15, "soft"))
+    best = max(rate for _, _, rate in groups)
+    for number, (name, count, rate) in enumerate(groups):
         x, y = left + number * width, BASE - height(rate)
-        fill = ACCENT if rate > others["NumPy"] else "#7986cb" if rate > 50 else PALE
+        color = "best" if rate == best else "bar"
         parts.append(
-            f'<rect x="{x + 2:.1f}" y="{y:.1f}" width="{width - 4:.1f}" height="{BASE - y:.1f}" rx="2" fill="{fill}">'
-            f"<title>{escape(step)}: {rate:g} GFLOP/s</title></rect>"
+            f'<rect x="{x + 18:.1f}" y="{y:.1f}" width="{width - 36:.1f}" height="{BASE - y:.1f}" rx="3" class="{color}">'
+            f"<title>{escape(name)}: {rate:g} GFLOP/s</title></rect>"
         )
-        parts.append(_text(x + width / 2, y - 6, f"{rate:.0f}", 10.5, INK, anchor="middle"))
-    parts.append(f'<path d="M{left} {BASE} H{right}" stroke="{INK}"/>')
-    valley = left + 14 * width
-    note = "tiles and packed copies are put in place for the last steps"
-    parts.append(_text(valley, BASE - 30, note, 12, SOFT, anchor="middle"))
-    for number, (step, _) in enumerate(steps):
-        name = next((short for start, short in NOTED.items() if step.startswith(start)), "")
-        if name and not any(s.startswith(step.split("(")[0] + "(") and name == "pack" for s, _ in steps[:number]):
-            x = left + (number + 0.5) * width
-            parts.append(f'<path d="M{x:.1f} {BASE + 2} v6" stroke="{SOFT}"/>')
-            parts.append(_text(x, BASE + 22, name, 12, INK, anchor="middle"))
+        inside = height(rate) > 40  # where no line of a peer crosses it
+        on = ("ink", -7) if not inside else ("paper" if rate == best else "ink", 22)
+        parts.append(_text(x + width / 2, y + on[1], f"{rate:.0f}", 17, on[0], weight=600, anchor="middle"))
+        parts.append(_text(x + width / 2, BASE + 20, name, 15, anchor="middle"))
+        if number:
+            parts.append(_text(x + width / 2, BASE + 38, f"{count} steps", 13, "soft", anchor="middle"))
+    parts.append(f'<path d="M{left} {BASE} H{right}" class="ink-line"/>')
     return parts
 
 
 def _text(
-    x: float, y: float, text: str, size: float, fill: str, weight: int = 400, anchor: str = "start", font: str = ""
-) -> str:
+    x: float, y: float, text: str, size: float, color: str = "ink", weight: int = 400, anchor: str = "start",
+    font: str = "",
+) -> str:  # fmt: skip
     family = f' font-family="{font}"' if font else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" font-weight="{weight}" text-anchor="{anchor}"'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" class="{color}" font-weight="{weight}" text-anchor="{anchor}"'
         f'{family} xml:space="preserve">{escape(text)}</text>'
     )
 
