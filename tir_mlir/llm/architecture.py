@@ -31,7 +31,7 @@ class Architecture:
     def layers(self) -> Any:
         return self.base.layers
 
-    def name(self, parameter: nn.Parameter) -> str:
+    def name(self, parameter: torch.Tensor) -> str:
         """The name of a parameter in files."""
         return next(name for name, each in self.model.named_parameters() if each is parameter)
 

@@ -1,0 +1,111 @@
+"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT ANSWER`."""
+
+from __future__ import annotations
+
+import base64
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tir_mlir.dialect.diagnostics import ArgumentError, TirError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
+from tir_mlir.llm.architecture import Architecture, Layer, Scores, architecture_of, cache_shape
+from tir_mlir.llm.description import Description, Form
+
+SCORES = 1 << 23
+"""Weights of the scores that are rounded and packed at a time."""
+LANES = 256
+"""A multiple of the columns of panels."""
+
+
+def describe(folder: Path, chunk: int, context: int) -> Description:
+    """The description of the model of a folder. Raises ArgumentError."""
+    architecture = architecture_of(folder)
+    model, base = architecture.model, architecture.base
+    names = dict(model.named_parameters(remove_duplicate=False))
+    first, head = model.get_input_embeddings(), model.get_output_embeddings()
+    if type(first) is not torch.nn.Embedding:
+        raise ArgumentError(f"{type(first).__name__}: only torch.nn.Embedding is supported for tokens")
+    embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
+    rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
+    layers, forms = _layers(architecture, rotary[0].shape[1], chunk)
+    tokens, width = first.weight.shape
+    scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
+    tensors = {f"norm.{name}": _name(names, each) for name, each in base.norm.named_parameters()}
+    tensors |= {f"head.{name}": _name(names, each) for name, each in head.named_parameters()}
+    module = Scores(base.norm.to_empty(device="cpu"), width, scored, head.bias is not None).eval()
+    scores = _text(from_torch(module, (torch.zeros(1, 1, width),), name="scores"), tensors)
+    tied = {of_head: embedding} if getattr(architecture.config, "tie_word_embeddings", False) else {}
+    shapes = {name: tuple(each.shape) for name, each in names.items()}
+    angles = tuple(base64.b64encode(table.tobytes()).decode() for table in rotary)
+    columns = rotary[0].shape[1]
+    return Description(
+        shapes, tied, embedding, layers, forms, scores, tensors, scored, (angles[0], angles[1]), columns
+    )  # fmt: skip
+
+
+def _name(names: Mapping[str, Any], parameter: Any) -> str:
+    """The last name of a parameter: that of the scores, where they are the rows of tokens."""
+    return [name for name, each in names.items() if each is parameter][-1]
+
+
+def _layers(architecture: Architecture, angles: int, chunk: int) -> tuple[list[Any], list[Form]]:
+    """The form of each layer, with its tensors, and the forms."""
+    known: dict[Any, int] = {}
+    layers, forms = [], []
+    for number, layer in enumerate(architecture.layers):
+        prefix = f"{architecture.layer_prefix}{number}."
+        shapes = tuple((name, tuple(p.shape)) for name, p in layer.named_parameters())
+        key = type(layer), architecture.window(number), shapes
+        tensors = {f"layer.{name}": prefix + name for name, _ in shapes}
+        if key not in known:
+            known[key] = len(forms)
+            forms.append(_form(architecture, layer, key[1], angles, chunk, tensors))
+        layers.append((known[key], tensors))
+    return layers, forms
+
+
+def _form(
+    architecture: Architecture, layer: Any, window: int | None, angles: int, chunk: int, tensors: Mapping[str, str]
+) -> Form:
+    width = architecture.model.get_input_embeddings().weight.shape[1]
+    x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, angles, device="meta")
+    heads, columns = cache_shape(layer, x, angle, angle)
+    module = Layer(layer.to_empty(device="cpu"), window).eval()
+    cache = torch.zeros(1, heads, 2, columns)
+    dynamic = dict.fromkeys(("x", "cos", "sin", "positions")) | dict.fromkeys(("keys", "values"), {2: "capacity"})
+    texts = []
+    for name, rows in (("one", 1), ("chunk", chunk)):
+        shapes = (width, angles, angles)  # of different tensors: torch.export makes one input of the same
+        inputs = (*(torch.zeros(1, rows, n) for n in shapes), torch.arange(rows), cache, cache.clone())
+        texts.append(_text(from_torch(module, inputs, dynamic=dynamic, mutated="in_place", name=name), tensors))
+    layer.to_empty(device="meta")
+    return Form(texts[0], texts[1], heads, columns)
+
+
+def _text(graph: Any, tensors: Mapping[str, str]) -> str:
+    """The text of a graph whose weights are all in the files. Raises ArgumentError."""
+    extra = [name for name in graph.weights if name not in tensors]
+    if extra:
+        raise ArgumentError(f"{graph.name}: {', '.join(extra)} is computed when the model is made, and in no file")
+    with entered():
+        return str(graph.module.mlir)
+
+
+def main(folder: str, chunk: str, context: str, answer: str) -> None:
+    """Write the description, or the text of an error."""
+    warnings.simplefilter("ignore")
+    try:
+        found = describe(Path(folder), int(chunk), int(context)).text()
+    except TirError as error:
+        found = f"error: {error}"
+    Path(answer).write_text(found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,112 @@
+"""What a language model computes, without weights: found by torch and transformers in a process of their own, whose
+memory is free afterwards, and kept in the cache."""
+
+from __future__ import annotations
+
+import base64
+import importlib.metadata
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.graph import Graph
+from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.script.module import IRModule
+
+KIND = "language models"
+
+
+@dataclass(frozen=True)
+class Form:
+    """Layers of one form: the text of a graph for one token and of one for a chunk; the heads and columns of keys and
+    values."""
+
+    one: str
+    chunk: str
+    heads: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """tensors: the shape of each in the files; tied: names that may be missing, and the tensors that they are.
+    embedding: the tensor of the rows of tokens; layers: of each, the number of its form, and its tensors by their names
+    in the graph; scores: the text of the graph of so many scores, and its tensors; rotary: cosines and sines, float32
+    [positions, columns], as base64."""
+
+    tensors: Mapping[str, tuple[int, ...]]
+    tied: Mapping[str, str]
+    embedding: str
+    layers: list[tuple[int, Mapping[str, str]]]
+    forms: list[Form]
+    scores: str
+    score_tensors: Mapping[str, str]
+    scored: int
+    rotary: tuple[str, str]
+    columns: int
+
+    @property
+    def angles(self) -> tuple[np.ndarray, np.ndarray]:
+        """Cosines and sines [positions, columns]."""
+        cos, sin = (np.frombuffer(base64.b64decode(text), np.float32).reshape(-1, self.columns) for text in self.rotary)
+        return cos, sin
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def described(folder: Path, chunk: int, context: int) -> Description:
+    """The description of the model that a folder's config.json names, for chunks of so many tokens. Raises
+    ArgumentError for one that is not supported, or without transformers."""
+    config = folder / "config.json"
+    if not config.exists():
+        raise ArgumentError(f"{folder}: there is no config.json; fix: the folder that save_pretrained writes")
+    key = store.digest(
+        fingerprint.installation(), fingerprint.package(), config.read_text(), str((chunk, context)), _version()
+    )
+    found = store.load(KIND, key)
+    if found is None:
+        found = _asked(folder, chunk, context)
+        if fingerprint.package_unchanged():
+            store.save(KIND, key, found)
+    facts: dict[str, Any] = json.loads(found)
+    facts["tensors"] = {name: tuple(shape) for name, shape in facts["tensors"].items()}
+    facts["forms"] = [Form(**form) for form in facts["forms"]]
+    return Description(**facts)
+
+
+def graph_of(text: str, name: str, arrays: Mapping[str, np.ndarray]) -> Graph:
+    """The graph of a text, with these weights."""
+    with entered():
+        return Graph(IRModule(ir.Module.parse(text)), arrays, name)
+
+
+def _version() -> str:
+    try:
+        return " ".join(importlib.metadata.version(name) for name in ("torch", "transformers"))
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
+
+
+def _asked(folder: Path, chunk: int, context: int) -> bytes:
+    """What `describe` finds, in a process of its own."""
+    with tempfile.TemporaryDirectory() as temporary:
+        out = Path(temporary, "answer")
+        command = [sys.executable, "-m", "tir_mlir.llm.describe", str(folder), str(chunk), str(context), str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not out.exists():
+            raise ArgumentError(f"{folder}: its description failed\n{done.stderr[-2000:]}")
+        answer = out.read_bytes()
+    if answer.startswith(b"error: "):
+        raise ArgumentError(answer.decode().removeprefix("error: "))
+    return answer
