@@ -23,14 +23,16 @@ def emit(
     explicit: Mapping[str, Any],
     sizes: Sizes,
     names: Sequence[str],
+    makes: Sequence[TensorType] | None = None,
 ) -> Node:
     """A node of an operator: a named linalg op that computes the same, else a call. Errors: GraphError.
 
-    names: of the results; the first one is repeated if there are fewer.
+    names: of the results; the first one is repeated if there are fewer. makes: the types of the results, where the
+    caller knows them.
     """
     attributes = complete(operator, explicit, sizes)
     values, types = [v for v, _ in inputs], [t for _, t in inputs]
-    results = infer(operator, types, attributes, sizes)
+    results = infer(operator, types, attributes, sizes) if makes is None else list(makes)
     named = [*names, *[names[0]] * (len(results) - len(names))]
     if form := named_linalg_form(operator, types, results, attributes):
         return create.named_linalg(form, operator.name, values, results[0], named[0])

@@ -159,20 +159,33 @@ class Call:
     def shape(self) -> tuple[int | str, ...]:
         return self.struct_info.shape
 
-    def emit(self, name: str, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
-        """The result of a new call of an operator."""
+    def emit(
+        self,
+        name: str,
+        args: Sequence[ir.Value],
+        attrs: Mapping[str, Any] | None = None,
+        makes: TensorType | None = None,
+    ) -> ir.Value:
+        """The result of a new call of an operator. makes: its type, where that is known: else it is inferred."""
         operator, operands = find_operator(name), [(v, self.type_of(v)) for v in args]
-        module, sizes = self.rewriter.module, self.rewriter.sizes
+        module, sizes, types = self.rewriter.module, self.rewriter.sizes, None if makes is None else [makes]
         with ir.InsertionPoint(self.node.op):
-            return self.rewriter.add(emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1]))
+            return self.rewriter.add(emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1], types))
 
-    def again(self, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None) -> ir.Value:
-        """The result of a call of the same operator."""
-        return self.emit(self.op.short, args, self.attrs if attrs is None else attrs)
+    def again(
+        self, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None, makes: TensorType | None = None
+    ) -> ir.Value:
+        """The result of a call of the same operator; see `emit`."""
+        return self.emit(self.op.short, args, self.attrs if attrs is None else attrs, makes)
 
     def reshape(self, value: ir.Value, shape: Sequence[int | str]) -> ir.Value:
-        """The result of a reshape."""
-        return self.emit("reshape", [value], {"shape": list(shape)})
+        """The result of a reshape to a shape without sizes that are inferred."""
+        made = TensorType(tuple(shape), self.type_of(value).dtype)
+        return self.emit("reshape", [value], {"shape": list(shape)}, made)
+
+    def permute(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """The result of a permutation of axes."""
+        return self.emit("permute_dims", [value], {"axes": list(axes)}, permuted(self.type_of(value), axes))
 
     def number(self, value: float, like: ir.Value) -> ir.Value:
         """A constant of no dimensions, of the element type of another value."""
@@ -204,6 +217,11 @@ class Call:
         """The call that computes a value, if it is of such an operator."""
         call = self.rewriter.definition(value)
         return call if call is not None and op.match(call.op) else None
+
+
+def permuted(type_: TensorType, axes: Sequence[int]) -> TensorType:
+    """A type with its axes in another order."""
+    return TensorType(tuple(type_.shape[axis] for axis in axes), type_.dtype)
 
 
 def uses(value: ir.Value) -> int:

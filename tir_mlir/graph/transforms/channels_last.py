@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
-from tir_mlir.graph.rewrite import Call, Matches, Rewriter, Rule, is_kind, is_op, rewritten, wildcard
+from tir_mlir.graph.rewrite import Call, Matches, Rewriter, Rule, is_kind, is_op, permuted, rewritten, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import CONVERTED, simplify
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
@@ -37,23 +37,24 @@ def channels_last(graph: Graph) -> Graph:
 
 def _in_last(call: Call, _: Matches) -> ir.Value:
     """max_pool2d(x) -> permute(max_pool2d(permute(x), layout="NHWC"))"""
-    image = call.emit("permute_dims", call.args[:1], {"axes": _TO_LAST})
-    return _from_last(call, call.again([image], {**call.attrs, "layout": "NHWC"}))
+    image = call.permute(call.args[0], _TO_LAST)
+    made = permuted(call.struct_info, _TO_LAST)
+    return _from_last(call, call.again([image], {**call.attrs, "layout": "NHWC"}, made))
 
 
 def _convolution(call: Call, _: Matches) -> ir.Value:
     """conv2d(x, w) -> permute(conv2d(permute(x), w, data_layout="NHWC"))"""
-    image = call.emit("permute_dims", call.args[:1], {"axes": _TO_LAST})
+    image = call.permute(call.args[0], _TO_LAST)
     attrs = {name: value for name, value in call.attrs.items() if name != "out_layout"} | {"data_layout": "NHWC"}
     kernel = call.args[1]
     if _is_depthwise(call):
-        kernel = call.emit("permute_dims", [kernel], {"axes": [2, 3, 0, 1]})
+        kernel = call.permute(kernel, [2, 3, 0, 1])
         attrs["kernel_layout"] = "HWOI"
-    return _from_last(call, call.again([image, kernel], attrs))
+    return _from_last(call, call.again([image, kernel], attrs, permuted(call.struct_info, _TO_LAST)))
 
 
 def _from_last(call: Call, image: ir.Value) -> ir.Value:
-    return call.emit("permute_dims", [image], {"axes": _TO_FIRST})
+    return call.permute(image, _TO_FIRST)
 
 
 def _is_depthwise(call: Call) -> bool:
@@ -72,7 +73,8 @@ def _sink(call: Call, _: Matches) -> ir.Value | None:
         return None
     if not all(_is_free(call, v) for v in call.args):
         return None
-    image = call.again([_in_last_layout(call, v) for v in call.args], attrs)
+    made = permuted(call.struct_info, _TO_LAST) if len(call.shape) == 4 else call.struct_info
+    image = call.again([_in_last_layout(call, v) for v in call.args], attrs, made)
     return _from_last(call, image) if len(call.shape) == 4 else image
 
 
@@ -112,7 +114,7 @@ def _in_last_layout(call: Call, value: ir.Value) -> ir.Value:
     if (source := _source(call, value)) is not None or all(size == 1 for size in shape):
         return value if source is None else source
     full = value if len(shape) == 4 else call.reshape(value, [1] * (4 - len(shape)) + list(shape))
-    return call.emit("permute_dims", [full], {"axes": _TO_LAST})
+    return call.permute(full, _TO_LAST)
 
 
 _X, _W, _PERMUTE = wildcard(), wildcard(), is_op("permute_dims")

@@ -46,7 +46,7 @@ def _fold(call: Call, matches: Matches) -> ir.Value | None:
         kernel = product.args[1]
         scales = _along(call, scale, _output_channel(product), len(call.shape_of(kernel)))
         weights = call.emit("multiply", [kernel, scales])
-        data = call.emit(product.op.short, [product.args[0], weights], product.attrs)
+        data = call.emit(product.op.short, [product.args[0], weights], product.attrs, product.struct_info)
     if bias is None:
         return call.emit("add", [data, along(shift)])
     scaled = call.emit("multiply", [bias, along(scale)])

@@ -38,7 +38,7 @@ def _same_order(call: Call, _: Matches) -> ir.Value | None:
 def _one_permutation(call: Call, matches: Matches) -> ir.Value:
     """permute_dims(permute_dims(x, p), q) -> permute_dims(x, p[q])"""
     inner = _axes(call.of(matches[_PERMUTED]))
-    return call.emit("permute_dims", [matches[_X]], {"axes": [inner[a] for a in _axes(call)]})
+    return call.permute(matches[_X], [inner[a] for a in _axes(call)])
 
 
 def _moved_ones(call: Call, _: Matches) -> ir.Value | None:
