@@ -11,10 +11,10 @@ from mlir import ir
 
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, read_type
-from tir_mlir.dialect.ir import View, attrs, direct_ops, module_of, symbol
+from tir_mlir.dialect.ir import EachView, View, attrs, direct_ops, module_of, symbol
 
 
-class Node(View):
+class Node(View, metaclass=EachView):
     """An op of a graph that computes tensors: a named linalg op, a call, or a constant."""
 
     @property
@@ -75,7 +75,7 @@ class Node(View):
         return f"node {', '.join(self.names)}: {self.operator or self.kind}"
 
 
-class TensorFunc(View):
+class TensorFunc(View, metaclass=EachView):
     """A function on tensors: a graph, a group, or what a node calls."""
 
     @property

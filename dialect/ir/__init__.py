@@ -65,6 +65,7 @@ from tir_mlir.dialect.ir.symbols import symbols_kept as symbols_kept
 from tir_mlir.dialect.ir.views import TENSOR_LEVEL as TENSOR_LEVEL
 from tir_mlir.dialect.ir.views import Block as Block
 from tir_mlir.dialect.ir.views import Buffer as Buffer
+from tir_mlir.dialect.ir.views import EachView as EachView
 from tir_mlir.dialect.ir.views import Func as Func
 from tir_mlir.dialect.ir.views import Iter as Iter
 from tir_mlir.dialect.ir.views import Loop as Loop

@@ -9,6 +9,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.memo import remembered
 from tir_mlir.dialect.ir.views import is_program
 
@@ -22,6 +23,8 @@ class KeptSymbols(type(threading.RLock())):  # type: ignore[misc]
 
     def __init__(self, module: ir.Operation) -> None:
         self.module, self.table = module, ir.SymbolTable(module)
+        self.found: dict[str, ir.Operation] = {}
+        """Symbols that were looked up, by name."""
         self.contents: dict[Any, ir.Operation] | None = None
         self.programs: dict[str, list[str]] | None = None
         self.count = _count(module)
@@ -61,7 +64,7 @@ def kept_symbols(module: ir.Operation) -> KeptSymbols | None:
     """The symbols that are kept of a module; None if none are."""
     for held in _state.kept:
         kept = held()
-        if kept is not None and kept.is_entered() and kept.module == module:
+        if kept is not None and kept.is_entered() and (kept.module is module or kept.module == module):
             return kept
     return None
 
@@ -79,8 +82,14 @@ def _made_table(module: ir.Operation) -> ir.SymbolTable:
 
 def symbol(module: ir.Module | ir.Operation, name: str) -> ir.Operation | None:
     """The op of a module with a symbol name; None if there is none. Requires what `symbol_table` does."""
-    table = symbol_table(module.operation)
-    return table[name].operation if name in table else None
+    operation = module.operation
+    kept = kept_symbols(operation) if _state.kept else None
+    if kept is None:
+        table = _made_table(operation)
+        return table[name].operation if name in table else None
+    if name not in kept.found and name in kept.table:
+        kept.found[name] = kept.table[name].operation
+    return kept.found.get(name)
 
 
 def symbol_added(op: ir.Operation) -> None:
@@ -103,5 +112,6 @@ def erase_symbol(op: ir.Operation) -> None:
             kept.programs = None
         else:
             kept.contents = None
+        kept.found.pop(attrs.get(op, "sym_name"), None)
         kept.table.erase(op)
         kept.count -= 1

@@ -117,6 +117,13 @@ class _OneView(type):
         return view
 
 
+class EachView(_OneView):
+    """Makes a view for each call: what is asked of ops that change all the time is not kept."""
+
+    def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
+        return type.__call__(cls, op)
+
+
 class View(metaclass=_OneView):
     """Base class of loops, blocks and functions: an op with an id. One view per op while modules are frozen."""
 

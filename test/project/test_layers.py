@@ -117,7 +117,7 @@ PARTS: dict[str, str] = {
     "graph.fronts.onnx_model": ". fronts fronts.onnx_operators",
     "graph.fronts.onnx_operators": "fronts operators",
     "graph.fronts.torch_compile": ". fronts.aten fronts.torch_export",
-    "graph.fronts.torch_export": ". fronts fronts.aten operators",
+    "graph.fronts.torch_export": ". fronts fronts.aten operators units",
     "graph.precision": ". operators rewrite transforms",
     "graph.profiling": ". memory transforms",
     "graph.replacing": ". units",

@@ -30,7 +30,7 @@ from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
 from tir_mlir.graph.units.asking import FAST, FULL, optimize_option
-from tir_mlir.runtime import workers
+from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.target import Target
 
 
@@ -162,7 +162,7 @@ def compile_graph(
     has, scanned = frozenset[str | OperatorKind](), None
     if first == 0 and are_own_stages() and last > _number(_FIRST_WITH_WORKERS):
         with entered():
-            workers.start(_EACH * len(graph.module.mlir.body.operations), WORK)
+            start_workers(len(graph.module.mlir.body.operations))
     for stage in STAGES[first:last]:
         if stage.only_for is not None and scanned is not graph:
             has, scanned = _nodes_of(graph), graph
@@ -179,17 +179,6 @@ def compile_graph(
 
 
 _FIRST_WITH_WORKERS = "legalize"
-_EACH = 0.05
-"""CPU seconds of worker processes for an operator, about: to know whether they pay."""
-WORK = (
-    "tir_mlir.graph.units.operator_unit:make",
-    "tir_mlir.graph.units.fusion_unit:facts",
-    "tir_mlir.graph.units.panels_unit:pack",
-    "tir_mlir.graph.units.schedule_unit:schedule",
-    "tir_mlir.graph.units.memory_unit:scratch",
-    "tir_mlir.code_units.unit_code:compile_unit",
-)
-"""What workers are asked for in a build: they import it while the first stages run here."""
 
 
 def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:

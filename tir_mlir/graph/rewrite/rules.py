@@ -95,6 +95,11 @@ class Rewriter:
             self._calls[node.op] = Call(self, node)
         return self._calls[node.op]
 
+    def operands_change(self, op: ir.Operation) -> None:
+        """Another value takes the place of an operand of an op."""
+        if (reader := self._calls.get(op)) is not None:
+            reader.forget_operands()
+
     def type_of(self, value: ir.Value) -> TensorType:
         """The type of a value."""
         if value not in self._types:
@@ -140,11 +145,18 @@ class Call:
         self.rewriter, self.node = rewriter, node
         self.kind, self.op, self.attrs = rewriter.facts(node)
         self.kinds = ("constant",) if self.kind == "constant" else ("call",)
+        self._args: list[ir.Value] | None = None
 
     @property
     def args(self) -> list[ir.Value]:
         """Its operands, which are tensors; all else is an attribute."""
-        return self.node.inputs
+        if self._args is None:
+            self._args = self.node.inputs
+        return self._args
+
+    def forget_operands(self) -> None:
+        """They change."""
+        self._args = None
 
     @property
     def all_attrs(self) -> dict[str, Any]:
@@ -197,7 +209,10 @@ class Call:
 
     def replace(self, value: ir.Value) -> None:
         """Put a value in the place of its result: it is dead then."""
-        self.node.results[0].replace_all_uses_with(value)
+        result = self.node.results[0]
+        for use in result.uses:
+            self.rewriter.operands_change(use.owner.operation)
+        result.replace_all_uses_with(value)
 
     def type_of(self, value: ir.Value) -> TensorType:
         return self.rewriter.type_of(value)

@@ -38,9 +38,9 @@ def merge_equal_nodes(func: TensorFunc) -> int:
     The replaced nodes are dead. Calls of packed functions are left alone.
     """
     first_nodes: dict[Any, Node] = {}
-    merged = 0
+    merged, packed = 0, _packed(func)
     for node in func.nodes:
-        if node.kind == encoding.PACKED:
+        if packed and _callee(node.op) in packed:
             continue
         first = first_nodes.setdefault(_key(node), node)
         if first is not node:
@@ -65,12 +65,21 @@ def erase_dead_nodes(func: TensorFunc) -> int:
 
     Calls of packed functions stay: they may have effects.
     """
-    erased = 0
+    erased, packed = 0, _packed(func)
     for op in reversed(direct_ops(func.op)[:-1]):
-        if not is_used(op) and not (op.name == "func.call" and Node(op).kind == encoding.PACKED):
+        if not is_used(op) and not (packed and _callee(op) in packed):
             op.erase()
             erased += 1
     return erased
+
+
+def _packed(func: TensorFunc) -> set[str]:
+    """The names of what stands for packed functions in the module of a graph."""
+    return {callee.name for callee in tensor_funcs(func.module) if callee.kind == encoding.PACKED}
+
+
+def _callee(op: ir.Operation) -> str | None:
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value if op.name == "func.call" else None
 
 
 def drop_unused_inputs(func: TensorFunc, weights_only: bool = True) -> None:
@@ -119,8 +128,8 @@ def _called(functions: Sequence[ir.Operation]) -> set[str]:
     callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "func.call":
-            callees.add(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        if (callee := _callee(op)) is not None:
+            callees.add(callee)
         return ir.WalkResult.ADVANCE
 
     for function in functions:

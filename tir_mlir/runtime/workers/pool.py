@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.runtime.cache import fingerprint
 from tir_mlir.runtime.tools.toolchain import cache_folder
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.target.host import cores
@@ -55,7 +56,7 @@ class Pool:
         with self._lock:
             self._renew()
             missing = min(count() - 1, int(work / PAYS)) - len(self._idle) - len(self._taken)
-            if missing > 0 and can_start():
+            if missing > 0 and can_start() and fingerprint.package_unchanged():  # else they would load other sources
                 own_environment = environment()
                 try:
                     self._idle += [Worker(functions, own_environment) for _ in range(missing)]

@@ -20,6 +20,7 @@ from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, contr
 from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
+from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.runtime.progress import followed
 
 
@@ -72,6 +73,7 @@ def from_torch(
     shapes = _one(dynamic_shapes, dynamic)
 
     def imported() -> Any:
+        start_workers(given_model.number_of_operators(module))  # its build follows
         program, names, from_two = exported(module, example_inputs, example_kwargs, shapes)
         decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
         return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()

@@ -33,6 +33,12 @@ def as_module(model: Any) -> Any:
     return _of_function(model)
 
 
+def number_of_operators(model: Any) -> int:
+    """About how many operators a model has."""
+    parts = model.graph.nodes if isinstance(model, torch.export.ExportedProgram) else model.modules()
+    return sum(1 for _ in parts)
+
+
 def warn_of_training(model: Any) -> None:
     """Warn if a module is in training mode and has layers that compute something else then."""
     if not isinstance(model, torch.nn.Module):
