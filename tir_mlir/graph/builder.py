@@ -287,7 +287,7 @@ class GraphBuilder:
         """What the graph returns, in order."""
         checked = self._as_values("the result", values)
         self._outputs = checked
-        with entered():
+        with entered(), self._kept():
             counts = self._counts([v.type for v in checked])
             if counts and self.func.kind == encoding.REGION:
                 raise GraphError(
