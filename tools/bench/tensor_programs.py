@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tir_mlir import te
+from tir_mlir import te, topi
 from tir_mlir.script import PrimFunc
 
 SUMS = {"int8": "int32", "float16": "float32", "bfloat16": "float32"}
@@ -38,6 +38,13 @@ def any_product() -> PrimFunc:
     m, n, k = te.var("m"), te.var("n"), te.var("k")
     a, b, r = _input((m, k), name="A"), _input((k, n), name="B"), te.reduce_axis((0, k), name="r")
     return te.create_prim_func([a, b, _compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")])
+
+
+def by_group(m: int, n: int, k: int) -> PrimFunc:
+    """Y[m, n] = X[m, k] @ W[n, k].T for X of int8: as `dequantized`, with sums of int32 in a group."""
+    x, q = _input((m, k), "int8", name="X"), _input((n, k // 2), "uint8", name="Q")
+    s = _input((n, k // GROUP), name="S")
+    return te.create_prim_func([x, q, s, topi.dense_groups(x, q, s, group_size=GROUP)])
 
 
 def dequantized(m: int, n: int, k: int, integers: bool = False) -> PrimFunc:

@@ -1,7 +1,8 @@
 """Products with weights of 4 bits, two per byte, against products of floats and of int8.
 
 With floats, groups of 32 weights have one scale. The weights are stored by output: byte j of a group holds its values j
-and j + 16. With int8, sums are int32.
+and j + 16. With int8, sums are int32; by group, each sum of a group is int32 and has one scale, and one row is compared
+with a loop that only reads as many bytes.
 """
 
 from __future__ import annotations
@@ -10,20 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+import bandwidth
 import byhand
 import peers
 import tensor_programs
 from contest import Contest, Contestant, Goal, Work
-from ours import scheduled
+from ours import Scheduled, scheduled
+from tir_mlir import Schedule, schedules
 
 from .entering import contest
 
 SHAPES = ((1, 4096, 4096), (32, 4096, 4096))
+GROUP_SHAPES = ((1, 4096, 4096), (8, 4096, 4096), (512, 4096, 4096))
 GOALS = (Goal(3.0, ("torch",)), Goal(1.5, ("torch int8",)))
 
 
 def works(threads: Sequence[int]) -> list[Work]:
-    return [make(shape, t) for make in (product, integer_product) for shape in SHAPES for t in threads]
+    old = [make(shape, t) for make in (product, integer_product) for shape in SHAPES for t in threads]
+    return [*old, *(group_product(shape, t) for shape in GROUP_SHAPES for t in threads)]
 
 
 def product(shape: tuple[int, int, int], threads: int) -> Work:
@@ -43,6 +48,40 @@ def integer_product(shape: tuple[int, int, int], threads: int) -> Work:
         "A @ W.T, int4 weights, int8", f"{m}x{n}x{k}", "int8", threads, "GOP/s", 2.0 * m * n * k,
         m * k + n * k / 2, 4.0 * m * n, lambda: _integer_contest(m, n, k, threads), GOALS,
     )  # fmt: skip
+
+
+def group_product(shape: tuple[int, int, int], threads: int) -> Work:
+    """Rows of int8 times weights of 4 bits with a scale for each group."""
+    m, n, k = shape
+    unit, goals = ("GB/s", (Goal(0.85, ("memory",)),)) if m == 1 else ("GOP/s", (Goal(1.0, ("torch",)),))
+    return Work(
+        "A @ W.T, int4 weights by group, int8", f"{m}x{n}x{k}", "int8", threads, unit, 2.0 * m * n * k,
+        m * k + n * k / 2 + 4.0 * n * k / tensor_programs.GROUP, 4.0 * m * n,
+        lambda: _group_contest(m, n, k, threads), goals,
+    )  # fmt: skip
+
+
+def _group_contest(m: int, n: int, k: int, threads: int) -> Contest:
+    rng = np.random.default_rng(0)
+    values, packed = _weights(n, k, rng)
+    scales = rng.uniform(0.5, 1, (n, k // tensor_programs.GROUP)).astype(np.float32)
+    a = rng.integers(-127, 128, (m, k)).astype(np.int8)
+    weights = values.astype(np.float32) * scales.repeat(tensor_programs.GROUP, axis=1)
+    sch = Schedule(tensor_programs.by_group(m, n, k))
+    panels = schedules.prepack(sch, "main", ["Q", "S"], threads=threads)
+    given = {"Q": packed, "S": scales}
+    arrays = [panels[name].apply(array) if panels else array for name, array in given.items()]
+    wide = a.astype(np.float32)
+    peers_of_work = {"torch": lambda: Contestant(peers.pytorch.product(wide, weights.T).call)}
+    if m == 1:
+        size = sum(array.nbytes for array in arrays)
+        peers_of_work["memory"] = lambda: Contestant(bandwidth.reads(size, threads)[0])
+    return contest(wide @ weights.T, [a, *arrays], lambda: _by_auto(sch, threads), peers_of_work)
+
+
+def _by_auto(sch: Schedule, threads: int) -> Scheduled:
+    schedules.auto(sch, threads=threads)
+    return Scheduled(sch, "library")
 
 
 def _contest(m: int, n: int, k: int, threads: int) -> Contest:
