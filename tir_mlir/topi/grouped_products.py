@@ -24,13 +24,7 @@ def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
     op = "row_tiles"
     ends = ranked(op, "offsets", offsets, 1)
     groups, last = ends.shape[0], te.cast(rows, "int32") if not isinstance(rows, int) else rows
-    tiles = (
-        rows
-        if height == 1
-        else te.min(rows, rows // height + groups)
-        if number(rows) is None
-        else min(rows, rows // height + number(groups))
-    )
+    tiles = _greatest_number(rows, height, groups)
 
     def table(_, E, G, S, P):  # noqa: N803  buffers
         T.reads(E[0:groups])
@@ -61,6 +55,14 @@ def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
 
     results = [((tiles,), "int32"), ((tiles, height), "int32"), ((rows,), "int32")]
     return list(te.statements((1,), [ends], results, table, name="T_row_tiles"))
+
+
+def _greatest_number(rows: Any, height: int, groups: Any) -> Any:
+    """How many tiles groups may need."""
+    if height == 1:
+        return rows
+    whole = rows // height + groups
+    return min(int(rows), int(whole)) if None not in (number(rows), number(groups)) else te.min(rows, whole)
 
 
 def tile_products(data: Any, panels: Any, groups: Any) -> te.Tensor:

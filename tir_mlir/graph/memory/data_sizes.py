@@ -23,7 +23,7 @@ def upper(size: Size, bounds: Mapping[str, Size]) -> Size:
         return size
 
     def leaf(expr: IntExpr) -> Range:
-        name = getattr(expr, "name", None)
+        name = str(getattr(expr, "name", ""))
         return (Constant(0), parse(upper(bounds[name], bounds))) if name in bounds else (expr, expr)
 
     return size_of(fold(parse(size), leaf, _combined)[1])

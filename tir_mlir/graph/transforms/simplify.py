@@ -20,6 +20,7 @@ def simplify(graph: Graph) -> Graph:
     nn.dense(x, w, b)                      ->  nn.dense(x, w) + b
     matmul(x, w), x of rank 3, w of 2      ->  reshape(matmul(reshape(x), w)): one product
     relu(reshape(x, s))                    ->  reshape(relu(x), s), so that operators meet what they can be fused with
+    nn.attention(q, repeated k, repeated v)  ->  nn.attention(q, k, v), heads of keys that are shared are not copied
     """
     return clean(rewritten(graph, RULES))
 
@@ -115,10 +116,37 @@ def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorT
     return value if len(shape) == 1 else call.reshape(value, shape[-1:])
 
 
+def _shared_heads(call: Call, _: Matches) -> ir.Value | None:
+    """nn.attention(q, k, v), with heads of k and v repeated for heads of q -> that of k and v before they were"""
+    if call.attrs.get("layout") != "BHSD" or call.struct_info.is_symbolic:
+        return None
+    query, *parts = call.args[:3]
+    once = [_repeated_heads(call, value) for value in parts]
+    shapes = [call.shape_of(value) for value in once if value is not None]
+    if len(shapes) != 2 or shapes[0][1] != shapes[1][1]:
+        return None
+    return call.again([query, *once, *call.args[3:]])  # type: ignore[list-item]
+
+
+def _repeated_heads(call: Call, value: ir.Value) -> ir.Value | None:
+    """x of reshape(broadcast_to(reshape(x, (b, h, 1, ..)), (b, h, n, ..)), (b, h * n, ..)): axis 1 is repeated."""
+    whole = call.before(value, is_op("reshape"))
+    spread = None if whole is None else call.before(whole.args[0], is_op("broadcast_to"))
+    apart = None if spread is None else call.before(spread.args[0], is_op("reshape", "expand_dims"))
+    if apart is None or spread is None or len(apart.shape) != 5 or len(spread.shape) != 5:
+        return None
+    source, shape = call.shape_of(apart.args[0]), call.shape_of(value)
+    batch, heads, one, *rest = apart.shape
+    fits = one == 1 and source == (batch, heads, *rest) and (*spread.shape[:2], *spread.shape[3:]) == source
+    return apart.args[0] if fits and (shape[0], *shape[2:]) == (batch, *rest) else None
+
+
 CONVERTED = (is_op("quantize") | is_op("dequantize"))(varg_default_wildcard=True).where(
     lambda call: all(size == 1 for value in call.args[1:] for size in call.shape_of(value))
 )
 """Conversions between floats and integers with one scale: they are elementwise."""
+
+
 _X, _W, _B = wildcard(), wildcard(), wildcard()
 _RESHAPE, _PERMUTED = is_op("reshape"), is_op("permute_dims")(_X)
 
@@ -132,6 +160,7 @@ RULES = [
     Rule((is_kind(OperatorKind.VIEW) & ~is_op("reshape"))(_X), _reshape),
     Rule(is_op("nn.dense")(_X, _W, _B), _product_and_sum),
     Rule(is_kind(OperatorKind.PRODUCT)(_X, _W), _product_of_rows),
+    Rule(is_op("nn.attention")(varg_default_wildcard=True), _shared_heads),
     Rule(is_kind(OperatorKind.ELEMENTWISE, OperatorKind.ROWS)(varg_default_wildcard=True), _reshape_after),
     Rule(CONVERTED, _reshape_after),
 ]

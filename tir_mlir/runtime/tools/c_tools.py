@@ -11,6 +11,7 @@ from pathlib import Path
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.runtime.tools.toolchain import MissingTool
 
+
 def require(purpose: str, *others: str) -> None:
     """Raise MissingTool, which names `purpose` and the command that installs what lacks, unless there are a C compiler
     and the other tools."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of, operators
 
+from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.simplify import simplify
@@ -134,3 +135,18 @@ def test_a_normalized_product_keeps_its_bias():
     for made in (fold_batch_norm(graph), fold_batch_norm(simplify(graph))):
         assert "nn.batch_norm" not in operators(made)
         check_same(graph, made, rtol=1e-5)
+
+
+def test_heads_of_keys_that_are_shared_are_not_copied():
+    b = GraphBuilder()
+    q, k, v = b.input("q", (1, 4, 3, 8)), b.input("k", (1, 2, 5, 8)), b.input("v", (1, 2, 5, 8))
+
+    def repeated(x):
+        spread = b.op("broadcast_to", b.op("expand_dims", x, axis=2), shape=(1, 2, 2, 5, 8))
+        return b.op("reshape", spread, shape=(1, 4, 5, 8))
+
+    b.output(b.op("nn.attention", q, repeated(k), repeated(v), layout="BHSD"))
+    graph = b.finish()
+    simplified = simplify(graph)
+    assert [node.operator for node in simplified.func.nodes] == ["nn.attention"]
+    assert simplified.verify(graph)
