@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docsite import picture, update_outputs
+from docsite import picture, summary, update_outputs
 from docsite.examples import PageError, pattern, run_page
 from docsite.fences import fences
 from tir_mlir.dialect.computation import intrinsics
@@ -67,6 +67,10 @@ def test_the_readme_is_short():
 
 def test_the_picture_shows_the_ladder_of_the_page():
     assert picture.PICTURE.read_text() == picture.draw(picture.PAGE.read_text())
+
+
+def test_the_summary_shows_the_tables_of_the_page():
+    assert summary.PICTURE.read_text() == summary.draw(picture.PAGE.read_text())
 
 
 def test_the_runner_finds_faults(tmp_path, monkeypatch):

@@ -77,7 +77,7 @@ def rungs(page: str) -> list[tuple[str, float]]:
 
 
 def stages(steps: list[tuple[str, float]]) -> list[tuple[str, int, float]]:
-    """Return the name, the number of steps and the last rate of each group. Errors: ValueError for an unknown ladder."""
+    """Return the name, the number of steps and the last rate of each group. Errors: ValueError if one has no start."""
     starts = []
     for name, first in GROUPS:
         found = [number for number, (step, _) in enumerate(steps) if step.startswith(first)]
@@ -115,11 +115,11 @@ def _stage(number: int, title: str, note: str, code: str) -> list[str]:
     x = 24 + number * (CARD + 29)
     parts = [
         f'<rect x="{x}" y="56" width="{CARD}" height="104" rx="6" class="card rule"/>',
-        _text(x, 28, title, 19, weight=600),
-        _text(x, 48, note, 14, "soft"),
+        label(x, 28, title, 19, weight=600),
+        label(x, 48, note, 14, "soft"),
     ]
     for row, line in enumerate(code.splitlines()):
-        parts.append(_text(x + 10, 81 + 22 * row, line, 11.5, font="ui-monospace, Menlo, monospace"))
+        parts.append(label(x + 10, 81 + 22 * row, line, 11.5, font="ui-monospace, Menlo, monospace"))
     if number:
         parts.append(f'<path d="M{x - 24} 108 h14 m-6 -5 l6 5 l-6 5" fill="none" class="arrow" stroke-width="2"/>')
     return parts
@@ -135,37 +135,38 @@ def _columns(groups: list[tuple[str, int, float]], others: dict[str, float], mac
 
     steps = sum(count for _, count, _ in groups) - 1
     title = f"A @ B.T, 1024 x 1024 x 1024, float32, one thread: GFLOP/s along the {steps} steps of the schedule"
-    parts = [_text(24, 200, title, 16, weight=600), _text(24, 221, machine, 14, "soft")]
+    parts = [label(24, 200, title, 16, weight=600), label(24, 221, machine, 14, "soft")]
     for name, rate in others.items():
         y = BASE - height(rate)
         parts.append(f'<path d="M{left} {y:.1f} H{right}" class="soft-line" stroke-dasharray="4 4"/>')
-        parts.append(_text(right + 8, y + 5, f"{rate:.0f} {name}", 15, "soft"))
+        parts.append(label(right + 8, y + 5, f"{rate:.0f} {name}", 15, "soft"))
     best = max(rate for _, _, rate in groups)
     for number, (name, count, rate) in enumerate(groups):
         x, y = left + number * width, BASE - height(rate)
         color = "best" if rate == best else "bar"
         parts.append(
-            f'<rect x="{x + 18:.1f}" y="{y:.1f}" width="{width - 36:.1f}" height="{BASE - y:.1f}" rx="3" class="{color}">'
+            f'<rect x="{x + 18:.1f}" y="{y:.1f}" width="{width - 36:.1f}" height="{BASE - y:.1f}" rx="3" '
+            f'class="{color}">'
             f"<title>{escape(name)}: {rate:g} GFLOP/s</title></rect>"
         )
         inside = height(rate) > 40  # where no line of a peer crosses it
         on = ("ink", -7) if not inside else ("paper" if rate == best else "ink", 22)
-        parts.append(_text(x + width / 2, y + on[1], f"{rate:.0f}", 17, on[0], weight=600, anchor="middle"))
-        parts.append(_text(x + width / 2, BASE + 20, name, 15, anchor="middle"))
+        parts.append(label(x + width / 2, y + on[1], f"{rate:.0f}", 17, on[0], weight=600, anchor="middle"))
+        parts.append(label(x + width / 2, BASE + 20, name, 15, anchor="middle"))
         if number:
-            parts.append(_text(x + width / 2, BASE + 38, f"{count} steps", 13, "soft", anchor="middle"))
+            parts.append(label(x + width / 2, BASE + 38, f"{count} steps", 13, "soft", anchor="middle"))
     parts.append(f'<path d="M{left} {BASE} H{right}" class="ink-line"/>')
     return parts
 
 
-def _text(
+def label(
     x: float, y: float, text: str, size: float, color: str = "ink", weight: int = 400, anchor: str = "start",
     font: str = "",
 ) -> str:  # fmt: skip
     family = f' font-family="{font}"' if font else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" class="{color}" font-weight="{weight}" text-anchor="{anchor}"'
-        f'{family} xml:space="preserve">{escape(text)}</text>'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" class="{color}" font-weight="{weight}" '
+        f'text-anchor="{anchor}"{family} xml:space="preserve">{escape(text)}</text>'
     )
 
 
