@@ -11,6 +11,8 @@ from tir_mlir.schedules.steps import attempt
 
 VECTORS = 8
 """The number of vectors from which on a row of one axis is long enough."""
+FUSED = 2
+"""The number of axes that are fused."""
 
 
 def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
@@ -31,15 +33,17 @@ def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
 
 
 def fused_row(sch: Schedule, block: Any, loops: list[Any]) -> Any:
-    """Fuse the loops along a row, and initialize a reduction before; the last of the loops if that is refused.
+    """Fuse the innermost two loops along a row, and initialize a reduction before all of them; the last of the loops if
+    that is refused. Addresses of three axes as one are not seen to be adjacent, and such a loop runs serially.
 
     for j, k: S[i] += A[i, j, k]   ->   S[i] = 0   ;   for j_k: S[i] += A[i, j_k // K, j_k % K]
     """
 
     def steps() -> Any:
-        fused = sch.fuse(*loops)
+        *outer, _, _ = loops
+        fused = sch.fuse(*loops[-FUSED:])
         if iters(block_info(sch, block), "R"):
-            sch.decompose_reduction(block, fused)
+            sch.decompose_reduction(block, [*outer, fused][0])
         return fused
 
     return attempt(sch, steps) or loops[-1]

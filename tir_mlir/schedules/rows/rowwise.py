@@ -20,7 +20,7 @@ from tir_mlir.schedules.block_queries import (
 )
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
-from tir_mlir.schedules.rows.fused_row import fused_row, pays
+from tir_mlir.schedules.rows.fused_row import FUSED, fused_row, pays
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
 from tir_mlir.schedules.steps import all_or_nothing, attempt, inline, parallelize
 from tir_mlir.target import Target, chosen
@@ -69,6 +69,7 @@ def schedule_rows(
     if isinstance(block, str):
         block = sch.get_block(block)
     options = Free(sch, block, free)
+    _divide_groups(sch, block, fixed)
     rows = row_axes(with_producers(sch, block, fixed))
     _inline(sch, block, rows, fixed, options)
     members = with_producers(sch, block, fixed)
@@ -78,6 +79,26 @@ def schedule_rows(
     for member in members if reciprocal else ():
         allow_reciprocals(sch, member.block)
     parallelize(sch, outer, threads)
+
+
+def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
+    """Divide an axis whose groups share a row into groups and places in a group: else a row is computed for each place.
+
+    for c: Y[c] = X[c] - mean[c // 8]   ->   for g, c: Y[g * 8 + c] = X[g * 8 + c] - mean[g]
+    """
+    *producers, last = with_producers(sch, block, fixed)
+    written = {str(w) for m in producers for w in m.info.writes}
+    sizes = extents(last.info)
+    for region in (r for r in last.info.reads if str(r) in written):
+        for dimension, (axis, groups) in enumerate(zip(region.axes, region.buffer.shape, strict=True)):
+            size = sizes[axis[0]] if len(axis) == 1 else None
+            each = size // groups if size and groups and size % groups == 0 else 1
+            if each > 1 and [region.index_at(dimension, n) for n in (each - 1, each)] == [0, 1]:
+                place = [i.name for i in last.info.iter_vars].index(axis[0])
+                sch.transform_block_layout(
+                    block, lambda *i: (*i[:place], i[place] // each, i[place] % each, *i[place + 1 :])
+                )
+                return
 
 
 def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:
@@ -229,7 +250,7 @@ class RowPasses:
         """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner; `axes`:
         the iters that the innermost of them are bound to."""
         along = self._along(member, loops)
-        default = len(along) > 1 and pays(member.info, axes[-len(along) :], self.lanes)
+        default = len(along) > 1 and pays(member.info, axes[-min(len(along), FUSED) :], self.lanes)
         fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", default)
         self.passes.append((member, fused_row(self.sch, member.block, along) if fuse else loops[-1]))
 

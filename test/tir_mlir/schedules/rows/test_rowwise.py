@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from programs.rowwise import chain, layer_norm, reduced, softmax
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import AVX2, Target
 
@@ -109,6 +109,15 @@ def test_axes_of_a_row_become_one_loop_if_the_last_is_short():
     sch = Schedule(layer_norm(6, 40))
     schedules.layer_norm(sch, "out", threads=1)
     assert sch.get(sch.get_loops("spread_update")[-1]).extent == 120
+    assert sch.verify()
+
+
+def test_the_sums_of_a_group_are_computed_once_and_two_of_their_axes_are_one_loop():
+    x = te.placeholder((1, 6, 5, 20), name="x")
+    sch = Schedule(te.create_prim_func([x, topi.nn.group_norm(x, None, None, 2)]))
+    schedules.layer_norm(sch, "T_group_norm", threads=1)
+    row, *_, lane = sch.get_loops("T_group_norm_sum_update")
+    assert sch.get(row).extent == 2 and sch.get(lane).extent == 100
     assert sch.verify()
 
 
