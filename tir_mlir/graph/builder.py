@@ -100,6 +100,13 @@ class GraphBuilder:
         self.weights[name] = values
         return self._argument(name, TensorType(values.shape, checked_dtype(dtype or values.dtype)), name)
 
+    def known_weight(self, value: Value) -> np.ndarray | None:
+        """The array of a weight; None of another value."""
+        with entered():
+            number = ir.BlockArgument(value.value).arg_number if isinstance(value.value, ir.BlockArgument) else None
+            name = None if number is None else self.func.weight(number)
+        return None if name is None else self.weights[name]
+
     def constant(self, value: Any, name: str = "c") -> Value:
         """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""
         array = np.asarray(value)

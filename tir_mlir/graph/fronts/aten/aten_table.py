@@ -10,12 +10,12 @@ from tir_mlir.graph.operators import OPERATORS, Operator
 
 Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
-_OTHERS = ("transformers.", "tir_mlir.")
+_OTHERS = ("transformers.", "tir_mlir.", "quantized_decomposed.")
 
 
 def aten(*names: str) -> Callable[[Translation], Translation]:
-    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers
-    and of this package by their whole name.
+    """Register a function for `aten.NAME`, of all overloads, or `aten.NAME.OVERLOAD`; those of transformers,
+    of conversions (pt2e) and of this package by their whole name.
 
     Its parameters are the emitter and arguments of torch's schema by name, `self` and `input` as `x`. An argument that
     it does not take is refused unless it has its default.

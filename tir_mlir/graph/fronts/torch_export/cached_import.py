@@ -175,13 +175,22 @@ def _signature(model: torch.nn.Module) -> str:
 
 
 def _weight_lines(model: torch.nn.Module, weights: Mapping[str, torch.Tensor], recorder: _Recorder) -> list[str]:
-    """What an import depends on: names, types, which share memory, the values of single numbers."""
+    """What an import depends on: names, types, which share memory, the values of single numbers and of rows of
+    integers, such as zero points."""
     first = first_names({name: tensor.detach() for name, tensor in weights.items()})
     lines = [
-        f"{name!r} as {first[name]!r} {'' if tensor.dim() else tensor.item()!r} {_tensor_line(tensor, recorder)}"
+        f"{name!r} as {first[name]!r} {_value(tensor)} {_tensor_line(tensor, recorder)}"
         for name, tensor in weights.items()
     ]
     return [*lines, repr(list(model.state_dict()))]
+
+
+def _value(tensor: torch.Tensor) -> str:
+    """The value that an import may read, in a line of its key."""
+    if not tensor.dim():
+        return repr(tensor.item())
+    row = tensor.dim() == 1 and tensor.dtype in (torch.int32, torch.int64)
+    return store.digest(str(tensor.tolist())) if row else ""
 
 
 def _tensor_line(tensor: torch.Tensor, recorder: _Recorder) -> str:
