@@ -80,7 +80,8 @@ def convolution(d: Draw) -> Line | None:
 
 
 def attention(d: Draw) -> Line | None:
-    if d.rank not in (3, 4) or not d.is_float or not d.tensor.numel():
+    """Of finite numbers: of torch's kernels some read the values of keys that no query sees, and others do not."""
+    if d.rank not in (3, 4) or not d.is_float or not d.tensor.numel() or not d.tensor.isfinite().all():
         return None
     causal = d.random.random() < 0.5
     return line("attention", f"F.scaled_dot_product_attention({{0}}, {{0}}, {{0}}, is_causal={causal})", d.x, adds=True)

@@ -70,7 +70,10 @@ class NodeImporter:
             with self._written_by(region):
                 results = self.graph_results(graph, operands)
                 if any(x is REFUSED or x is UNDEFINED for x in results):
-                    raise GraphError("what it runs cannot be translated\n  fix: see the nodes in it")
+                    raise GraphError(
+                        "what it runs cannot be translated\n"
+                        "  fix: see the nodes in it; if an input decides that never changes: from_onnx(..., values=)"
+                    )
                 return [self.emitter.value(x) for x in results]
         bound = dict(zip((x.name for x in graph.input), operands, strict=True))
         bound |= {x.name: array_of(x) for x in graph.initializer}

@@ -10,8 +10,8 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
-TURNS = 256
-"""The most turns of a loop that are written out."""
+TURNS, MOST_TURNS = 256, 4096
+"""The most turns of a loop that are written out; that are counted by computing its condition."""
 
 
 @onnx_op("If")
@@ -67,11 +67,54 @@ def _goes_on(body: Any) -> bool:
 
 def _tests_state(body: Any) -> bool:
     """Whether the next condition depends on what the loop carries, or on its turn."""
-    needed, inputs = {body.output[0].name}, {x.name for x in body.input}
+    inputs = {x.name for x in body.input}
+    needed = {name for node in _needed_nodes(body, {body.output[0].name}) for name in node.input} | {
+        body.output[0].name
+    }
+    return bool(needed & (inputs - {body.input[1].name}))
+
+
+def _counted(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> int | None:
+    """The turns of a loop whose condition is of known numbers only, such as a counter that is carried; else None."""
+    names = [x.name for x in body.input][2:]
+    results = [x.name for x in body.output][1:]
+    needed, carried = {body.output[0].name}, list[int]()
+    while True:
+        nodes = _needed_nodes(body, needed)
+        reads = needed | {name for node in nodes for name in node.input}
+        found = [n for n, name in enumerate(names) if name in reads]
+        if found == carried:
+            break
+        carried, needed = found, needed | {results[n] for n in found}
+    if any(not isinstance(state[n], np.ndarray) for n in carried) or any(
+        x is not None and not isinstance(x, np.ndarray) for x in (trips, condition)
+    ):
+        return None
+    part = type(body)()
+    part.CopyFrom(body)
+    del part.node[:], part.output[:]
+    part.node.extend(nodes)
+    part.output.extend([body.output[0], *(body.output[n + 1] for n in carried)])
+    most = MOST_TURNS if trips is None else min(int(np.asarray(trips).reshape(-1)[0]), MOST_TURNS)
+    values, going, turn = list(state), condition is None or bool(np.all(condition)), 0
+    while going and turn < most:
+        again, *after = e.graph_results(part, [np.asarray(turn, "int64"), np.asarray(True), *values])
+        if not all(isinstance(x, np.ndarray) for x in (again, *after)):
+            return None
+        for n, x in zip(carried, after, strict=True):
+            values[n] = x
+        going, turn = bool(again.all()), turn + 1
+    return None if turn == MOST_TURNS else turn
+
+
+def _needed_nodes(body: Any, names: set[str]) -> list[Any]:
+    """The nodes of a body that some of its results need."""
+    needed, nodes = set(names), []
     for node in reversed(body.node):
         if needed & set(node.output):
             needed |= set(node.input)
-    return bool(needed & (inputs - {body.input[1].name}))
+            nodes.append(node)
+    return nodes[::-1]
 
 
 def _repeated(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any) -> Any:
@@ -79,6 +122,8 @@ def _repeated(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any)
     if not all(_is_tensor(e, x) for x in state):
         raise GraphError("a Loop on data carries tensors only\n  fix: tensors of one shape, instead of a sequence")
     tests = not _goes_on(body)
+    if tests and (counted := _counted(e, trips, condition, state, body)) is not None:
+        tests, trips, condition = False, np.asarray(counted), None
     known = trips is None or isinstance(trips, np.ndarray)
     steps = None if trips is None else min(int(e.known(trips, "")[0]), 2**63 - 1) if known else trips
     first = None

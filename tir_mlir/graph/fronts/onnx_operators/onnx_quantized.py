@@ -226,12 +226,13 @@ def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = N
 
 @onnx_op("DynamicQuantizeLinear")
 def dynamic_quantize(e: OnnxEmitter, x: Any) -> tuple[Any, Any, Any]:
-    """x in uint8, by a scale and zero point of its range, which has 0 in it."""
+    """x in uint8, by a scale and zero point of its range, which has 0 in it; the scale of zeros is 1."""
     x = e.value(x)
     axes = list(range(len(x.shape)))
     least = e.binary("minimum", e.op("min", x, axis=axes, keepdims=False), 0.0, "float32")
     greatest = e.binary("maximum", e.op("max", x, axis=axes, keepdims=False), 0.0, "float32")
     scale = e.divide(e.subtract(greatest, least), 255.0)
+    scale = e.op("where", e.op("equal", greatest, least), e.constant(1, "float32"), scale)
     place = e.op("divide", e.op("negative", least), scale)
     zero = e.cast(e.op("round", e.clip(place, 0.0, 255.0)), "uint8")
     return rounded(e, e.op("divide", x, scale), zero, "uint8"), scale, zero

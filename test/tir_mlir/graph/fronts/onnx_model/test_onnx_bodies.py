@@ -61,3 +61,35 @@ def test_shapes_and_values_of_inputs():
 def test_weights_of_floats_are_not_folded():
     text = "agraph (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { v = Neg (w)  y = Add (x, v) }"
     assert list(tir_mlir.from_onnx(parser.parse_model(HEAD + text)).weights) == ["w"]
+
+
+def test_a_loop_whose_condition_is_of_a_counter_has_known_turns():
+    """The counter is carried, as Keras writes its recurrent layers; the rows of its turns are of known size."""
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[3] x) => (float[3] y, float[k, 3] z)
+        <int64 most = {9}, bool go = {1}, int64 zero = {0}, int64 one = {1}, int64 end = {5}> {
+            c, y, z = Loop <body = b (int64 t, bool g, int64 i, float[3] s)
+                => (bool h, int64 j, float[3] r, float[3] w)
+                { j = Add (i, one)  h = Less (j, end)  r = Add (s, x)  w = Mul (r, r) }> (most, go, zero, x)
+        }""")
+    x = np.array([1, 2, 3], "float32")
+    y, z = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(x)
+    np.testing.assert_array_equal(y, 6 * x)
+    np.testing.assert_array_equal(z, (np.arange(2, 7)[:, None] * x) ** 2)
+
+
+def test_the_scale_of_zeros_is_one():
+    """As by ONNX Runtime; a division by zero would make the zero point of them NaN."""
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[3] x) => (uint8[3] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }""")
+    y, scale, zero = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(np.zeros(3, "float32"))
+    assert y.tolist() == [0, 0, 0] and scale == 1 and zero == 0
+
+
+def test_indices_of_an_unpooled_image_are_those_of_its_given_shape():
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[1,1,1,2] x, int64[1,1,1,2] i) => (float[1,1,3,3] y)
+        <int64[4] s = {1, 1, 3, 3}> { y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i, s) }""")
+    lib = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")
+    y = lib(np.array([[[[4, 5]]]], "float32"), np.array([[[[3, 8]]]]))
+    assert y.reshape(-1).tolist() == [0, 0, 0, 4, 0, 0, 0, 0, 5]
