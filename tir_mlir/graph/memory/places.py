@@ -9,7 +9,7 @@ from functools import partial
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, encoding, passed_inputs
+from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, encoding, passed_inputs, tensor_funcs
 from tir_mlir.dialect.ir import attrs, dtypes
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory import arena
@@ -138,7 +138,11 @@ def plan(
 
 def donations(func: TensorFunc) -> dict[int, int]:
     """The results of a graph that are put where inputs lie: the number of the result, and that of the input among those
-    that are no weights."""
+    that are no weights. Of the body of a loop: what it carries, where it may be written over."""
+    if func.kind == encoding.REGION:
+        loops = (f for f in tensor_funcs(func.module) if f.kind == encoding.LOOP)
+        facts = next((LoopFacts.of(f) for f in loops if func.name in attrs.get(f.op, encoding.REGIONS)), None)
+        return {} if facts is None else _Nodes(func).carried(facts)
     named = attrs.get(func.op, encoding.DONATED, {})
     names = [func.input_name(number) for number in passed_inputs(func)] if named else []
     return {result: names.index(name) for name, result in named.items()}
@@ -237,6 +241,19 @@ class _Nodes:
         given, outputs = self.passed[1:], self.func.outputs[facts.tests :]
         return {n for n in range(facts.carried) if outputs[n] == given[n]}
 
+    def carried(self, facts: LoopFacts) -> dict[int, int]:
+        """Of the body of a loop: the results that may be put where the old state lies, with the number of that input:
+        they are computed, each once, and no result is a view of that state."""
+        roots = [self.roots.get(value, value) for value in self.func.outputs]
+        given, made = self.passed[1:], range(facts.tests, facts.tests + facts.carried)
+        return {
+            n: 1 + n - facts.tests
+            for n in made
+            if not isinstance(roots[n], ir.BlockArgument)
+            and roots.count(roots[n]) == 1
+            and given[n - facts.tests] not in roots
+        }
+
     def type_of(self, value: ir.Value) -> TensorType:
         if value not in self.types:
             self.types[value] = self.func.type_of(value)
@@ -286,7 +303,7 @@ class _Planner:
         self.own: dict[int, Place] = {}
         self.kept: dict[int, dict[tuple[str, int], Place]] = {}
         self.regions = {
-            number: [_Planner(region, in_place, shared, scratch) for region in step.regions]
+            number: [_Planner(region, in_place, shared, scratch, _carried(step)) for region in step.regions]
             for number, step in enumerate(self.steps)
             if step.regions
         }
@@ -376,6 +393,8 @@ class _Planner:
     def _give_back(self) -> None:
         """Copy donated results, where their memory is not that of the input already. Errors: GraphError for two that
         change places."""
+        for region in self._inside():
+            region._give_back()
         targets = set(self.donated.values())
         for number, target in self.donated.items():
             value = self.func.outputs[number]
@@ -398,7 +417,7 @@ class _Planner:
         roots, type_ = [self._root(v) for v in inputs], self.type_of(value)
         for operand, root in enumerate(roots):
             holder = self._holder(root)
-            free = holder not in self.fixed or (self._is_given(holder) and value not in self.fixed)
+            free = holder not in self.fixed or (self._is_given(holder, value) and value not in self.fixed)
             if (
                 free
                 and roots.count(root) == 1
@@ -412,9 +431,15 @@ class _Planner:
                     self.joined.setdefault(number, []).append(candidate[1:])
                     return
 
-    def _is_given(self, holder: ir.Value) -> bool:
-        """Whether the memory of a value is that of an input that results may take."""
-        return holder in self.given and self.fixed[holder][0] == INPUT
+    def _is_given(self, holder: ir.Value, value: ir.Value) -> bool:
+        """Whether the memory of a value is that of an input that a result may take: in a loop only its own new state,
+        so that no two states change places."""
+        if holder not in self.given or self.fixed[holder][0] != INPUT:
+            return False
+        if self.func.kind != encoding.REGION:
+            return True
+        results = [n for n, target in self.donated.items() if self.nodes.passed[target] == holder]
+        return any(self._root(self.func.outputs[n]) == value for n in results)
 
     def _holder(self, root: ir.Value) -> ir.Value:
         while root in self.shares:
@@ -531,7 +556,13 @@ def _own_types(step: _Step) -> dict[tuple[str, int], TensorType]:
     rows = body.passed[1 + facts.carried :][: facts.scanned]
     types |= {("row", n): body.type_of(value) for n, value in enumerate(rows)}
     outputs, stays = body.func.outputs[facts.tests :], body.unchanged(facts)
+    stays |= {n - facts.tests for n in body.carried(facts)}
     return types | {("next", n): body.type_of(v) for n, v in enumerate(outputs) if n not in stays}
+
+
+def _carried(step: _Step) -> dict[int, int]:
+    """See `_Nodes.carried`; nothing of a branch."""
+    return {} if step.loop is None else step.regions[0].carried(step.loop)
 
 
 def is_view(node: Node) -> bool:

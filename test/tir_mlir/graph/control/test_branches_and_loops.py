@@ -113,3 +113,22 @@ def test_regions_that_do_not_fit_are_refused(write, message):
     b = GraphBuilder()
     with pytest.raises(GraphError, match=message):
         write(b, b.input("x", (4, 8)))
+
+
+def test_a_state_is_written_where_the_old_one_is():
+    b = GraphBuilder()
+    x, y = b.input("x", (500,)), b.input("y", (500,))
+    b.output(b.loop(lambda r, _, state: r.op("add", r.op("multiply", state, 0.5), y), [x], steps=3))
+    lib = build(b.finish())
+    control = next(call.control for call in lib.plan.calls if call.control is not None)
+    assert not control.after and not control.body.copies and lib.memory.arena < 500
+    ones = np.ones(500, "float32")
+    assert (lib(ones, ones) == 1.875).all()
+
+
+def test_states_that_change_places_keep_their_values():
+    b = GraphBuilder()
+    x, y = b.input("x", (5,)), b.input("y", (5,))
+    b.output(*b.loop(lambda r, _, a, c: (r.op("add", a, c), r.op("multiply", a, 2.0)), [x, y], steps=2))
+    a, c = build(b.finish())(np.ones(5, "float32"), np.ones(5, "float32"))
+    assert (a == 4).all() and (c == 4).all()
