@@ -65,18 +65,13 @@ class Description:
         return json.dumps(asdict(self))
 
 
-def described(folder: Path, chunk: int, context: int) -> Description:
-    """The description of the model that a folder's config.json names, for chunks of so many tokens. Raises
-    ArgumentError for one that is not supported, or without transformers."""
-    config = folder / "config.json"
-    if not config.exists():
-        raise ArgumentError(f"{folder}: there is no config.json; fix: the folder that save_pretrained writes")
-    key = store.digest(
-        fingerprint.installation(), fingerprint.package(), config.read_text(), str((chunk, context)), _version()
-    )
+def described(path: Path, config: str, chunk: int, context: int) -> Description:
+    """The description of the model that the text of a config.json names, for chunks of so many tokens. path: of the
+    files, for errors. Raises ArgumentError for one that is not supported, or without transformers."""
+    key = store.digest(fingerprint.installation(), fingerprint.package(), config, str((chunk, context)), _version())
     found = store.load(KIND, key)
     if found is None:
-        found = _asked(folder, chunk, context)
+        found = _asked(path, config, chunk, context)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
     facts: dict[str, Any] = json.loads(found)
@@ -98,15 +93,16 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(folder: Path, chunk: int, context: int) -> bytes:
+def _asked(path: Path, config: str, chunk: int, context: int) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
-        command = [sys.executable, "-m", "tir_mlir.llm.describe", str(folder), str(chunk), str(context), str(out)]
+        Path(temporary, "config.json").write_text(config)
+        command = [sys.executable, "-m", "tir_mlir.llm.describe", temporary, str(chunk), str(context), str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not out.exists():
-            raise ArgumentError(f"{folder}: its description failed\n{done.stderr[-2000:]}")
+            raise ArgumentError(f"{path}: its description failed\n{done.stderr[-2000:]}")
         answer = out.read_bytes()
     if answer.startswith(b"error: "):
-        raise ArgumentError(answer.decode().removeprefix("error: "))
+        raise ArgumentError(f"{path}: {answer.decode().removeprefix('error: ').replace(temporary, 'config.json')}")
     return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,15 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import INT4, INT8, NAMES, format_of
 from tir_mlir.llm.description import Description, described, graph_of
+from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import Block, LanguageModel, Limits
 from tir_mlir.llm.repeated import Precision, Repeated
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 
 if TYPE_CHECKING:
     from tir_mlir.graph.model import Model
+
+Stored = StoredTensor | GgufTensor
 
 
 def load(
@@ -28,24 +32,38 @@ def load(
     chunk: int = 128,
     threads: int | None = None,
 ) -> LanguageModel:
-    """A language model of transformers from a folder with config.json and safetensors files.
+    """A language model of transformers from a folder with config.json and safetensors files, or from a GGUF file.
 
         model = tir_mlir.llm.load("qwen2-0.5b", "int4")
         model.generate([9707, 11, 1879], 64)
 
     weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights, and activations
-    are rounded to int8 for them. Tensors are read, rounded and packed one layer at a time. context: the most tokens of
+    are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
+    groups of 32. Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; threads: default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
     weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
     shape, rows that are no whole groups; GraphError for weights that are not finite.
     """
     folder, precision = Path(folder), _precision(weights, group)
-    files = tensors_of(folder)
-    description = described(folder, chunk, context)
+    files, config = _opened(folder)
+    description = described(folder, config, chunk, context)
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
     return _Loading(description, tensors, precision, threads).model(Limits(_tokens(description), context, chunk))
+
+
+def _opened(path: Path) -> tuple[Mapping[str, Stored], str]:
+    """The tensors of the files, and the text of the configuration."""
+    if path.suffix == ".gguf":
+        if not path.exists():
+            raise ArgumentError(f"{path}: there is no such file")
+        model = gguf_model(path)
+        return model.tensors, json.dumps(model.config)
+    files, config = tensors_of(path), path / "config.json"
+    if not config.exists():
+        raise ArgumentError(f"{path}: there is no config.json; fix: the folder that save_pretrained writes")
+    return files, config.read_text()
 
 
 def _precision(weights: str, group: int) -> Precision:
@@ -57,7 +75,7 @@ def _precision(weights: str, group: int) -> Precision:
     return Precision(name, group, INT8) if integers else Precision(name)
 
 
-def _matched(folder: Path, description: Description, files: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
+def _matched(folder: Path, description: Description, files: Mapping[str, Stored]) -> dict[str, Stored]:
     """The tensor in the files of each name. Raises ArgumentError."""
     found = {}
     for name, shape in description.tensors.items():
@@ -70,7 +88,7 @@ def _matched(folder: Path, description: Description, files: Mapping[str, StoredT
     return found
 
 
-def _check_groups(description: Description, tensors: Mapping[str, StoredTensor], precision: Precision) -> None:
+def _check_groups(description: Description, tensors: Mapping[str, Stored], precision: Precision) -> None:
     group = precision.group
     for name in (name for _, names in description.layers for name in names.values()):
         shape = tensors[name].shape
@@ -86,7 +104,7 @@ class _Loading:
     """The state of loading one model."""
 
     def __init__(
-        self, description: Description, tensors: Mapping[str, StoredTensor], precision: Precision, threads: int | None
+        self, description: Description, tensors: Mapping[str, Stored], precision: Precision, threads: int | None
     ):
         self.description, self.tensors, self.precision, self.threads = description, tensors, precision, threads
 
@@ -105,9 +123,10 @@ class _Loading:
         blocks = []
         for number, names in self.description.layers:
             form = self.description.forms[number]
-            arrays = {name: self.tensors[tensor].read() for name, tensor in names.items()}
+            arrays = {name: self.tensors[tensor].stored() for name, tensor in names.items()}
             if number not in known:
-                graphs = [graph_of(form.one, "one", arrays), graph_of(form.chunk, "chunk", arrays)]
+                values = {name: self.tensors[tensor].read() for name, tensor in names.items()}
+                graphs = [graph_of(form.one, "one", values), graph_of(form.chunk, "chunk", values)]
                 known[number] = Repeated(graphs, self.precision, self.threads)
             one, several = known[number].models(arrays)
             blocks.append(Block(one, several, form.heads, form.columns))
@@ -133,7 +152,7 @@ class _Loading:
         return models
 
 
-def _filled(tensor: StoredTensor, start: int, count: int) -> np.ndarray:
+def _filled(tensor: Stored, start: int, count: int) -> np.ndarray:
     """Rows of a tensor, and zeros after the last one."""
     rows = tensor.read(start, min(start + count, tensor.shape[0]))
     if len(rows) == count:

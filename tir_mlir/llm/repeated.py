@@ -15,10 +15,14 @@ from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_weights import bound_weights
-from tir_mlir.graph.precision.formats import Format, rounded
+from tir_mlir.graph.precision.formats import INT4, Format, rounded
 from tir_mlir.graph.precision.quantize_weights import quantize_weights
+from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.runtime.timing import Timing
+
+Weight = np.ndarray | Grouped
+"""Of a file: numbers, or numbers of few bits."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Repeated:
             self.compiled = [compiled_by_content(graph, options) for graph in quantized]
         self.parts = [library_of(compiled, "llvm", self.timing) for compiled in self.compiled]
 
-    def models(self, arrays: Mapping[str, np.ndarray]) -> list[Model]:
+    def models(self, arrays: Mapping[str, Weight]) -> list[Model]:
         """A model of each graph with other weights, by the names of the graph. The arrays are not kept."""
         weights, made = self._rounded(arrays), []
         memory: list[tuple[object, np.ndarray]] = []
@@ -74,26 +78,38 @@ class Repeated:
             made.append(Model(empty, plan, library, bound, self.timing))
         return made
 
-    def _rounded(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def _rounded(self, arrays: Mapping[str, Weight]) -> dict[str, np.ndarray]:
         """The weights of the rounded graphs."""
         how = self.precision.format
         if how is None:
-            return dict(arrays)
+            return {name: _values(array) for name, array in arrays.items()}
         if not self.plain:  # weights that are computed of others
             graph = self.graphs[0].clone()
-            graph.weights = {**graph.weights, **arrays}
+            graph.weights |= {name: _values(array) for name, array in arrays.items()}
             return self.precision.applied(graph).weights
-        found = {name: array for name, array in arrays.items() if name not in self.stored}
+        found = {name: _values(array) for name, array in arrays.items() if name not in self.stored}
         for name, names in self.stored.items():
-            weight = rounded(arrays[name], how, 0)
-            parts = [weight.stored] if weight.scale is None else [weight.stored, weight.scale]
-            found |= zip(names, parts, strict=True)
+            found |= zip(names, _parts(arrays[name], how), strict=True)
         return found
 
     def forget(self) -> None:
         """Drop the arrays that the graphs were compiled with."""
         for graph in (*self.graphs, *self.compiled):
             graph.weights = {name: array for name, array in graph.weights.items() if name in graph.from_text}
+
+
+def _values(array: Weight) -> np.ndarray:
+    return array.values() if isinstance(array, Grouped) else array
+
+
+def _parts(array: Weight, how: Format) -> list[np.ndarray]:
+    """The arrays of a rounded weight: those of a file where they are of the same format, so that nothing is rounded."""
+    if isinstance(array, Grouped):
+        same = array.offset is None and (array.group, array.bits) == (how.group, 4 if how.name == INT4 else 8)
+        if same and how.activations is not None:
+            return [array.weight, array.scale]
+    weight = rounded(_values(array), how, 0)
+    return [weight.stored] if weight.scale is None else [weight.stored, weight.scale]
 
 
 def _computation(graph: Graph) -> list[object]:

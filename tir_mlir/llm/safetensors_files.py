@@ -36,6 +36,10 @@ class StoredTensor:
             found = (found.astype(np.uint32) << 16).view(np.float32)
         return found.astype(np.float32, copy=False).reshape(stop - start, *self.shape[1:])
 
+    def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """The same: these files have no weights of few bits."""
+        return self.read(start, stop)
+
 
 def tensors_of(folder: Path) -> dict[str, StoredTensor]:
     """The tensors of the safetensors files of a folder, by name. No elements are read. Raises ArgumentError for a file
