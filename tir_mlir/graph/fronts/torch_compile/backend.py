@@ -13,6 +13,7 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.torch_compile.parts import PartModel, as_input, divide
+from tir_mlir.graph.fronts.torch_compile.varying_sizes import Number, VaryingSizes, numbers_among, varying_sizes
 from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators
 
 _OPTIONS = ("target", "threads", "optimize", "cache")
@@ -33,8 +34,9 @@ def backend(
 
         model = torch.compile(model, backend="tir_mlir", options={"threads": 4})
 
-    options: target, threads, optimize, cache, as of `build`. The graph is compiled at the first call, for the shapes of
-    that call; of a graph with sizes that vary, for each combination of sizes, of which the first `SIZES` are compiled.
+    options: target, threads, optimize, cache, as of `build`. The graph is compiled at the first call. One with sizes
+    that vary is compiled once for all of them; where that is not possible, or sizes do not fit, for each combination
+    of sizes, of which the first `SIZES` are compiled.
     Parameters and buffers are weights of the model until one is written to or replaced: from then on they are inputs.
     Operators that are not known stay with torch, and so do graphs with gradients and tensors that are not on the CPU; a
     warning says so, once for each reason. Raises GraphError for an option that there is not.
@@ -54,8 +56,9 @@ def backend(
         return _with_torch(graph_module, f"a tensor is on the device {away}")
     placeholders = [node for node in graph_module.graph.nodes if node.op == "placeholder"]
     weights = [n for n, node in enumerate(placeholders) if _is_weight(node, example_inputs[n])]
-    varies = any(isinstance(value, torch.SymInt) for value in example_inputs)
-    return CompiledGraph(graph_module, [node.name for node in placeholders], weights, varies, settings)
+    traced = [node.meta.get("example_value", example_inputs[n]) for n, node in enumerate(placeholders)]
+    sizes = varying_sizes(traced)
+    return CompiledGraph(graph_module, [node.name for node in placeholders], weights, sizes, settings)
 
 
 def _with_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
@@ -83,14 +86,18 @@ def _is_weight(node: torch.fx.Node, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Version:
-    """A graph compiled for some shapes and weights: `run(args)`. weights: (position, tensor, its version)."""
+    """A graph compiled for some shapes and weights: `run(args)`. weights: (position, tensor, its version). fits: if
+    arguments have sizes that it is for. numbers: (position, value) of those that it was compiled with."""
 
     run: Callable[[Sequence[Any]], Any]
     weights: Sequence[tuple[int, torch.Tensor, int]]
+    fits: Callable[[Sequence[Any]], bool] = lambda _: True
+    numbers: Sequence[tuple[int, float]] = ()
 
     def has(self, args: Sequence[Any]) -> bool:
-        """Whether the weights are still those that it was compiled with."""
-        return all(args[n] is tensor and tensor._version == version for n, tensor, version in self.weights)
+        """Whether the weights and numbers are still those that it was compiled with."""
+        same = all(args[n] is tensor and tensor._version == version for n, tensor, version in self.weights)
+        return same and all(args[n].item() == value for n, value in self.numbers)
 
 
 class CompiledGraph:
@@ -101,73 +108,122 @@ class CompiledGraph:
         graph_module: torch.fx.GraphModule,
         names: Sequence[str],
         weights: Sequence[int],
-        varies: bool,
+        sizes: VaryingSizes | None,
         settings: Mapping[str, Any],
     ):
         self._module, self._names, self._settings = graph_module, names, settings
-        self._weights, self._varies = list(weights), varies
+        self._weights, self._sizes = list(weights), sizes
         self._versions: dict[Any, _Version] = {}
+        self._for_all: _Version | None = None
+        self._numbers = set(numbers_among(graph_module))
 
     def __call__(self, *args: Any) -> Any:
-        key = tuple([getattr(arg, "shape", arg) for arg in args]) if self._varies else None
+        if self._sizes is not None and (version := self._of_all(args)) is not None:
+            return version.run(args)
+        key = None if self._sizes is None else tuple([getattr(arg, "shape", arg) for arg in args])
         version = self._versions.get(key)
         if version is None and len(self._versions) >= SIZES:
             _tell(f"a graph has more than {SIZES} combinations of sizes, and further ones stay with torch")
             return self._module(*args)
         if version is None or not version.has(args):
-            if version is not None:  # weights change: they are inputs
-                self._weights.clear()
-                self._versions.clear()
+            if version is not None:
+                self._forget_weights()
             version = self._versions[key] = self._compiled(args)
         return version.run(args)
 
-    def _compiled(self, args: Sequence[Any]) -> _Version:
+    def _forget_weights(self) -> None:
+        """Weights change: they are inputs from here on."""
+        self._weights.clear()
+        self._numbers.clear()
+        self._versions.clear()
+        self._for_all = None
+
+    def _of_all(self, args: Sequence[Any]) -> _Version | None:
+        """The version for all sizes, if there is one and the arguments fit."""
+        assert self._sizes is not None
+        if self._for_all is not None and not self._for_all.has(args):
+            self._forget_weights()
+        if self._for_all is None and self._sizes.may_be_one:
+            self._for_all = self._compiled(args, self._sizes)
+        version = self._for_all
+        return version if version is not None and version.fits(args) else None
+
+    def _compiled(self, args: Sequence[Any], sizes: VaryingSizes | None = None) -> _Version:
         with torch.no_grad():
             self._weights = [n for n in self._weights if not args[n].is_inference()]
             try:
-                program = self._exported(args)
+                program = self._exported(args, sizes)
                 written = set(program.graph_signature.buffers_to_mutate.values())
                 if written:
                     self._weights = [n for n in self._weights if self._names[n] not in written]
-                    program = self._exported(args)
+                    program = self._exported(args, sizes)
             except Exception as error:  # torch's errors have many classes
+                if sizes is not None:
+                    sizes.may_be_one = False
+                    return _Version(self._module, (), lambda _: False)
                 first = str(error).strip().partition("\n")[0]
                 _tell(f"a graph stays with torch, as torch.export refuses it: {type(error).__name__}: {first}")
                 return _Version(lambda args: self._module(*args), ())
             divided = divide(program, self._model)
+        if sizes is not None and divided.left:  # with numbers for sizes less may stay with torch
+            sizes.may_be_one = False
+            return _Version(self._module, (), lambda _: False)
         for operator, reason in divided.left.items():
             _tell(f"{operator} stays with torch: {reason}")
-        run = _caller(divided.module, program, [n for n in range(len(args)) if n not in set(self._weights)])
-        return _Version(run, [(n, args[n], args[n]._version) for n in self._weights])
+        inputs = self._inputs(args, sizes)
+        run = _caller(divided.module, program, inputs)
+        fits = _Version.fits if sizes is None else sizes.check(program, inputs)
+        numbers = [(n, args[n].item()) for n in self._numbers]
+        return _Version(run, [(n, args[n], args[n]._version) for n in self._weights], fits, numbers)
+
+    def _inputs(self, args: Sequence[Any], sizes: VaryingSizes | None) -> list[int]:
+        """The positions of the arguments that are no weights; where sizes vary, of those that are tensors."""
+        return [
+            n
+            for n, arg in enumerate(args)
+            if n not in self._weights and n not in self._numbers and (sizes is None or isinstance(arg, torch.Tensor))
+        ]
 
     def _model(self, graph: Any) -> Callable[..., Any]:
         return build_model(graph, **self._settings)
 
-    def _exported(self, args: Sequence[Any]) -> Any:
+    def _exported(self, args: Sequence[Any], sizes: VaryingSizes | None) -> Any:
         """The program of the graph, functional, in operators that are known where there are such."""
         weights = {self._names[n]: args[n].detach() for n in self._weights}
-        module = _WithWeights(self._module, self._names, weights)
-        inputs = tuple(arg for n, arg in enumerate(args) if n not in set(self._weights))
+        positions = self._inputs(args, sizes)
+        read = {} if sizes is None else {self._names[n]: (positions.index(t), a) for n, (t, a) in sizes.read.items()}
+        numbers = {self._names[n]: Number(args[n].item()) for n in self._numbers}
+        module = _WithWeights(self._module, self._names, weights, read, numbers)
+        shapes = None if sizes is None else (tuple(sizes.dims(n, args[n]) for n in positions),)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of torch's own code
-            program = torch.export.export(module, inputs, strict=False).run_decompositions({})
-            return in_known_operators(program, translations())
+            inputs = tuple(arg.detach() if isinstance(arg := args[n], torch.Tensor) else arg for n in positions)
+            exported = torch.export.export(module, inputs, strict=False, dynamic_shapes=shapes)
+            return in_known_operators(exported.run_decompositions({}), translations())
 
 
 class _WithWeights(torch.nn.Module):
-    """A graph as a function of the inputs that are no weights."""
+    """A graph as a function of the inputs that are no weights. read: the sizes that are read from an axis of an input,
+    by name."""
 
-    def __init__(self, graph_module: torch.fx.GraphModule, names: Sequence[str], weights: Mapping[str, torch.Tensor]):
+    def __init__(
+        self,
+        graph_module: torch.fx.GraphModule,
+        names: Sequence[str],
+        weights: Mapping[str, torch.Tensor],
+        read: Mapping[str, tuple[int, int]],
+        numbers: Mapping[str, Number],
+    ):
         super().__init__()
         for name, tensor in weights.items():
             self.register_buffer(name, tensor)
-        self.graph_module, self._names = graph_module, names
+        self.graph_module, self._names, self._read, self._numbers = graph_module, names, read, numbers
 
     def forward(self, *inputs: Any) -> Any:
         rest = iter(inputs)
-        return self.graph_module(
-            *[self._buffers[name] if name in self._buffers else next(rest) for name in self._names]
-        )
+        sizes = {name: inputs[n].shape[axis] for name, (n, axis) in self._read.items()}
+        given = {**sizes, **self._numbers, **self._buffers}
+        return self.graph_module(*[given[name] if name in given else next(rest) for name in self._names])
 
 
 def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -> Callable[[Sequence[Any]], Any]:

@@ -37,7 +37,9 @@ def divide(program: Any, build: Build) -> Divided:
     refused: dict[str, str] = {node.name: "" for node in _views_of_inputs(program.graph)}
     known = translations()
     for node in program.graph.nodes:
-        if node.op == "call_function" and any(map(_is_complex, (node, *node.all_input_nodes))):
+        if node.op == "call_function" and _is_size(node):
+            refused[node.name] = ""  # torch computes it, and the part reads it from its tensors
+        elif node.op == "call_function" and any(map(_is_complex, (node, *node.all_input_nodes))):
             refused[node.name] = "it computes with complex numbers"
         elif node.op == "call_function" and not (_is_item(node) or operator_known(node.target, known)):
             refused[node.name] = "it is not known"
@@ -49,8 +51,22 @@ def divide(program: Any, build: Build) -> Divided:
         refused |= found
     for name, model in models.items():
         setattr(module, name, model)
+    _without_sizes(module)
     operators = {node.name: str(node.target) for node in program.graph.nodes}
     return Divided(module, {operators[name]: reason for name, reason in refused.items() if reason})
+
+
+def _is_size(node: torch.fx.Node) -> bool:
+    """Whether a node is a number that depends on sizes, or a condition of them."""
+    return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymBool, torch.SymFloat))
+
+
+def _without_sizes(module: torch.fx.GraphModule) -> None:
+    """Pass models no sizes, and compute none that nothing else needs."""
+    for call in [node for node in module.graph.nodes if node.op == "call_module"]:
+        call.args = tuple(None if isinstance(a, torch.fx.Node) and _is_size(a) else a for a in call.args)
+    module.graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output") or not _is_size(node))
+    module.recompile()
 
 
 def _partitioned(program: Any, refused: Mapping[str, str]) -> torch.fx.GraphModule:
@@ -84,12 +100,15 @@ def _models(module: torch.fx.GraphModule, program: Any, build: Build) -> tuple[d
         part = getattr(module, call.target)
         targets = [weights.get(operand.name) if operand.op == "placeholder" else None for operand in call.args]
         targets = [None if target in changed else target for target in targets]
+        sizes = {n for n, operand in enumerate(call.args) if _is_size(operand)}
         importer = _importer(part, targets, program)
         try:
             if all(target is not None for target in targets):
                 raise GraphError("it has no input")
             graph = importer.graph()
-            models[call.target] = PartModel(build(graph), [n for n, t in enumerate(targets) if t is None])
+            models[call.target] = PartModel(
+                build(graph), [n for n, t in enumerate(targets) if t is None and n not in sizes]
+            )
         except TirError as error:
             nodes = {r.node: r.reason.partition("\n")[0] for r in importer.refusals.found}
             names = {node.name for node in program.graph.nodes if node.op == "call_function"}
@@ -111,7 +130,7 @@ def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program
         inputs_to_parameters={node.name: target for node, target in pairs if target is not None},
         inputs_to_buffers={},
         inputs_to_lifted_tensor_constants={},
-        user_inputs=[node.name for node, target in pairs if target is None],
+        user_inputs=[node.name for node, target in pairs if target is None and not _is_size(node)],
         output_specs=[SimpleNamespace(kind=SimpleNamespace(name="USER_OUTPUT"))] * len(output.args[0]),
     )
     own = SimpleNamespace(
@@ -120,7 +139,7 @@ def _importer(part: torch.fx.GraphModule, targets: Sequence[str | None], program
         graph_signature=signature,
         state_dict=program.state_dict,
         constants=program.constants,
-        range_constraints={},
+        range_constraints=program.range_constraints,
     )
     return TorchImporter(GraphBuilder("main"), own, {}, {}, "refuse")
 
