@@ -2,13 +2,16 @@
 
 import importlib
 import json
+from pathlib import Path
 
 import pytest
 
 import zoo_page
 
+ROOT = Path(__file__).parents[2]
+
 RIGHT = {"model": "a/right", "import": 1.0, "build": 2.0, "error": 1e-6, "ours": 1.0, "torch": 2.0}
-HEAD = {"machine": "a machine", "day": "2030-01-01", "threads": 1, "versions": {"torch": "2"}}
+HEAD = {"machine": "a machine", "day": "2030-01-01", "threads": 1, "load": 0.5, "versions": {"torch": "2"}}
 
 
 def test_the_page_counts_right_wrong_and_slow_models_by_their_last_line(tmp_path):
@@ -16,9 +19,14 @@ def test_the_page_counts_right_wrong_and_slow_models_by_their_last_line(tmp_path
     lines = [HEAD, {"model": "a/right", "why": "died"}, slow, wrong, RIGHT, {"model": "a/dead", "why": "a | b"}]
     (tmp_path / "results").write_text("\n".join(map(json.dumps, lines)))
     page = zoo_page.page(zoo_page.read(tmp_path / "results"))
-    assert "2 of 4 are right to 0.0001" in page and "1 of these take more than 1.1 times" in page
-    assert "a machine, 1 thread, CPU time; 2030-01-01; torch 2." in page
+    assert "4 were run for\nthis page: 2 are right to 0.0001" in page and "; 1 of these take more than 1.1" in page
+    assert "a machine, load 0.5 when it began; 1 thread, CPU time; 2030-01-01; torch 2." in page
     assert "| a/right | right | 1.0e-06 | 1 | 2 | 2.00 | 1.0 | 2.0 |" in page and "| a/dead | a / b |" in page
+
+
+def test_the_page_of_the_docs_is_that_of_the_results():
+    results = zoo_page.read(ROOT / "tools" / "bench" / "zoo_results.jsonl")
+    assert (ROOT / "docs" / "models.md").read_text() == zoo_page.page(results)
 
 
 @pytest.mark.nightly

@@ -151,6 +151,10 @@ def _read_within(reading: int, limit: float) -> str | None:
     return None
 
 
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: float(f"{value:.3g}") if isinstance(value, float) else value for key, value in row.items()}
+
+
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("patterns", nargs="*", default=["*"], help="names, as timm/resnet* (default: all)")
@@ -182,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if any(row.get("model") == name for row in known):
                 continue
             row = outcome(name, args)
-            print(json.dumps(row), file=out, flush=True)
+            print(json.dumps(_short(row)), file=out, flush=True)
             print(f"{number + 1}/{len(chosen)} {name}: {says(row)}", flush=True)
     rows = [row for row in read(args.out) if row.get("model") in chosen]
     right = sum(map(is_right, rows))

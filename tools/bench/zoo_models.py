@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 from typing import Any
 
 IMAGE = 224
@@ -103,10 +104,11 @@ _WHOLE = ("timestep", "class_labels")
 SIZES = {"inception_v3": 299, "swinv2_tiny_window8_256": 256, "crossvit_tiny_240": 240}
 
 
-def names() -> list[str]:
-    """The models by package and name, of the packages that are installed."""
+def names(installed: bool = True) -> list[str]:
+    """The models by package and name: of the packages that are installed, or all."""
     packages = {"torchvision": TORCHVISION, "timm": TIMM, "transformers": TRANSFORMERS, "diffusers": DIFFUSERS}
-    return [f"{p}/{name}" for p, models in packages.items() if importlib.util.find_spec(p) for name in models]
+    known = {p: models for p, models in packages.items() if not installed or importlib.util.find_spec(p)}
+    return [f"{package}/{name}" for package, models in known.items() for name in models]
 
 
 def made(name: str) -> tuple[Any, tuple[Any, ...]]:
@@ -158,7 +160,10 @@ def _transformers(name: str) -> tuple[Any, tuple[Any, ...]]:
         return found, (torch.rand(1, 8000),)
     size = getattr(config, "image_size", None) or IMAGE
     width = size if isinstance(size, int) else size[0]
-    return found, (torch.rand(1, getattr(config, "num_channels", 3), width, width),)
+    image = torch.rand(1, getattr(config, "num_channels", 3), width, width)
+    if "noise" in inspect.signature(found.forward).parameters:  # else it draws the patches to be masked
+        return found, (image, torch.rand(1, (width // config.patch_size) ** 2))
+    return found, (image,)
 
 
 def _diffusers(name: str) -> tuple[Any, tuple[Any, ...]]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from zoo_models import names
 
 WRONG, SLOW, SHARE = 1e-4, 1.1, 0.97
 """The largest error, of the largest value of a result; the largest ratio to the time of PyTorch; how many are right."""
@@ -27,7 +30,8 @@ def head(threads: int | None) -> dict[str, Any]:
             versions[package] = importlib.metadata.version(package).partition("+")[0]
         except importlib.metadata.PackageNotFoundError:
             continue
-    return {"machine": machine(), "day": str(date.today()), "threads": threads, "versions": versions}
+    load = round(os.getloadavg()[0], 1)
+    return {"machine": machine(), "day": str(date.today()), "threads": threads, "load": load, "versions": versions}
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -57,10 +61,10 @@ def is_right(facts: dict[str, Any]) -> bool:
 
 _INTRODUCTION = """# Models
 
-Models as their packages have them, with random weights and batch 1: {right} of {all} are right to {wrong:g} of the
-largest value of each result; {slow} of these take more than {times} times as long as PyTorch. Language models and those
-of diffusers are small configurations of their families; `tools/bench/zoo_models.py` says what was changed. `make zoo`
-measures all of them on your machine.
+Models as their packages have them, with random weights and batch 1. Of the {listed} of the list, {all} were run for
+this page: {right} are right to {wrong:g} of the largest value of each result; {slow} of these take more than {times}
+times as long as PyTorch. Language models and those of diffusers are small configurations of their families;
+`tools/bench/zoo_models.py` has the list and says what was changed. `make zoo` runs all of it on your machine.
 """
 _TABLE = """\
 Milliseconds of a call are medians, of ours and of PyTorch eager in turns; *ratio* is PyTorch's by ours. Import and
@@ -75,6 +79,7 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
     rows = [line for line in lines if "model" in line]
     slow = sum(says(row) == "slow" for row in rows)
     counts = {"right": sum(map(is_right, rows)), "all": len(rows), "slow": slow, "wrong": WRONG, "times": SLOW}
+    counts["listed"] = len(names(installed=False))
     runs = [f"{_run(line)}\n" for line in lines if "model" not in line]
     return "\n".join([_INTRODUCTION.format(**counts), *runs, _TABLE, *map(_line, rows)]) + "\n"
 
@@ -83,7 +88,7 @@ def _run(line: dict[str, Any]) -> str:
     versions = ", ".join(f"{package} {version}" for package, version in line["versions"].items())
     used = f"{line['threads']} thread{'s' * (line['threads'] != 1)}" if line["threads"] else "all cores"
     clock = "CPU time" if line["threads"] == 1 else "wall time"
-    return f"{line['machine']}, {used}, {clock}; {line['day']}; {versions}."
+    return f"{line['machine']}, load {line['load']} when it began; {used}, {clock}; {line['day']}; {versions}."
 
 
 def _line(row: dict[str, Any]) -> str:
