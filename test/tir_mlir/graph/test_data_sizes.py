@@ -86,3 +86,27 @@ def test_a_size_stays_in_its_region():
     x, count = b.input("x", (8, 3)), b.input("count", (), "int64")
     with pytest.raises(GraphError, match="a branch or a loop returns a tensor whose size rows data in it decide on"):
         b.branch(b.op("greater", count, 2), *[lambda r: r.op("first_rows", x, count, rows={"size": "rows"})] * 2)
+
+
+def test_onnx():
+    onnx = pytest.importorskip("onnx")
+    node, value, types = onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.TensorProto
+    nodes = [
+        node("NonZero", ["x"], ["places"]),
+        node("Compress", ["x", "chosen"], ["columns"], axis=1),
+        node("Unique", ["n"], ["once", "first", "inverse", "counts"]),
+    ]
+    inputs = [value("x", types.FLOAT, [2, 3]), value("chosen", types.BOOL, [3]), value("n", types.INT64, [6])]
+    names = ("places", "columns", "once", "first", "inverse", "counts")
+    outputs = [value(name, types.FLOAT if name == "columns" else types.INT64, None) for name in names]
+    lib = tir_mlir.build(
+        tir_mlir.from_onnx(onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", inputs, outputs)))
+    )
+    x, chosen, n = (
+        np.array([[0, 1, 2], [3, 0, 0]], "float32"),
+        np.array([True, False, True]),
+        np.array([3, 1, 3, 3, 2, 2]),
+    )
+    want = [np.stack(np.nonzero(x)), x[:, chosen], *np.unique(n, True, True, True)]
+    for ours, theirs in zip(lib(x, chosen, n), want, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
