@@ -7,6 +7,8 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.graph import encoding, tensor_funcs
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import Call, Matches, Rule, is_op, rewritten, wildcard
 from tir_mlir.graph.transforms.clean import clean
@@ -26,8 +28,13 @@ def patches(graph: Graph) -> Graph:
                          out_dtype="int32")           gv = R.reshape(lv1, [1, 56, 56, 64])
 
     So they have the instructions of products; patches are computed where the product reads them, a few rows at a time.
-    Reshapes move below pointwise operators. Convolutions in groups, and of sizes that are symbolic, stay as they are.
+    Reshapes move below pointwise operators. Convolutions in groups, and of sizes that are symbolic, stay as they are. A
+    graph in which nothing sums integers is returned as it is.
     """
+    with entered():
+        facts = [attrs.get(func.op, encoding.ATTRS, {}) for func in tensor_funcs(graph.module.mlir)]
+    if not any(of_operator.get("out_dtype") == "int32" for of_operator in facts):
+        return graph
     return clean(rewritten(clean(rewritten(graph, [*RULES, *SIMPLIFY])), SIMPLIFY))
 
 
