@@ -34,16 +34,19 @@ def test_views_of_several_named_sizes_and_of_no_elements():
     """(n, n) is seen as (1, n, n), and no elements in rows of a named size as a matrix of none."""
     b = GraphBuilder()
     square, nothing = b.input("square", ("n", "n"), "float32"), b.input("nothing", ("n", 2, 0, 4), "float32")
+    turned = b.op("permute_dims", b.input("thin", ("n", 1, 0, 0), "float32"), axes=[1, 0, 2, 3])
     b.output(
         b.op("expand_dims", b.op("abs", square), axis=0),
         b.op("nn.dense", nothing, b.input("weight", ("m", 4), "float32")),
+        b.op("abs", turned),
     )
     model = build(b.finish(), threads=1)
     for n, m in ((3, 5), (1, 1), (0, 2)):
         x = random(n, n)
-        views, products = model(x, np.zeros((n, 2, 0, 4), "float32"), random(m, 4))
+        none, thin = np.zeros((n, 2, 0, 4), "float32"), np.zeros((n, 1, 0, 0), "float32")
+        views, products, turned = model(x, none, thin, random(m, 4))
         np.testing.assert_array_equal(views, np.abs(x)[None])
-        assert products.shape == (n, 2, 0, m)
+        assert products.shape == (n, 2, 0, m) and turned.shape == (1, n, 0, 0)
 
 
 def test_each_call_returns_new_arrays():

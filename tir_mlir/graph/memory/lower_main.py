@@ -391,7 +391,7 @@ def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Va
     static = [s if isinstance(s, int) else unknown for s in type_.shape]
     vector = ir.MemRefType.get([unknown if unknown in static else int(np.prod(static))], element)
     value = value if value.type == vector else memref.cast(vector, value)  # of no elements: 0 is n * 0
-    if static.count(unknown) > 1:  # LLVM's expand-strided-metadata aborts on expand_shape to several of these
+    if static.count(unknown) + (0 in static) > 1:  # MLIR's expand-strided-metadata aborts on expand_shape to these
         return _row_major(value, result_type, sizes)
     return memref.expand_shape(result_type, value, [list(range(result_type.rank))], sizes, static)
 
