@@ -45,11 +45,12 @@ def test_results_have_as_many_rows_as_data_choose(model, x):
         torch.testing.assert_close(ours, theirs, equal_nan=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_stage_is_verified(graph):
     compile_graph(graph, verify=True)
 
 
+@pytest.mark.nightly
 def test_different_elements():
     x = torch.tensor([3, 1, 3, 3, 2, 2])
     for ours, theirs in zip(tir_mlir.build(tir_mlir.from_torch(Different(), (x,)))(x), Different()(x), strict=True):

@@ -33,6 +33,7 @@ def test_each_row_is_multiplied_by_the_matrix_of_its_group(columns):
         np.testing.assert_allclose(lib(x, np.array(ends, "int32")), want, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_tiles_have_a_schedule_of_their_own():
     graph = _graph(48, 3, np.ones((3, 8, 32), "float32"))
     compiled = compile_graph(graph, verify=True)
