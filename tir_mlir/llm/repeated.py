@@ -21,6 +21,8 @@ from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.runtime.timing import Timing
 
+IN_CACHE = 1 << 16
+"""The weights that are rounded at a time: each row by itself, so that what is computed on the way stays in cache."""
 Weight = np.ndarray | Grouped
 """Of a file: numbers, or numbers of few bits."""
 
@@ -108,8 +110,12 @@ def _parts(array: Weight, how: Format) -> list[np.ndarray]:
         same = array.offset is None and (array.group, array.bits) == (how.group, 4 if how.name == INT4 else 8)
         if same and how.activations is not None:
             return [array.weight, array.scale]
-    weight = rounded(_values(array), how, 0)
-    return [weight.stored] if weight.scale is None else [weight.stored, weight.scale]
+    values = _values(array)
+    rows = max(1, IN_CACHE // max(1, values.shape[-1]))
+    pieces = [rounded(values[start : start + rows], how, 0) for start in range(0, len(values), rows)]
+    stored = np.concatenate([piece.stored for piece in pieces])
+    scales = [piece.scale for piece in pieces if piece.scale is not None]
+    return [stored, np.concatenate(scales)] if scales else [stored]
 
 
 def _computation(graph: Graph) -> list[object]:
