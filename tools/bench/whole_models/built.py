@@ -10,17 +10,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from . import onnx_peer
 from .subject import Call, Subject
 from .table import BF16, F32, INT4, INT8
 
-WEIGHTS = {BF16: "bfloat16", INT8: "int8", INT4: "int4"}
-ACTIVATIONS = {BF16: "bfloat16", INT8: "int8", INT4: "int8"}
+WEIGHTS = {BF16: "bfloat16", INT4: "int4"}
+ACTIVATIONS = {BF16: "bfloat16", INT4: "int8"}
 """What dense layers round the other operand to, as the peers do."""
 
 _PROGRAM = """
 import time, torch
 from tir_mlir.examples import models
-from tir_mlir import build, from_torch, quantize_weights
+from tir_mlir import build, calibrate, from_torch, quantize_weights
 torch.set_grad_enabled(False)
 example = models.example({name!r})
 torch.export.export(torch.nn.Linear(2, 2).eval(), (torch.zeros(1, 2),))
@@ -39,12 +40,25 @@ def prepared(subject: Subject, threads: int) -> tuple[Call, Any]:
     tir_mlir: Any = importlib.import_module("tir_mlir")
     example = subject.example
     more = {} if example.dynamic is None else {"dynamic": example.dynamic}
-    graph = tir_mlir.from_torch(example.model, example.inputs, **more)
-    if (line := subject.line).weights != F32:
+    if (line := subject.line).weights == INT8:
+        graph = _of_bytes(tir_mlir, subject)
+    else:
+        graph = tir_mlir.from_torch(example.model, example.inputs, **more)
+    if line.weights not in (F32, INT8):
         graph = tir_mlir.quantize_weights(graph, WEIGHTS[line.weights], activations=ACTIVATIONS[line.weights])
     model: Any = tir_mlir.build(graph, threads=threads)
     inputs = tuple(each.numpy() for each in example.inputs)
     return lambda: model(*inputs), model
+
+
+def _of_bytes(tir_mlir: Any, subject: Subject) -> Any:
+    """Weights and activations of 8 bits: the file that ONNX Runtime has, else calibrated as that is."""
+    try:
+        return tir_mlir.from_onnx(onnx_peer.model_file(subject))
+    except onnx_peer.Missing:
+        example = subject.example
+        graph = tir_mlir.from_torch(example.model, example.inputs)
+        return tir_mlir.calibrate(graph, [tuple(x.numpy() for x in example.inputs)])
 
 
 def activations(subject: Subject, model: Any, threads: int) -> int:
@@ -66,6 +80,8 @@ def _rounded(subject: Subject) -> str:
     """The line that rounds the weights, if the subject has rounded ones."""
     if (weights := subject.line.weights) == F32:
         return ""
+    if weights == INT8:
+        return "graph = calibrate(graph, [tuple(x.numpy() for x in example.inputs)])\n"
     return f"graph = quantize_weights(graph, {WEIGHTS[weights]!r}, activations={ACTIVATIONS[weights]!r})\n"
 
 
