@@ -120,7 +120,40 @@ def made(name: str) -> tuple[Any, tuple[Any, ...]]:
     found, inputs = {
         "torchvision": _torchvision, "timm": _timm, "transformers": _transformers, "diffusers": _diffusers,
     }[package](model)  # fmt: skip
-    return _Tensors(found.eval()), inputs
+    model = _Tensors(found.eval())
+    with torch.no_grad():
+        _awaken(model, inputs)
+    return model, inputs
+
+
+def _awaken(model: Any, inputs: tuple[Any, ...]) -> None:
+    """Let the results depend on the inputs: heads and scales that begin as zero, or nearly, get other values, and batch
+    norms the statistics of these inputs."""
+    import torch
+
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1 and not parameter.any():
+            torch.nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
+        elif parameter.dim() == 1 and not name.endswith("bias") and parameter.abs().max() < 0.1:
+            torch.nn.init.constant_(parameter, 0.5)
+    norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm) and m.momentum]
+    momenta = [norm.momentum for norm in norms]
+    try:
+        for norm in norms:
+            norm.train().momentum = 1.0
+        model(*inputs)
+    except ValueError:  # one value for a channel has no variance
+        pass
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.eval().momentum = momentum
+
+
+def other_inputs(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Other numbers, tokens in another order."""
+    import torch
+
+    return tuple(torch.rand_like(x) if x.is_floating_point() else x.flip(-1) if x.dim() else x for x in inputs)
 
 
 def _torchvision(name: str) -> tuple[Any, tuple[Any, ...]]:

@@ -17,6 +17,8 @@ from zoo_models import names
 
 WRONG, SLOW, SHARE = 1e-4, 1.1, 0.97
 """The largest error, of the largest value of a result; the largest ratio to the time of PyTorch; how many are right."""
+MOVES = 10 * WRONG
+"""How much the results have to change with other inputs, of the largest value, that an error can be seen in them."""
 PACKAGES = ("torch", "torchvision", "timm", "transformers", "diffusers")
 
 
@@ -44,13 +46,15 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 
 def says(facts: dict[str, Any]) -> str:
-    """right, wrong, slow, or why it did not run."""
+    """right, wrong, slow, or why it did not run or cannot be said."""
     if "why" in facts:
         return facts["why"]
     if "error" not in facts:
         return "imports"
     if not facts["error"] <= WRONG:
         return f"wrong: {facts['error']:.1e} of its largest value"
+    if facts.get("moves", 1) < MOVES:
+        return f"says nothing: its results change by {facts['moves']:.1e} with other inputs"
     return "slow" if facts["ours"] > SLOW * facts["torch"] else "right"
 
 
