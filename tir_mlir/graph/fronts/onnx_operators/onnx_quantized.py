@@ -53,7 +53,7 @@ def quantize(
     by = spread(e, scale, x, axis, block_size)
     wide = "float32" if by.dtype in ("float16", "bfloat16") else by.dtype
     if _is_plain(x, scale, zero, block_size) and to in PLAIN:
-        return e.op("quantize", x, *_steps(e, scale, zero), axis=axis, out_dtype=to)
+        return e.op("quantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0, out_dtype=to)
     shifts = None if zero is None else spread(e, zero, x, axis, block_size)
     return rounded(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), shifts, to)
 
@@ -64,14 +64,20 @@ PLAIN = ("int8", "uint8", "int16")
 
 def _is_plain(x: Any, scale: Any, zero: Any, block: int) -> bool:
     """Whether a conversion is the operator of graphs: floats of 32 bits, scales not by blocks, zeros that are known."""
+    if not rank_of(x):
+        return False
     known = zero is None or (isinstance(zero, np.ndarray) and zero.dtype.name in (*PLAIN, "int32"))
     return known and not block and dtype_of(scale) == "float32" and dtype_of(x) in ("float32", *PLAIN, "int32")
 
 
+def _by_axis(scale: Any) -> bool:
+    """Whether there are several scales; one is of the whole tensor, whatever the axis is."""
+    return rank_of(scale) > 0 and scale.shape[0] != 1
+
+
 def _steps(e: OnnxEmitter, scale: Any, zero: Any) -> list[Any]:
     """A scale and the zero point that goes with it, a constant, as operands; no zero point if all are 0."""
-    single = rank_of(scale) == 0 or scale.shape[0] == 1
-    by = e.reshape(e.value(scale), ()) if single else e.value(scale)
+    by = e.value(scale) if _by_axis(scale) else e.reshape(e.value(scale), ())
     if zero is None or not zero.any():
         return [by]
     same = bool((zero == zero.flat[0]).all())
@@ -105,7 +111,7 @@ def dequantize(
 ) -> Any:
     """(x - zero) * scale, in the type of the scale."""
     if _is_plain(x, scale, zero, block_size) and dtype_of(x) in (*PLAIN, "int32") and not output_dtype:
-        return e.op("dequantize", x, *_steps(e, scale, zero), axis=axis)
+        return e.op("dequantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0)
     by = spread(e, scale, x, axis, block_size)
     to, wide = _named(output_dtype) if output_dtype else by.dtype, "float64" if by.dtype == "float64" else "float32"
     numbers = e.value(x)
