@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.torch_export.export_model import evaluating
 from tir_mlir.graph.fronts.torch_export.module_state import kept, with_tensors
+from tir_mlir.graph.fronts.torch_export.symbolic_inputs import SymbolicInputs
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
@@ -40,23 +41,30 @@ class NotRecorded(Exception):
     """Why the calls of a module do not tell all that it computes."""
 
 
-def recorded_calls(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def recorded_calls(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any = None
+) -> str:
     """The signature, weights (without their values, those of single numbers aside), inputs, calls and outputs of a
-    module, as text. Raises NotRecorded, or what forward raises on tensors without data."""
+    module, as text; of sizes that vary also what was asked of them. Raises NotRecorded, or what forward raises on
+    tensors without data."""
     weights = named_tensors(model)
-    recorder = _Recorder()
-    bare = {id(tensor): recorder.bare(tensor) for tensor in weights.values()}
+    sizes = SymbolicInputs(model, args, dict(kwargs), dynamic_shapes)
+    recorder = _Recorder(sizes.shapes)
     leaves, spec = tree_flatten((args, dict(kwargs)))
+    with sizes.tracing:
+        bare = {id(tensor): recorder.bare(tensor) for tensor in weights.values()}
+        inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     lines = [_signature(model), repr(torch.get_default_dtype()), *_weight_lines(model, weights, recorder), str(spec)]
-    inputs = [recorder.bare(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
     bare_args, bare_kwargs = spec.unflatten(inputs)
-    with with_tensors(model, bare), kept(model) as changed, _as_exported(), torch.device(_META), recorder:
-        result = model(*bare_args, **bare_kwargs)
+    with with_tensors(model, bare), kept(model) as changed, _as_exported(), torch.device(_META):
+        with sizes.tracing, recorder:
+            result = model(*bare_args, **bare_kwargs)
     if changed:
         raise NotRecorded(f"forward changes what a {changed[0]} holds")
     outputs, outer = tree_flatten(result)
-    return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, outputs)])
+    asked = [sizes.text, *sizes.conditions()]
+    return "\n".join([*lines, *recorder.lines, str(outer), *map(recorder.text, outputs), *asked])
 
 
 def named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -67,8 +75,10 @@ def named_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 class _Recorder(TorchFunctionMode):
     """Notes each call; numbers the tensors that it knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: Mapping[int, tuple[Any, ...]]) -> None:
+        """shapes: of tensors with sizes that vary, by their ids."""
         super().__init__()
+        self._shapes = shapes
         self.lines: list[str] = []
         self._dtype = torch.get_default_dtype()
         self._numbers: dict[int, int] = {}
@@ -82,7 +92,10 @@ class _Recorder(TorchFunctionMode):
         if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
             raise NotRecorded(f"a tensor of {tensor.device}")
         if id(tensor) not in self._bare:
-            meta_tensor = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_META)
+            if (shape := self._shapes.get(id(tensor))) is not None:
+                meta_tensor = torch.empty(shape, dtype=tensor.dtype, device=_META)
+            else:
+                meta_tensor = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_META)
             self._bare[id(tensor)] = meta_tensor.requires_grad_(tensor.requires_grad)
             self._numbered(meta_tensor)
             self._kept.append(tensor)
@@ -128,6 +141,8 @@ def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:
         if numbers is None or id(value) not in numbers:
             raise NotRecorded("a tensor that no recorded call made")
         return f"%{numbers[id(value)]}"
+    if kind in (torch.SymInt, torch.SymBool, torch.SymFloat):
+        return f"size {value.node.expr}"
     if kind in _PLAIN or isinstance(value, _TORCH_VALUES):
         return repr(value)
     if kind in (tuple, list, torch.Size):
@@ -216,12 +231,17 @@ KIND = "imports"
 
 
 def cached(
-    model: Any, args: Any, kwargs: Mapping[str, Any] | None, options: tuple[str, ...], make: Callable[[], Graph]
+    model: Any,
+    args: Any,
+    kwargs: Mapping[str, Any] | None,
+    options: tuple[str, ...],
+    make: Callable[[], Graph],
+    dynamic_shapes: Any = None,
 ) -> Graph:
     """The graph of an earlier import, or the one of `make()`, which is then kept. options: what else it depends on."""
     if not isinstance(model, torch.nn.Module) or not store.limit():
         return make()
-    key = _key(model, args, kwargs, options)
+    key = _key(model, args, kwargs, options, dynamic_shapes)
     graph = None if key is None else _known(key, model)
     if graph is None:
         graph = make()
@@ -230,12 +250,18 @@ def cached(
     return graph
 
 
-def _key(model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, options: tuple[str, ...]) -> str | None:
+def _key(
+    model: torch.nn.Module,
+    args: Any,
+    kwargs: Mapping[str, Any] | None,
+    options: tuple[str, ...],
+    dynamic_shapes: Any,
+) -> str | None:
     """The name of an import in the cache; None where the calls do not tell all that forward computes."""
     positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     try:
         with evaluating(model):
-            calls = recorded_calls(model, positional, dict(kwargs or {}))
+            calls = recorded_calls(model, positional, dict(kwargs or {}), dynamic_shapes)
     except Exception:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
         return None
     version = f"{torch.__version__} {torch.version.git_version}"

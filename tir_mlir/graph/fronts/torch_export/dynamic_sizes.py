@@ -56,16 +56,19 @@ class Dimensions:
             return None
         return None if str(fixed) == str(self.shapes) else fixed
 
+    def leaves(self) -> list[tuple[Any, Any]]:
+        """The inputs in torch's order, each with what is said of its sizes."""
+        return [
+            pair for name, value in self._arguments.items() for pair in _leaves(value, (self.shapes or {}).get(name))
+        ]
+
     def names(self, program: Any) -> dict[str, str]:
         """The names that the user gave the symbols of a program: {"s77": "n"}."""
         placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         user_inputs = program.graph_signature.user_inputs
         values = [placeholders[name].meta["val"] for name in user_inputs if name in placeholders]
         names: dict[str, str] = {}
-        specs = [
-            pair for name, value in self._arguments.items() for pair in _leaves(value, (self.shapes or {}).get(name))
-        ]
-        for value, (_, spec) in zip(values, specs, strict=False):
+        for value, (_, spec) in zip(values, self.leaves(), strict=False):
             dims = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
             for axis, dim in (dims or {}).items() if isinstance(dims, Mapping) else ():
                 symbols = getattr(getattr(value.shape[axis], "node", None), "expr", None)

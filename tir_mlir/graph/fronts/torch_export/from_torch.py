@@ -54,7 +54,7 @@ def from_torch(
     as in the state dict, after those of forward, and their new values are outputs after those of forward. "in_place":
     the same, and a model writes the new values where the inputs lie, so that it returns these.
     cache: take the graph of an earlier import whose forward made the same calls of torch, which are found by running it
-    on tensors without data; not with `dynamic`, `ops`, operators of your own in the table, or where the calls do not
+    on tensors without data; not with `ops`, operators of your own in the table, or where the calls do not
     tell all that is computed.
 
     Inputs are those of forward that are tensors, outputs those it returns, both flattened in the order of
@@ -79,9 +79,9 @@ def from_torch(
         return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
     with followed("import of a model"):
-        if not cache or user_ops or shapes is not None or foreign_operators():
+        if not cache or user_ops or foreign_operators():
             return imported()
-        return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported)
+        return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported, shapes)
 
 
 def _one(dynamic_shapes: Any, dynamic: Any) -> Any:

@@ -59,6 +59,20 @@ def test_the_second_import_has_the_weights_of_the_second_model(exports):
 
 
 @pytest.mark.nightly
+def test_an_import_with_sizes_is_found_for_the_same_sizes(exports):
+    class Model(nn.Module):
+        def forward(self, x):
+            return x * 2 if x.shape[0] < 9 else x.view(2, 4)  # which is the same for an x of (2, 4)
+
+    shapes = {"x": {0: torch.export.Dim("n", min=1, max=8)}}
+    texts = [tir_mlir.from_torch(Model(), (X,), dynamic_shapes=shapes).module.script() for _ in range(2)]
+    assert texts[0] == texts[1] and len(exports) == 1
+    assert '("n", 4)' in texts[0]
+    tir_mlir.from_torch(Model(), (X,))
+    tir_mlir.from_torch(Model(), (X,), dynamic_shapes={"x": {0: torch.export.Dim("m", min=1, max=8)}})
+    assert len(exports) == 3
+
+
 def test_both_imports_have_the_same_text(exports):
     assert tir_mlir.from_torch(Layer(), (X,)).text() == tir_mlir.from_torch(Layer(), (X,)).text()
     assert len(exports) == 1
