@@ -175,6 +175,8 @@ CASES: dict[str, list[Case]] = {
                          case(p(2, 3), k(np.zeros(0), "int64"), noop_with_empty_axes=1,
                              since=13 if name == "Sum" else 18)]
        for name in REDUCTIONS.split()},
+    "ReduceL2": [case(p(2, 3, 4), axes=[1], until=17), case(i(2, 3, 4, dtype="int32"), axes=[1], until=17),
+                 case(p(2, 3, 4), keepdims=0), case(p(2, 3, 4), k([-1, 0]), since=18)],
     **{f"Arg{name}": [case(X, axis=1), case(X, keepdims=0),
         case(i(3, 4).astype("f4"), axis=1, select_last_index=1, since=12)] for name in ("Max", "Min")},
     "CumSum": [case(X, k(1)), case(X, k(-1), reverse=1), case(X, k(2), exclusive=1),

@@ -313,7 +313,9 @@ def _reduced(operator: str, pre_op: str | None = None, post_op: str | None = Non
             return e.cast(emitted(e, e.cast(x, "float64"), axes, keepdims), x.dtype)
         x = x if pre_op is None else e.op(pre_op, x)
         y = e.op(operator, x, axis=axes, keepdims=keepdims) if axes else e.value(x)
-        return y if post_op is None else e.op(post_op, y)
+        if post_op is None:
+            return y
+        return e.op(post_op, y) if x.dtype in FLOATS else e.cast(e.op(post_op, e.cast(y, "float64")), x.dtype)
 
     return _reduction(emitted)
 

@@ -143,7 +143,8 @@ def resize(
     axes: Any = None,
     keep_aspect_ratio_policy: str = "stretch",
 ) -> Any:
-    """Each axis by itself. Opset 10 has scales as the second input, and places x / scale."""
+    """Each axis by itself. Opset 10 has scales as the second input, and places x / scale, rounded up where an axis
+    gets smaller, as by ONNX Runtime."""
     if e.opset < 11:
         scales, roi, coordinate_transformation_mode, nearest_mode = roi, None, "asymmetric", "floor"
     x, rank = e.value(x), len(x.shape)
@@ -157,7 +158,10 @@ def resize(
         plans = {a: _Axis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
     else:
         plans = {a: p for a, p in plans.items() if p.old != p.new or p.scale != 1}
-    if _is_plain(x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside):
+    smaller = {a for a, p in plans.items() if e.opset < 11 and p.scale < 1}
+    if not smaller and _is_plain(
+        x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside
+    ):
         size = [plans[a].new if a in plans else x.shape[a] for a in (2, 3)]
         return _by_fractions(e, x, size, mode, coordinate_transformation_mode, nearest_mode)
     if mode not in ("nearest", "linear", "cubic"):
@@ -169,7 +173,7 @@ def resize(
             beyond = ((places < 0) | (places > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
             outside = beyond if outside is None else outside | beyond
         if mode == "nearest":
-            y = _applied(e, y, dim, _nearest(places, nearest_mode), None)
+            y = _applied(e, y, dim, _nearest(places, "ceil" if dim in smaller else nearest_mode), None)
         else:
             taps = _taps(plan, places, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
             y = _applied(e, y, dim, *taps)
