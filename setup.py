@@ -1,5 +1,5 @@
-"""What is installed: `dialect/` and `passes/`, folders of a checkout's root, as packages in `tir_mlir`; and README.md as the
-page of the package, whose links lead to the sources."""
+"""What is installed: `dialect/` and `passes/`, folders of a checkout's root, as packages in `tir_mlir`; and README.md
+as the page of the package, whose links lead to the sources."""
 
 import re
 from pathlib import Path

@@ -39,8 +39,8 @@ PACKAGES: dict[str, str] = {
     "schedules": "build dialect intrin runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (
-        "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script sources "
-        "target te topi visual"
+        "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script "
+        "sources target te topi visual"
     ),
     "llm": "dialect graph runtime script.module",
     # the front of the package

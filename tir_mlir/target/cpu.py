@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
 
-
 _SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
 """The systems that this package runs on, and what the triples of their code contain."""
 

@@ -1,14 +1,14 @@
 """The OpenMP runtime of parallel loops: LLVM's libomp or Intel's libiomp5, which is the same source under another name.
 
-A process must not load both, as the second one ends it: a runtime that another package brings (MKL has Intel's, PyTorch for
-macOS LLVM's) goes first.
+A process must not load both, as the second one ends it: a runtime that another package brings (MKL has Intel's, PyTorch
+for macOS LLVM's) goes first.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -78,5 +78,5 @@ def _places() -> Iterator[Path]:
         yield from (Path(entry, "lib", name) for entry in sys.path if entry)
 
 
-def _distributions(package: str) -> Iterator[metadata.Distribution]:
+def _distributions(package: str) -> Iterable[metadata.Distribution]:
     return metadata.distributions(name=package)

@@ -41,8 +41,8 @@ def merge(objects: Sequence[str], result: str | Path) -> None:
 def link_shared(
     objects: Sequence[str], target: str, libs: Sequence[str], exported: Sequence[str] | None = None
 ) -> None:
-    """Object files and shared libraries -> a shared library with an rpath to the libraries. exported: the functions that
-    others see; None: all that the objects show. Raises ToolError."""
+    """Object files and shared libraries -> a shared library with an rpath to the libraries. exported: the functions
+    that others see; None: all that the objects show. Raises ToolError."""
     folders = list(dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs))
     if _on_mac():
         _run("cc", *_mac_options(target, folders, exported), *objects, *libs, "-o", target)
