@@ -15,6 +15,7 @@ __all__ = [
     "array_rule",
     "find_operator",
     "foreign_operators",
+    "is_homogeneous",
     "kind_of",
     "takes_tuple",
 ]
@@ -39,6 +40,11 @@ def kind_of(name: str | None) -> OperatorKind:
     """The kind of an operator; None is no operator."""
     operator = OPERATORS.get(name) if name is not None else None
     return OperatorKind.OTHER if operator is None else operator.kind
+
+
+def is_homogeneous(name: str) -> bool:
+    """Whether the result of an operator is multiplied by a positive number by which all its operands are."""
+    return name in OPERATORS and OPERATORS[name].homogeneous
 
 
 def array_rule(func: TensorFunc, node: Node) -> ArrayRule | None:

@@ -101,7 +101,7 @@ def _adaptive(kind: str, count: int) -> Operator:
 
 
 OPERATORS = [
-    elementwise("nn.relu", nn.relu, torch="relu", onnx="Relu"),
+    elementwise("nn.relu", nn.relu, torch="relu", onnx="Relu", homogeneous=True),
     elementwise("nn.relu6", nn.relu6, torch="relu6"),
     elementwise("nn.gelu", nn.gelu),
     elementwise("nn.gelu_tanh", nn.gelu_tanh),

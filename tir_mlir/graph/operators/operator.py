@@ -36,7 +36,8 @@ class Operator:
     equal, or None; kind: what transforms know of it; num_inputs: how many of the parameters of `te` are operands, None:
     all up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
     an overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result;
-    divides: it is not defined for integers divided by 0; arrays: how NumPy computes it on weights, where it does so at
+    divides: it is not defined for integers divided by 0; homogeneous: of operands that are multiplied by one positive
+    number, the result is multiplied by it; arrays: how NumPy computes it on weights, where it does so at
     the speed of memory.
     """
 
@@ -49,6 +50,7 @@ class Operator:
     torch: str = ""
     onnx: str = ""
     divides: bool = False
+    homogeneous: bool = False
     arrays: ArrayRule | None = None
 
     @cached_property

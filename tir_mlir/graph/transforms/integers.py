@@ -8,7 +8,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.operators import OperatorKind, is_homogeneous, kind_of
 from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import constant_array
@@ -128,9 +128,7 @@ def _divides(call: Call, value: ir.Value) -> bool:
     inner = call.rewriter.definition(value)
     if inner is None or uses(value) != 1 and inner.op.short != "dequantize":
         return False
-    if inner.op.short in ("nn.relu", "nn.relu6"):
-        return _divides(call, inner.args[0])
-    if inner.op.short in ("add", "maximum", "minimum"):
+    if inner.op.short == "nn.relu6" or is_homogeneous(inner.op.short):
         return all(_divides(call, v) for v in inner.args)
     if inner.op.short == "multiply":
         return any(call.is_weight(v) for v in inner.args)
@@ -144,7 +142,7 @@ def _divided(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
     inner = call.rewriter.definition(value)
     if inner is None:
         raise AssertionError("what divides is computed")
-    if inner.op.short in ("nn.relu", "add", "maximum", "minimum"):
+    if is_homogeneous(inner.op.short):
         return call.emit(inner.op.short, [_divided(call, v, scale) for v in inner.args], inner.attrs)
     if inner.op.short == "nn.relu6":
         top = call.emit("divide", [call.number(6, value), scale])

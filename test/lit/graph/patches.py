@@ -1,0 +1,46 @@
+# RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-graph-patches --emit=script | FileCheck %s
+
+# Rows of patches times the weights; borders are the zero point.
+# CHECK-LABEL: def main(
+# CHECK:         [[R:gv.*]]: {{.*}} = R.nn.patches(x, {{.*}}kernel=[3, 3]{{.*}}pad_value=5
+# CHECK:         [[P:gv.*]]: {{.*}} = R.nn.dense([[R]], {{.*}}, out_dtype="int32")
+# CHECK:         R.reshape([[P]], shape=[1, 8, 8, 32])
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 8, 8, 16), "uint8"), w: R.Tensor((32, 16, 3, 3), "int8")):
+    R.func_attr({"weights": {"w": "w"}})
+    with R.dataflow():
+        gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1], data_layout="NHWC", out_dtype="int32", pad_value=5)
+        R.output(gv)
+    return gv
+
+
+# -----
+
+# One in groups stays.
+# CHECK-LABEL: def main(
+# CHECK:         R.nn.conv2d(x, w,
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 8, 8, 16), "uint8"), w: R.Tensor((32, 8, 3, 3), "int8")):
+    R.func_attr({"weights": {"w": "w"}})
+    with R.dataflow():
+        gv = R.nn.conv2d(x, w, groups=2, data_layout="NHWC", out_dtype="int32")
+        R.output(gv)
+    return gv
+
+# -----
+from tir_mlir.script import tir as T
+
+
+@T.prim_func
+# expected-error @below {{the module has no graph; fix: GraphBuilder, from_torch or @R.function make one}}
+def main(A: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("A"):
+            vi = T.axis.spatial(4, i)
+            A[vi] = 0.0
