@@ -45,8 +45,8 @@ PACKAGES: dict[str, str] = {
     "llm": "dialect graph runtime script.module",
     # the front of the package
     "tir_mlir": (
-        "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script sources "
-        "target te topi visual"
+        "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script "
+        "sources target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes runtime schedule script target tir_mlir",

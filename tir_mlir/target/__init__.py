@@ -34,8 +34,8 @@ from tir_mlir.target.predefined import (
 
 __all__ = [
     "APPLE_M1", "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL",
-    "OpenCL", "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4", "chosen",
-    "host", "host_gpu", "named", "ptx_target", "resolved",
+    "OpenCL", "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4",
+    "chosen", "host", "host_gpu", "named", "ptx_target", "resolved",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")

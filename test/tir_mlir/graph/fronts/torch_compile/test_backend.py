@@ -82,7 +82,7 @@ def test_random_numbers_are_those_of_torch():
         torch.manual_seed(1)
         return F.dropout(torch.relu(x) + 1, 0.5)
 
-    check(dropped, torch.randn(64), warned="aten.native_dropout.default stays with torch: it drops elements at random")
+    check(dropped, torch.randn(64), warned="aten.native_dropout.default stays with torch: it draws random numbers")
 
 
 def test_graph_breaks(graphs):
