@@ -80,17 +80,17 @@ def _run(random: Random, text: str) -> str:
 
 
 def through_tool(data: bytes, suffix: str, arguments: list[str], text: str) -> str:
-    """Run `tir-opt` on a file in a child process; exit code 0, or 1 with an error message."""
+    """Run `tir-opt` on a file in a child process; exit code 0, or 1 or 2 with an error message."""
     path = _folder() / f"input{os.getpid()}.{suffix}"
     path.write_bytes(data)
     shown = f"tir-opt {' '.join(map(repr, arguments))}\n{short(text)}"
     code, said, doing = _in_child([str(path), f"--reproducer={path}.again", *arguments], path)
     if code < 0 and ": in tir-" not in doing:
         return "survived"  # MLIR crashed in its parser or an upstream pass; tir-opt survives and reports where
-    if code not in (0, 1) or "internal error" in said or "Traceback" in said:
+    if code not in (0, 1, 2) or "internal error" in said or "Traceback" in said:
         raise Fault(f"tir-opt exited with {code}:\n{said[-2000:]}\n{shown}")
-    if code == 1 and "error" not in said and "expected-" not in said:
-        raise Fault(f"tir-opt exited with 1 without an error message:\n{said[-2000:]}\n{shown}")
+    if code and "error" not in said and "expected-" not in said:
+        raise Fault(f"tir-opt exited with {code} without an error message:\n{said[-2000:]}\n{shown}")
     return "refused" if code else "accepted"
 
 

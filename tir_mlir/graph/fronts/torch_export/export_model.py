@@ -43,6 +43,27 @@ def exported(
     return program, sizes.names(program), sizes.from_two
 
 
+def apart(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
+    """Example inputs of which no two are the same tensor: torch.export makes one input of two that are.
+
+    (x, x) -> (x, x.clone())
+    """
+    import torch
+    from torch.utils._pytree import tree_map
+
+    seen: set[int] = set()
+
+    def one(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        if id(leaf) in seen:
+            return leaf.detach().clone()
+        seen.add(id(leaf))
+        return leaf
+
+    return tree_map(one, args), None if kwargs is None else tree_map(one, dict(kwargs))
+
+
 class evaluating:  # noqa: N801
     """The model in evaluation mode for a while."""
 

@@ -17,7 +17,7 @@ from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name, is_fl
 from tir_mlir.graph.fronts.random_numbers import RandomState
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
-from tir_mlir.graph.fronts.torch_export.export_model import exported, in_known_operators, operator_known
+from tir_mlir.graph.fronts.torch_export.export_model import apart, exported, in_known_operators, operator_known
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.graph.units.expected_work import start_workers
@@ -71,6 +71,7 @@ def from_torch(
     given_model.warn_of_training(module)
 
     shapes = _one(dynamic_shapes, dynamic)
+    example_inputs, example_kwargs = apart(example_inputs, example_kwargs)
 
     def imported() -> Any:
         start_workers(given_model.number_of_operators(module))  # its build follows

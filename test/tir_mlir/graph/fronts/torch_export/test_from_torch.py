@@ -245,6 +245,18 @@ def test_a_key_of_ops_that_is_no_operator():
         tir_mlir.from_torch(Scaled(), (torch.ones(2, 4),), ops={3: abs})
 
 
+def test_one_tensor_as_two_inputs():
+    """torch.export alone would make one input of it."""
+
+    class Model(nn.Module):
+        def forward(self, x, y):
+            return x - 2 * y
+
+    x = torch.ones(4)
+    model = tir_mlir.build(tir_mlir.from_torch(Model(), (x, x)))
+    np.testing.assert_array_equal(model(np.full(4, 3, "float32"), np.ones(4, "float32")), np.ones(4, "float32"))
+
+
 def test_random_numbers_without_a_state_are_refused():
     class Model(nn.Module):
         def forward(self, x):
