@@ -65,10 +65,12 @@ TOOLS: dict[str, Package] = {
     "llvm-objdump": _LLVM,
     "FileCheck": _LLVM,
     "zig": _ZIG,
-    "cc": _ZIG,
-    "ar": _ZIG,
     "ptxas": _PTXAS,
 }
+
+
+SYSTEM = ("cc", "ar")
+"""The tools of the system that stand in for zig; they come in no wheel."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def variable(name: str) -> str:
 
 def find(name: str, purpose: str = "") -> Tool:
     """Find a tool by name. Raises MissingTool with `purpose` and the command that installs it."""
-    package = TOOLS.get(name)
+    package = _ZIG if name in SYSTEM else TOOLS.get(name)
     if package is None:
         raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
     override = os.environ.get(variable(name))
