@@ -35,10 +35,10 @@ STAGES = (
     (
         "Schedule",
         "each step proved",
-        """sch.split(j, [None, 64, 16])
-sch.compute_at(packed, k_0)
+        """sch.split(j, [None, 64])
+sch.cache_read(C, "B", ...)
 sch.unroll(i_2)
-sch.vectorize(j_2)""",
+sch.vectorize(j_1)""",
     ),
     (
         "MLIR",
@@ -51,18 +51,17 @@ sch.vectorize(j_2)""",
     (
         "Machine code",
         "on NumPy arrays",
-        """vfmadd231ps %ymm12, ...
-vfmadd231ps %ymm14, ...
-vfmadd231ps %ymm13, ...
-vfmadd231ps %ymm15, ...""",
+        """vfmadd231ps %zmm12, ...
+vfmadd231ps %zmm14, ...
+vfmadd231ps %zmm13, ...
+vfmadd231ps %zmm15, ...""",
     ),
 )
 GROUPS = (
     ("as written", "as written"),
-    ("tiles", "reorder(i, j, k)"),
-    ("B packed", 'cache_read(block=C_rf, read_buffer_index="B"'),
-    ("A packed", 'cache_read(block=C_rf, read_buffer_index="A"'),
-    ("vectors", "unroll(loop=i_2)"),
+    ("tiles", "cache_write("),
+    ("B packed", "cache_read("),
+    ("vectors", "unroll(loop=k_1)"),
     ("last steps", "decompose_reduction"),
 )
 """The stages of the ladder, and the step that each begins with."""
