@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 
-_CONTAINERS = (dict, list, set)
+_CONTAINERS = (dict, OrderedDict, list, set)  # hooks are in an OrderedDict
 
 
 @contextlib.contextmanager

@@ -257,6 +257,24 @@ def test_one_tensor_as_two_inputs():
     np.testing.assert_array_equal(model(np.full(4, 3, "float32"), np.ones(4, "float32")), np.ones(4, "float32"))
 
 
+def test_a_hook_that_forward_installs_once():
+    """As models of transformers do that collect hidden states."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.installed = nn.ReLU(), False
+
+        def forward(self, x):
+            if not self.installed:
+                self.inner.register_forward_hook(lambda module, inputs, output: 2 * output)
+                self.installed = True
+            return self.inner(x)
+
+    model = tir_mlir.build(tir_mlir.from_torch(Model(), (torch.ones(4),)))
+    np.testing.assert_array_equal(model(np.ones(4, "float32")), np.full(4, 2, "float32"))
+
+
 def test_random_numbers_without_a_state_are_refused():
     class Model(nn.Module):
         def forward(self, x):
