@@ -262,7 +262,7 @@ class Gemm:
     def run(self) -> None:
         sch, plan, what = self.sch, self.plan, self.what
         batch, i, j, k = self._loops(self.block)
-        k_0 = None
+        k_0, in_place = None, True
         if plan.kc < self.k:
             k_0, _ = sch.split(k, [None, plan.kc])
             parts, write_back = sch.rfactor(k_0, 0), self.block
@@ -270,7 +270,7 @@ class Gemm:
         else:
             parts = self.block
             write_back = sch.cache_write(parts, 0, "local")
-            merge_epilogue(sch, write_back, self.epilogue)
+            in_place = self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = sch.split(i, [None, ceil(plan.mc / plan.mr), plan.mr])
         j_0, j_1, j_2 = sch.split(j, [None, ceil(plan.nc / plan.nr), plan.nr])
         sch.reorder(*batch, j_0, *([] if k_0 is None else [k_0]), i_0, j_1, i_1, k, i_2, j_2)
@@ -287,7 +287,7 @@ class Gemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
-        if self.free.flag("prefetch", exceeds_l2(what, self.target)):
+        if self.free.flag("prefetch", exceeds_l2(what, self.target)) and in_place:  # as in gemm_dots
             sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
         if k_0 is not None:
             place_epilogue(sch, self.epilogue, j_0)

@@ -104,8 +104,7 @@ class PanelGemm:
     def run(self) -> None:
         sch, plan = self.sch, self.plan
         batch, i, j, k_0, k, block, write_back = self._accumulated()
-        if not k_0:
-            merge_epilogue(sch, write_back, self.epilogue)
+        in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
         j_0, j_1 = sch.split(j, [None, plan.nr])
         k_1, k_2 = sch.split(k, [None, plan.steps])
@@ -121,7 +120,7 @@ class PanelGemm:
         sch.vectorize(columns)
         if k_0:
             place_epilogue(sch, self.epilogue, j_0)
-        if plan.prefetch:
+        if plan.prefetch and in_place:  # as in gemm_dots
             sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
