@@ -172,15 +172,7 @@ def dense_groups(
     zero = 8; or bits=8: (n, k), zero = 128; scale: floats (n, k / group). offset: floats (n, k / group), instead of a
     zero: a stored q means q * scale - offset. group_size: a multiple of 8. Sums of integers are exact, as int32 is.
     """
-    op = "dense_groups"
-    if bits not in (4, 8):
-        raise refuse(op, f"bits={bits!r}", "pass 4 or 8")
-    x = of_type(op, "data", tensor(op, "data", data), ("int8",), "of int8")
-    w, s = of_type(op, "weight", tensor(op, "weight", weight), ("uint8",), "of uint8"), floats(op, "scale", scale)
-    group = integer(op, "group_size", group_size, 8)
-    if x.ndim < 2 or w.ndim != 2 or group % 8 or not _in_groups(x, w, s, group, bits):
-        problem = f"{described('data', x)}, {described('weight', w)} and {described('scale', s)} for groups of {group}"
-        raise refuse(op, problem, "pass a scale for each group, whose size is a multiple of 8")
+    x, w, s, group = _group_operands("dense_groups", data, weight, scale, group_size, bits)
     columns, groups, zero = w.shape[0], s.shape[1], 8 if bits == 4 else 128
 
     def stored(*i: Any) -> Any:
@@ -208,6 +200,21 @@ def dense_groups(
         return te.sum(part.astype("float32") * by - rows(*row, g).astype("float32") * less, axis=g)
 
     return te.compute((*x.shape[:-1], columns), element, name="T_dense")
+
+
+def _group_operands(
+    op: str, data: Any, weight: Any, scale: Any, group_size: int, bits: int
+) -> tuple[te.Tensor, te.Tensor, te.Tensor, int]:
+    """The operands of a product by group, and the size of a group. Refuses what does not fit."""
+    if bits not in (4, 8):
+        raise refuse(op, f"bits={bits!r}", "pass 4 or 8")
+    x = of_type(op, "data", tensor(op, "data", data), ("int8",), "of int8")
+    w, s = of_type(op, "weight", tensor(op, "weight", weight), ("uint8",), "of uint8"), floats(op, "scale", scale)
+    group = integer(op, "group_size", group_size, 8)
+    if x.ndim < 2 or w.ndim != 2 or group % 8 or not _in_groups(x, w, s, group, bits):
+        problem = f"{described('data', x)}, {described('weight', w)} and {described('scale', s)} for groups of {group}"
+        raise refuse(op, problem, "pass a scale for each group, whose size is a multiple of 8")
+    return x, w, s, group
 
 
 def _in_groups(x: te.Tensor, weight: te.Tensor, scale: te.Tensor, group: int, bits: int) -> bool:

@@ -25,8 +25,6 @@ def philox(state: Any, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
     if x.dtype != "int64" or x.ndim != 1:
         raise refuse(op, described("state", x), "pass int64 (2,): a seed and an offset")
     low, high, key_0, key_1, mask = _LOW, _HIGH, *_KEYS, 0xFFFFFFFF
-    word = [n < words for n in range(4)]
-    first, second, third, fourth = word
 
     def block(i, S, W):  # noqa: N803  buffers
         T.reads(S[0:2])
@@ -50,13 +48,7 @@ def philox(state: Any, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
             c[3] = a & T.cast(mask, "uint64")
             k[0] = (k[0] + T.cast(key_0, "uint64")) & T.cast(mask, "uint64")
             k[1] = (k[1] + T.cast(key_1, "uint64")) & T.cast(mask, "uint64")
-        if first:
-            W[i, 0] = T.cast(c[0], "uint32")
-        if second:
-            W[i, 1] = T.cast(c[1], "uint32")
-        if third:
-            W[i, 2] = T.cast(c[2], "uint32")
-        if fourth:
-            W[i, 3] = T.cast(c[3], "uint32")
+        for n in range(words):
+            W[i, n] = T.cast(c[n], "uint32")
 
     return te.statements((count,), [x], [((count, words), "uint32")], block, name="T_philox")

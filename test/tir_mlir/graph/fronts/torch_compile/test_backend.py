@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from importlib.metadata import entry_points
 
 import pytest
@@ -141,6 +142,19 @@ def test_sizes_that_vary_are_those_of_one_model(graphs):
     for rows in (5, 6, 9):
         x = torch.randn(rows, 8)
         torch.testing.assert_close(compiled(x), compiled._orig_mod(x), rtol=1e-5, atol=1e-5)
+    assert len(graphs) == 2
+
+
+def test_sizes_without_one_program_for_all(graphs, monkeypatch):
+    monkeypatch.setattr(module, "SIZES", 1)
+    found = module.varying_sizes
+    apart = lambda traced: None if (sizes := found(traced)) is None else replace(sizes, may_be_one=False)  # noqa: E731
+    monkeypatch.setattr(module, "varying_sizes", apart)
+    compiled = check(Layer().eval(), torch.randn(4, 8))
+    with pytest.warns(UserWarning, match="more than 1 combinations of sizes, and further ones stay with torch"):
+        for rows in (5, 6, 5):
+            x = torch.randn(rows, 8)
+            torch.testing.assert_close(compiled(x), compiled._orig_mod(x), rtol=1e-5, atol=1e-5)
     assert len(graphs) == 2
 
 

@@ -58,7 +58,6 @@ def test_the_second_import_has_the_weights_of_the_second_model(exports):
     assert len(exports) == 1
 
 
-@pytest.mark.nightly
 def test_an_import_with_sizes_is_found_for_the_same_sizes(exports):
     class Model(nn.Module):
         def forward(self, x):
@@ -73,6 +72,7 @@ def test_an_import_with_sizes_is_found_for_the_same_sizes(exports):
     assert len(exports) == 3
 
 
+@pytest.mark.nightly
 def test_both_imports_have_the_same_text(exports):
     assert tir_mlir.from_torch(Layer(), (X,)).text() == tir_mlir.from_torch(Layer(), (X,)).text()
     assert len(exports) == 1
