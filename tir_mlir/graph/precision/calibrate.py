@@ -169,7 +169,7 @@ class _Rounding:
     def replace_behind(self, call: Call, value: ir.Value) -> None:
         """Let what reads an activation behind a call read it rounded."""
         quantized, dequantized = self.activations[value]
-        behind, places = False, list[ir.OpOperand]()
+        behind = False
         later = set()
         for node in self.rewriter.func.nodes:
             behind = behind or node == call.node
