@@ -8,7 +8,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder zoo gpu clean
+.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,6 +43,7 @@ check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, l
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
 	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --torch 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
+	$(BIN)/python tools/bench/torch_ops.py
 
 lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .
@@ -91,6 +92,9 @@ bench: env  ## compare with the installed peers and the machine's roofline: tabl
 
 ladder: env  ## time a matrix product after each primitive of its schedule
 	$(BIN)/python tools/bench --ladder $(ARGS)
+
+ops: peers  ## a hundred operators of PyTorch beside PyTorch eager, on one thread, in five minutes; ARGS="conv* pad*"
+	$(BIN)/python tools/bench/torch_ops.py $(ARGS)
 
 zoo: env  ## nearly 200 models of torchvision, timm, transformers and diffusers beside PyTorch eager, for hours; ARGS="timm/resnet* --limit 300"
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[zoo]'
