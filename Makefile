@@ -81,7 +81,7 @@ docs: env  ## build the documentation site in build/site; make docs ARGS=--dirty
 golden: env  ## regenerate the golden messages for mistakes of learners (test/golden/learners)
 	PYTHONPATH=test $(BIN)/python -m golden.mistakes
 
-entry: env  ## compile the .c files of tir_mlir/runtime to .ll files
+entry: env  ## compile the .c files of tir_mlir to .ll files
 	$(BIN)/python tools/entry.py
 
 peers: env  ## install the libraries to compare with (MKL, PyTorch) into .venv

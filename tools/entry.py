@@ -1,4 +1,4 @@
-"""`make entry`: compile the .c files of tir_mlir/runtime to .ll files, so that users need no C compiler."""
+"""`make entry`: compile the .c files of tir_mlir to .ll files, so that users need no C compiler."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ sys.path.insert(0, str(ROOT))
 
 from tir_mlir.runtime.drivers.clang import create_llvm  # noqa: E402
 
-FOLDER = ROOT / "tir_mlir" / "runtime"
-FILES = {
-    name: FOLDER / place / name for name, place in (("entry", "call"), ("support", "drivers"), ("half", "drivers"))
-}
+FOLDER = ROOT / "tir_mlir"
+_PLACES = (
+    ("entry", "runtime/call"),
+    ("support", "runtime/drivers"),
+    ("half", "runtime/drivers"),
+    ("loop", "llm/native"),
+)
+FILES = {name: FOLDER / place / name for name, place in _PLACES}
 # short loops over dimensions do not profit from vectors; the word-copy loop must not become a call of memcpy
 _OPTIONS = "-O2 -march=x86_64 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -fno-builtin -fno-strict-aliasing"
 _MACHINE_SPECIFIC = re.compile(r"^(?:; ModuleID|source_filename|target |!llvm\.ident).*\n", re.MULTILINE)

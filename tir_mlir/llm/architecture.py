@@ -95,14 +95,18 @@ class _Cache:
         self.keys, self.values, self.positions = keys, values, positions
 
     def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-        self.keys.index_copy_(2, self.positions, keys)
-        self.values.index_copy_(2, self.positions, values)
+        for whole, new in ((self.keys, keys), (self.values, values)):
+            if len(whole) == 1:
+                whole.index_copy_(2, self.positions, new)
+            else:
+                whole[torch.arange(len(whole)), :, self.positions] = new[:, :, 0]
         return self.keys, self.values
 
 
 class Layer(nn.Module):
     """A layer on tokens at some positions: (x [1, n, width], cos, sin [1, n, columns], positions [n], keys, values
-    [1, heads, capacity, columns]) -> x; keys and values are written at these positions."""
+    [1, heads, capacity, columns]) -> x; keys and values are written at these positions. Of several sequences it takes
+    one token each: x [sequences, 1, width] and so on, positions [sequences]."""
 
     def __init__(self, layer: Any, window: int | None):
         super().__init__()
@@ -114,16 +118,19 @@ class Layer(nn.Module):
         seen = at <= positions[:, None]
         if self.window is not None:
             seen = seen & (at > positions[:, None] - self.window)
-        mask = torch.where(seen, 0.0, -torch.inf)[None, None]
+        mask = torch.where(seen, 0.0, -torch.inf)
+        several = len(keys) > 1
+        mask = mask[:, None, None] if several else mask[None, None]
         cache = _Cache(keys, values, positions)
         name = "cache" if "cache" in self.names else "past_key_values"
-        options = {name: cache, "position_ids": positions[None], "position_embeddings": (cos, sin)}
+        ids = positions[:, None] if several else positions[None]
+        options = {name: cache, "position_ids": ids, "position_embeddings": (cos, sin)}
         out = self.layer(x, attention_mask=mask, use_cache=True, **options)
         return out[0] if isinstance(out, tuple) else out
 
 
 class Scores(nn.Module):
-    """The last norm, and the scores of some tokens: x [1, 1, width] -> [1, 1, tokens]."""
+    """The last norm, and the scores of some tokens: x [sequences, 1, width] -> [sequences, 1, tokens]."""
 
     def __init__(self, norm: Any, width: int, tokens: int, bias: bool):
         super().__init__()

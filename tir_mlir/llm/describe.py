@@ -1,4 +1,5 @@
-"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT ANSWER`."""
+"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT BATCH
+ANSWER`."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ LANES = 256
 """A multiple of the columns of panels."""
 
 
-def describe(folder: Path, chunk: int, context: int) -> Description:
+def describe(folder: Path, chunk: int, context: int, batch: int) -> Description:
     """The description of the model of a folder. Raises ArgumentError."""
     architecture = architecture_of(folder)
     model, base = architecture.model, architecture.base
@@ -33,13 +34,13 @@ def describe(folder: Path, chunk: int, context: int) -> Description:
         raise ArgumentError(f"{type(first).__name__}: only torch.nn.Embedding is supported for tokens")
     embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
     rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
-    layers, forms = _layers(architecture, rotary[0].shape[1], chunk)
+    layers, forms = _layers(architecture, rotary[0].shape[1], chunk, batch)
     tokens, width = first.weight.shape
     scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
     tensors = {f"norm.{name}": _name(names, each) for name, each in base.norm.named_parameters()}
     tensors |= {f"head.{name}": _name(names, each) for name, each in head.named_parameters()}
     module = Scores(base.norm.to_empty(device="cpu"), width, scored, head.bias is not None).eval()
-    scores = _text(from_torch(module, (torch.zeros(1, 1, width),), name="scores"), tensors)
+    scores = _text(from_torch(module, (torch.zeros(batch, 1, width),), name="scores"), tensors)
     tied = {of_head: embedding} if getattr(architecture.config, "tie_word_embeddings", False) else {}
     shapes = {name: tuple(each.shape) for name, each in names.items()}
     angles = tuple(base64.b64encode(table.tobytes()).decode() for table in rotary)
@@ -54,7 +55,7 @@ def _name(names: Mapping[str, Any], parameter: Any) -> str:
     return [name for name, each in names.items() if each is parameter][-1]
 
 
-def _layers(architecture: Architecture, angles: int, chunk: int) -> tuple[list[Any], list[Form]]:
+def _layers(architecture: Architecture, angles: int, chunk: int, batch: int) -> tuple[list[Any], list[Form]]:
     """The form of each layer, with its tensors, and the forms."""
     known: dict[Any, int] = {}
     layers, forms = [], []
@@ -65,24 +66,32 @@ def _layers(architecture: Architecture, angles: int, chunk: int) -> tuple[list[A
         tensors = {f"layer.{name}": prefix + name for name, _ in shapes}
         if key not in known:
             known[key] = len(forms)
-            forms.append(_form(architecture, layer, key[1], angles, chunk, tensors))
+            forms.append(_form(architecture, layer, key[1], angles, (batch, chunk), tensors))
         layers.append((known[key], tensors))
     return layers, forms
 
 
 def _form(
-    architecture: Architecture, layer: Any, window: int | None, angles: int, chunk: int, tensors: Mapping[str, str]
+    architecture: Architecture,
+    layer: Any,
+    window: int | None,
+    angles: int,
+    sizes: tuple[int, int],
+    tensors: Mapping[str, str],
 ) -> Form:
+    """sizes: the sequences, and the tokens of a chunk."""
     width = architecture.model.get_input_embeddings().weight.shape[1]
     x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, angles, device="meta")
     heads, columns = cache_shape(layer, x, angle, angle)
     module = Layer(layer.to_empty(device="cpu"), window).eval()
-    cache = torch.zeros(1, heads, 2, columns)
+    batch, chunk = sizes
     dynamic = dict.fromkeys(("x", "cos", "sin", "positions")) | dict.fromkeys(("keys", "values"), {2: "capacity"})
     texts = []
-    for name, rows in (("one", 1), ("chunk", chunk)):
+    for name, sequences, rows in (("one", batch, 1), ("chunk", 1, chunk)):
+        cache = torch.zeros(sequences, heads, 2, columns)
         shapes = (width, angles, angles)  # of different tensors: torch.export makes one input of the same
-        inputs = (*(torch.zeros(1, rows, n) for n in shapes), torch.arange(rows), cache, cache.clone())
+        positions = torch.arange(sequences * rows)
+        inputs = (*(torch.zeros(sequences, rows, n) for n in shapes), positions, cache, cache.clone())
         texts.append(_text(from_torch(module, inputs, dynamic=dynamic, mutated="in_place", name=name), tensors))
     layer.to_empty(device="meta")
     return Form(texts[0], texts[1], heads, columns)
@@ -97,11 +106,11 @@ def _text(graph: Any, tensors: Mapping[str, str]) -> str:
         return str(graph.module.mlir)
 
 
-def main(folder: str, chunk: str, context: str, answer: str) -> None:
+def main(folder: str, chunk: str, context: str, batch: str, answer: str) -> None:
     """Write the description, or the text of an error."""
     warnings.simplefilter("ignore")
     try:
-        found = describe(Path(folder), int(chunk), int(context)).text()
+        found = describe(Path(folder), int(chunk), int(context), int(batch)).text()
     except TirError as error:
         found = f"error: {error}"
     Path(answer).write_text(found)

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -65,13 +65,14 @@ class Description:
         return json.dumps(asdict(self))
 
 
-def described(path: Path, config: str, chunk: int, context: int) -> Description:
-    """The description of the model that the text of a config.json names, for chunks of so many tokens. path: of the
-    files, for errors. Raises ArgumentError for one that is not supported, or without transformers."""
-    key = store.digest(fingerprint.installation(), fingerprint.package(), config, str((chunk, context)), _version())
+def described(path: Path, config: str, sizes: Sequence[int]) -> Description:
+    """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
+    the sequences. path: of the files, for errors. Raises ArgumentError for one that is not supported, or without
+    transformers."""
+    key = store.digest(fingerprint.installation(), fingerprint.package(), config, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
     if found is None:
-        found = _asked(path, config, chunk, context)
+        found = _asked(path, config, sizes)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
     facts: dict[str, Any] = json.loads(found)
@@ -93,12 +94,12 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(path: Path, config: str, chunk: int, context: int) -> bytes:
+def _asked(path: Path, config: str, sizes: Sequence[int]) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
         Path(temporary, "config.json").write_text(config)
-        command = [sys.executable, "-m", "tir_mlir.llm.describe", temporary, str(chunk), str(context), str(out)]
+        command = [sys.executable, "-m", "tir_mlir.llm.describe", temporary, *map(str, sizes), str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if not out.exists():
             raise ArgumentError(f"{path}: its description failed\n{done.stderr[-2000:]}")

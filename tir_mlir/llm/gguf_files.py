@@ -14,6 +14,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision import stored_formats
 from tir_mlir.graph.precision.stored_formats import Grouped
+from tir_mlir.llm.native.parts import Rows
 
 _PLAIN = {0: ("F32", np.float32), 1: ("F16", np.float16), 30: ("BF16", np.uint16)}
 _BLOCKED = {2: ("Q4_0", 32, 18), 8: ("Q8_0", 32, 34), 12: ("Q4_K", 256, 144)}
@@ -65,6 +66,11 @@ class GgufTensor:
         if self.dtype == "BF16":
             numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
         return numbers.astype(np.float32).reshape(stop - start, *self.shape[1:])
+
+    def rows(self) -> Rows:
+        """All rows, mapped."""
+        data = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0], self.row))
+        return Rows(self.dtype, data, self.shape[1])
 
 
 @dataclass(frozen=True)

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
-from tir_mlir.graph.model import Model
+from tir_mlir.llm.native.described import DescribedModel
+from tir_mlir.llm.native.load_loop import loop
+from tir_mlir.llm.native.parts import Parts
 from tir_mlir.llm.sampling import Sampling
 from tir_mlir.runtime.aligned import empty
-
-STEP = 128
-"""The positions by which a cache grows."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """A layer: on one token, and on a chunk of them; its cache has keys and values of so many heads and columns."""
-
-    one: Model
-    chunk: Model
-    heads: int
-    columns: int
-
-
-@dataclass(frozen=True)
-class Limits:
-    """tokens: the vocabulary; context: the positions; chunk: the tokens of a prompt that are computed at a time."""
-
-    tokens: int
-    context: int
-    chunk: int
 
 
 class LanguageModel:
     """A language model: `model.generate(tokens, 64)`. Made by `load`.
 
-    embedding: the rows of tokens; rotary: cosines and sines of the positions [context, columns]; scores: models of the
-    last norm and the scores of some tokens each. A call has a cache of its own, so that several threads may call it.
+    parts: the compiled programs, and the weights of each layer. A call has caches of its own, so that several threads
+    may call it.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        embedding: Callable[[Sequence[int]], np.ndarray],
-        rotary: tuple[np.ndarray, np.ndarray],
-        layers: Sequence[Block],
-        scores: Sequence[Model],
-    ):
-        self.limits, self.layers, self.scores = limits, list(layers), list(scores)
-        self._embedding, self._rotary = embedding, rotary
+    def __init__(self, parts: Parts):
+        self.parts, self.limits = parts, parts.limits
+        self._described: DescribedModel | None = None
 
     def generate(
         self, tokens: Sequence[int], count: int, sampling: Sampling | None = None, stop: int | None = None
@@ -59,34 +33,63 @@ class LanguageModel:
         """The next `count` tokens after a prompt; fewer if `stop` comes, which is the last one then. sampling: default
         the token with the highest score. Raises ArgumentError for tokens beyond the vocabulary, an empty prompt, and
         one that leaves no place for `count` more."""
-        found: list[int] = []
-        for token in self.stream(tokens, count, sampling):
-            found.append(token)
-            if token == stop:
+        return self.generate_batch([tokens], count, sampling, stop)[0]
+
+    def generate_batch(
+        self, prompts: Sequence[Sequence[int]], count: int, sampling: Sampling | None = None, stop: int | None = None
+    ) -> list[list[int]]:
+        """The same for several prompts at a time, of any lengths; at most as many as `load(..., batch=...)` says. Each
+        step reads the weights once for all. Raises ArgumentError."""
+        given = self._checked(prompts, count)
+        found: list[list[int]] = [[] for _ in given]
+        for drawn in self._tokens(given, count, sampling or Sampling()):
+            for sequence, token in zip(found, drawn, strict=False):
+                if stop is None or not sequence or sequence[-1] != stop:
+                    sequence.append(token)
+            if stop is not None and all(sequence[-1] == stop for sequence in found):
                 break
         return found
 
     def stream(self, tokens: Sequence[int], count: int, sampling: Sampling | None = None) -> Iterator[int]:
-        """The same, one by one as they are found."""
-        given = self._checked(tokens, count)
-        how = sampling or Sampling()
-        return self._tokens(given, count, how, how.generator())
+        """The tokens of `generate`, one by one as they are found."""
+        drawn = self._tokens(self._checked([tokens], count), count, sampling or Sampling())
+        return (each[0] for each in drawn)
 
     def logits(self, tokens: Sequence[int]) -> np.ndarray:
         """The scores of all tokens after a prompt, float32 [vocabulary]."""
-        return _Run(self).prompt(self._checked(tokens, 1))
+        run = _Run(self, self._checked([tokens], 1))
+        scores = loop().scores(run.state)
+        return np.ctypeslib.as_array(scores, (self.limits.tokens,)).copy()
 
-    def _tokens(self, given: list[int], count: int, how: Sampling, generator: np.random.Generator) -> Iterator[int]:
-        run = _Run(self)
-        scores = run.prompt(given) if count else None
+    def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
+        """Write the model to a folder as files that need no Python; `name`: in C, default the folder's name.
+
+        NAME (a program: token ids in, ids out), NAME.so and libNAME.a, NAME.h, NAME.c (the loop and the loader),
+        NAME.safetensors (the rounded weights and the rows of tokens, mapped into memory), NAME_kernels.h. Returns the
+        paths. Raises BuildError for a name that is none in C, MissingTool without a C compiler.
+        """
+        from tir_mlir.llm.native.export import export_language_model
+
+        return export_language_model(self.parts, folder, name)
+
+    def _tokens(self, given: list[list[int]], count: int, how: Sampling) -> Iterator[list[int]]:
+        if not count:
+            return
+        run, native = _Run(self, given), how.native
+        ids = (ctypes.c_int64 * self.limits.batch)()
         for number in range(count):
-            assert scores is not None
-            token = how.token(scores, generator)
-            yield token
-            if number + 1 < count:
-                scores = run.step([token])
+            loop().next(run.state, ctypes.addressof(native), number, ids)
+            yield ids[: len(given)]
 
-    def _checked(self, tokens: Sequence[int], count: int) -> list[int]:
+    def _checked(self, prompts: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+        limits = self.limits
+        if not 0 < len(prompts) <= limits.batch:
+            raise ArgumentError(
+                f"{len(prompts)} prompts for a model of {limits.batch} at a time; fix: load(..., batch={len(prompts)})"
+            )
+        return [self._checked_prompt(tokens, count) for tokens in prompts]
+
+    def _checked_prompt(self, tokens: Sequence[int], count: int) -> list[int]:
         given, limits = [int(token) for token in tokens], self.limits
         wrong = next((token for token in given if not 0 <= token < limits.tokens), None)
         if wrong is not None:
@@ -102,56 +105,23 @@ class LanguageModel:
             )
         return given
 
+    @property
+    def described(self) -> DescribedModel:
+        """The model as the loop takes it."""
+        if self._described is None:
+            self._described = DescribedModel(self.parts)
+        return self._described
+
 
 class _Run:
-    """One run: the cache of each layer, and how many tokens are in it."""
+    """One run: memory for the caches, after the prompts. state: its address."""
 
-    def __init__(self, model: LanguageModel):
-        self.model, self.past, self.capacity = model, 0, 0
-        self.caches: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def prompt(self, tokens: list[int]) -> np.ndarray:
-        """The scores after the last token of a prompt, which is computed chunk by chunk."""
-        size = self.model.limits.chunk
-        parts = [tokens[start : start + size] for start in range(0, len(tokens), size)]
-        for part in parts[:-1]:
-            self._through(part)
-        return self.step(parts[-1])
-
-    def step(self, tokens: list[int]) -> np.ndarray:
-        """The scores after tokens, at most a chunk of them."""
-        x = self._through(tokens)
-        last = np.ascontiguousarray(x[:, len(tokens) - 1 : len(tokens)])
-        return np.concatenate([part(last)[0, 0] for part in self.model.scores])[: self.model.limits.tokens]
-
-    def _through(self, tokens: list[int]) -> np.ndarray:
-        """The result of the layers. A chunk that is not full ends in zeros, whose keys are behind all others: they are
-        not seen, and overwritten by later tokens."""
-        model, one = self.model, len(tokens) == 1
-        rows = 1 if one else model.limits.chunk
-        self._reserve(self.past + rows)
-        positions = np.arange(self.past, self.past + rows, dtype=np.int64)
-        cos, sin = (np.ascontiguousarray(table[positions])[None] for table in model._rotary)
-        embedded = model._embedding(tokens)
-        x = np.zeros((1, rows, embedded.shape[1]), np.float32)
-        x[0, : len(tokens)] = embedded
-        for layer, (keys, values) in zip(model.layers, self.caches, strict=True):
-            run = layer.one if one else layer.chunk
-            x = run(x, cos, sin, positions, keys, values)[0]
-        self.past += len(tokens)
-        return x
-
-    def _reserve(self, count: int) -> None:
-        """Let the caches have so many positions: the old ones are copied."""
-        if count <= self.capacity:
-            return
-        capacity, old = -(-count // STEP) * STEP, self.caches
-        self.caches = []
-        for number, layer in enumerate(self.model.layers):
-            pair = [empty((1, layer.heads, capacity, layer.columns), "float32") for _ in range(2)]
-            for place, array in enumerate(pair):
-                array[:] = 0
-                if old:
-                    array[:, :, : self.capacity] = old[number][place]
-            self.caches.append((pair[0], pair[1]))
-        self.capacity = capacity
+    def __init__(self, model: LanguageModel, prompts: list[list[int]]):
+        self._model = model.described
+        self._memory = empty(loop().bytes(self._model.address), "uint8")
+        self.state = loop().start(self._model.address, self._memory.ctypes.data)
+        for number, tokens in enumerate(prompts):
+            size = model.limits.chunk  # between chunks Ctrl-C is seen
+            for start in range(0, len(tokens), size):
+                part = tokens[start : start + size]
+                loop().prompt(self.state, number, (ctypes.c_int64 * len(part))(*part), len(part))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import INT4, INT8, NAMES, format_of
 from tir_mlir.llm.description import Description, described, graph_of
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
-from tir_mlir.llm.language_model import Block, LanguageModel, Limits
+from tir_mlir.llm.language_model import LanguageModel
+from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
 from tir_mlir.llm.repeated import Precision, Repeated
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
-
-if TYPE_CHECKING:
-    from tir_mlir.graph.model import Model
 
 Stored = StoredTensor | GgufTensor
 
@@ -30,6 +27,7 @@ def load(
     group: int = 32,
     context: int = 4096,
     chunk: int = 128,
+    batch: int = 1,
     threads: int | None = None,
 ) -> LanguageModel:
     """A language model of transformers from a folder with config.json and safetensors files, or from a GGUF file.
@@ -40,17 +38,19 @@ def load(
     weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights, and activations
     are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
     groups of 32. Tensors are read, rounded and packed one layer at a time. context: the most tokens of
-    a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; threads: default one a core.
+    a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
+    `generate_batch` computes at a time; threads: default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
     weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
     shape, rows that are no whole groups; GraphError for weights that are not finite.
     """
     folder, precision = Path(folder), _precision(weights, group)
     files, config = _opened(folder)
-    description = described(folder, config, chunk, context)
+    _check_sizes(context=context, chunk=chunk, batch=batch)
+    description = described(folder, config, (chunk, context, batch))
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
-    return _Loading(description, tensors, precision, threads).model(Limits(_tokens(description), context, chunk))
+    return _Loading(description, tensors, precision, threads).model(Limits(_tokens(description), context, chunk, batch))
 
 
 def _opened(path: Path) -> tuple[Mapping[str, Stored], str]:
@@ -96,6 +96,12 @@ def _check_groups(description: Description, tensors: Mapping[str, Stored], preci
             raise ArgumentError(f"{name}: rows of {shape[1]} are no whole groups of {group}; fix: group=...")
 
 
+def _check_sizes(**sizes: int) -> None:
+    for name, value in sizes.items():
+        if not isinstance(value, int) or value < 1:
+            raise ArgumentError(f"{name}={value!r}; fix: a number of 1 or more")
+
+
 def _tokens(description: Description) -> int:
     return description.tensors[description.embedding][0]
 
@@ -109,18 +115,15 @@ class _Loading:
         self.description, self.tensors, self.precision, self.threads = description, tensors, precision, threads
 
     def model(self, limits: Limits) -> LanguageModel:
-        rows = self.tensors[self.description.embedding]
+        description = self.description
+        rows = self.tensors[description.embedding].rows()
+        layers, scores = self._layers(), self._scores()
+        return LanguageModel(Parts(limits, rows, description.angles, layers, scores, description.scored, self.threads))
 
-        def embedding(tokens: Sequence[int]) -> np.ndarray:
-            """The rows of tokens, which stay in the file."""
-            return np.concatenate([rows.read(token, token + 1) for token in tokens])
-
-        return LanguageModel(limits, embedding, self.description.angles, self._layers(), self._scores())
-
-    def _layers(self) -> list[Block]:
+    def _layers(self) -> list[Layer]:
         """The layers: those of one form are compiled once."""
         known: dict[int, Repeated] = {}
-        blocks = []
+        layers = []
         for number, names in self.description.layers:
             form = self.description.forms[number]
             arrays = {name: self.tensors[tensor].stored() for name, tensor in names.items()}
@@ -128,17 +131,19 @@ class _Loading:
                 values = {name: self.tensors[tensor].read() for name, tensor in names.items()}
                 graphs = [graph_of(form.one, "one", values), graph_of(form.chunk, "chunk", values)]
                 known[number] = Repeated(graphs, self.precision, self.threads)
-            one, several = known[number].models(arrays)
-            blocks.append(Block(one, several, form.heads, form.columns))
+            one, chunk = known[number].programs
+            caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in ("keys", "values"))
+            weights = known[number].bound(arrays)
+            layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
         for repeated in known.values():
             repeated.forget()
-        return blocks
+        return layers
 
-    def _scores(self) -> list[Model]:
+    def _scores(self) -> list[Layer]:
         """The scores, some tokens at a time: the last ones are filled up with zeros."""
         description, count = self.description, self.description.scored
         tensors = {name: self.tensors[tensor] for name, tensor in description.score_tensors.items()}
-        models, repeated = [], None
+        layers, repeated = [], None
         for start in range(0, _tokens(description), count):
             arrays = {
                 name: _filled(tensor, start, count) if name.startswith("head.") else tensor.read()
@@ -146,10 +151,11 @@ class _Loading:
             }
             if repeated is None:
                 repeated = Repeated([graph_of(description.scores, "scores", arrays)], self.precision, self.threads)
-            models += repeated.models(arrays)
+            (program,), (weights,) = repeated.programs, repeated.bound(arrays)
+            layers.append(Layer(program, program, (weights, weights)))
         if repeated is not None:
             repeated.forget()
-        return models
+        return layers
 
 
 def _filled(tensor: Stored, start: int, count: int) -> np.ndarray:

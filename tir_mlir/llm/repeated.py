@@ -13,12 +13,12 @@ from tir_mlir.graph.build_model import library_of
 from tir_mlir.graph.compile import Options
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_weights import bound_weights
 from tir_mlir.graph.precision.formats import INT4, Format, rounded
 from tir_mlir.graph.precision.quantize_weights import quantize_weights
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.llm.native.parts import Program
 from tir_mlir.runtime.timing import Timing
 
 IN_CACHE = 1 << 16
@@ -48,8 +48,8 @@ class Precision:
 class Repeated:
     """Graphs that read the same weights, such as those for one token and for several, compiled once.
 
-    graphs: with the weights of one place, whose shapes count. `models(arrays)`: a model of each graph with these
-    weights, which share memory where their layouts are the same.
+    graphs: with the weights of one place, whose shapes count. programs: of each; `bound(arrays)`: the buffer of weights
+    of each program, with these weights; one where their layouts are the same.
     """
 
     def __init__(self, graphs: Sequence[Graph], precision: Precision, threads: int | None):
@@ -64,20 +64,23 @@ class Repeated:
         with self.timing.clock("graph"):
             self.compiled = [compiled_by_content(graph, options) for graph in quantized]
         self.parts = [library_of(compiled, "llvm", self.timing) for compiled in self.compiled]
+        self.programs = [
+            Program(Graph(compiled.module, {}, compiled.name), plan, library)
+            for compiled, (plan, library, _) in zip(self.compiled, self.parts, strict=True)
+        ]
 
-    def models(self, arrays: Mapping[str, Weight]) -> list[Model]:
-        """A model of each graph with other weights, by the names of the graph. The arrays are not kept."""
+    def bound(self, arrays: Mapping[str, Weight]) -> list[np.ndarray]:
+        """The buffers of weights, by the names of the graph. The arrays are not kept."""
         weights, made = self._rounded(arrays), []
         memory: list[tuple[object, np.ndarray]] = []
-        for compiled, (plan, library, functions) in zip(self.compiled, self.parts, strict=True):
+        for compiled, (plan, _, functions) in zip(self.compiled, self.parts, strict=True):
             layout = plan.weights, _computation(compiled)
-            bound = next((array for known, array in memory if known == layout), None)
-            if bound is None:
+            buffer = next((array for known, array in memory if known == layout), None)
+            if buffer is None:
                 graph = Graph(compiled.module, {**compiled.weights, **weights}, compiled.name)
-                bound = bound_weights(graph, plan, functions)
-                memory.append((layout, bound))
-            empty = Graph(compiled.module, {}, compiled.name)
-            made.append(Model(empty, plan, library, bound, self.timing))
+                buffer = bound_weights(graph, plan, functions)
+                memory.append((layout, buffer))
+            made.append(buffer)
         return made
 
     def _rounded(self, arrays: Mapping[str, Weight]) -> dict[str, np.ndarray]:

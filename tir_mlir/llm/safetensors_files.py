@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.llm.native.parts import Rows
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
@@ -41,6 +42,13 @@ class StoredTensor:
     def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """The same: these files have no weights of few bits."""
         return self.read(start, stop)
+
+    def rows(self) -> Rows:
+        """All rows, mapped."""
+        width = self.shape[1]
+        element = np.dtype(_TYPES[self.dtype]).itemsize
+        data = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0], width * element))
+        return Rows(self.dtype, data, width)
 
 
 def tensors_of(folder: Path) -> dict[str, StoredTensor]:

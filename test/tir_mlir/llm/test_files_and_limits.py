@@ -7,7 +7,8 @@ import pytest
 
 from tir_mlir.errors import ArgumentError
 from tir_mlir.llm import LanguageModel, Sampling
-from tir_mlir.llm.language_model import Limits
+from tir_mlir.llm.native.load_loop import loop
+from tir_mlir.llm.native.parts import Limits, Parts, Rows
 from tir_mlir.llm.safetensors_files import tensors_of
 
 
@@ -50,7 +51,8 @@ def test_a_folder_without_files(tmp_path):
 ])  # fmt: skip
 def test_tokens_that_are_refused(tokens, count, words):
     angles = np.zeros((8, 2), "float32")
-    model = LanguageModel(Limits(10, 8, 4), lambda _: angles, (angles, angles), [], [])
+    rows = Rows("F32", angles.view("uint8"), 2)
+    model = LanguageModel(Parts(Limits(10, 8, 4), rows, (angles, angles), [], [], 10))
     with pytest.raises(ArgumentError, match=words):
         model.generate(tokens, count)
 
@@ -60,13 +62,32 @@ SCORES = np.log(np.array([0.5, 0.3, 0.15, 0.05]))
 
 @pytest.mark.parametrize(("sampling", "tokens"), [
     (Sampling(), {0}), (Sampling(1.0, top_k=2), {0, 1}), (Sampling(1.0, top_p=0.9), {0, 1, 2}),
-    (Sampling(1.0), {0, 1, 2, 3}),
+    (Sampling(1.0), {0, 1, 2, 3}), (Sampling(1.0, top_k=3, top_p=0.6), {0, 1}),
 ])  # fmt: skip
 def test_which_tokens_are_drawn(sampling, tokens):
-    generator = sampling.generator()
-    assert {sampling.token(SCORES, generator) for _ in range(200)} == tokens
+    assert {sampling.token(SCORES, number) for number in range(200)} == tokens
 
 
-def test_sampling_of_no_meaning_is_refused():
-    with pytest.raises(ArgumentError, match="top_p"):
-        Sampling(top_p=0)
+def test_shares_of_tokens():
+    drawn = np.bincount([Sampling(0.5, seed=5).token(SCORES, number) for number in range(4000)]) / 4000
+    np.testing.assert_allclose(drawn, [0.6849, 0.2466, 0.0616, 0.0068], atol=0.02)
+
+
+def test_numbers_are_those_of_the_operator_philox():
+    from tir_mlir import build, te, topi
+
+    state = te.placeholder((2,), "int64", name="state")
+    program = build(te.create_prim_func([state, topi.philox(state, 2, 2)]))
+    words = np.zeros((2, 2), "uint32")
+    program(np.array([2**40 + 3, 4 * 9], "int64"), words)
+    whole = words.astype("uint64")
+    expected = ((whole[:, 0] << 32 | whole[:, 1]) >> 11) * 2.0**-53
+    assert [loop().drawn(2**40 + 3, 9, block) for block in range(2)] == expected.tolist()
+
+
+@pytest.mark.parametrize(("given", "word"), [
+    ({"top_p": 0}, "top_p"), ({"temperature": float("nan")}, "temperature"), ({"seed": -1}, "seed")
+])  # fmt: skip
+def test_sampling_of_no_meaning_is_refused(given, word):
+    with pytest.raises(ArgumentError, match=word):
+        Sampling(**given)

@@ -1,4 +1,6 @@
-"""A language model from files, beside transformers."""
+"""A language model from files, beside transformers; as a program without Python."""
+
+import subprocess
 
 import pytest
 
@@ -31,6 +33,31 @@ def test_tokens_are_those_of_torch(saved):
     options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0}
     theirs = model.generate(torch.tensor([PROMPT]), max_new_tokens=64, **options)[0, len(PROMPT) :]
     assert ours == theirs.tolist()
+
+
+@pytest.mark.nightly
+def test_sequences_of_a_batch_do_not_know_of_each_other(saved):
+    prompts = [PROMPT, PROMPT[:5], PROMPT[::-1]]
+    options = {"context": 128, "chunk": 16, "threads": 1}
+    together = llm.load(saved[1], "float32", batch=3, **options).generate_batch(prompts, 32)
+    alone = llm.load(saved[1], "float32", **options)
+    assert together == [alone.generate(prompt, 32) for prompt in prompts]
+
+
+@pytest.mark.nightly
+def test_an_exported_program_generates_the_same(saved, tmp_path):
+    model = llm.load(saved[1], "float32", context=128, chunk=16, threads=1)
+    model.export(tmp_path / "tiny")
+    command = [str(tmp_path / "tiny" / "tiny"), "-w", str(tmp_path / "tiny" / "tiny.safetensors"), "-n", "32"]
+
+    def told(*options):
+        return subprocess.run([*command, *map(str, options)], capture_output=True, text=True)
+
+    assert list(map(int, told(*PROMPT).stdout.split())) == model.generate(PROMPT, 32)
+    drawn = model.generate(PROMPT, 32, llm.Sampling(0.8, 10, 0.9, 7))
+    assert list(map(int, told("-t", 0.8, "-k", 10, "-p", 0.9, "-s", 7, *PROMPT).stdout.split())) == drawn
+    assert "a token is beyond the vocabulary" in told(96).stderr
+    assert "the cache has no room" in told(*PROMPT * 7).stderr
 
 
 @pytest.mark.nightly

@@ -34,6 +34,7 @@ class Function:
     def __init__(self, signature: CallSignature, entries: Entries, owner: object):
         self.signature = signature
         self.name = signature.name
+        self.entries = entries
         self._owner = owner  # keeps the code alive
         self._packer = Packer(signature)
         self._call = ctypes.CFUNCTYPE(None, *self._packer.argtypes)(entries.direct)

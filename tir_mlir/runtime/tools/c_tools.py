@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tir_mlir.runtime.tools import toolchain
+from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.runtime.tools.toolchain import MissingTool
 
 
@@ -57,6 +57,46 @@ def link_shared(
     # ld.lld directly: `zig cc` would first build a C library, which takes half a minute
     system = [str(lib) for lib in system_libraries()]
     toolchain.run("zig", ["ld.lld", *options, *paths, "--as-needed", *system, "-o", target])
+
+
+def link_program(objects: Sequence[str], target: str, libs: Sequence[str]) -> None:
+    """Object files, one of which has `main`, and shared libraries -> a program with an rpath to the libraries. Raises
+    ToolError."""
+    folders = list(dict.fromkeys(str(Path(lib).resolve().parent) for lib in libs))
+    loader = None if _system() or _on_mac() else _loader()
+    if loader is None:  # the compiler knows how programs start
+        _run("cc", *objects, *libs, *(f"-Wl,-rpath,{folder}" for folder in folders), "-lm", "-o", target)
+        return
+    with files.folder() as temporary:
+        source, start = Path(temporary, "start.c"), str(Path(temporary, "start.o"))
+        source.write_text(_START)
+        compile_c(source, start)
+        system = [str(lib) for lib in system_libraries()]
+        options = [*(f"-rpath={folder}" for folder in folders), "--as-needed", "-dynamic-linker", loader]
+        toolchain.run("zig", ["ld.lld", start, *objects, *libs, *options, *system, "-o", target])
+
+
+_START = """\
+#if defined(__x86_64__)
+__asm__(".globl _start\\n_start: xor %ebp, %ebp\\n mov (%rsp), %rdi\\n lea 8(%rsp), %rsi\\n"
+        "and $-16, %rsp\\n call begin");
+#elif defined(__aarch64__)
+__asm__(".globl _start\\n_start: ldr x0, [sp]\\n add x1, sp, #8\\n bl begin");
+#elif defined(__riscv)
+__asm__(".globl _start\\n_start: ld a0, 0(sp)\\n addi a1, sp, 8\\n call begin");
+#endif
+int main(int, char **);
+void exit(int);
+void begin(long count, char **words) { exit(main((int)count, words)); }
+"""
+"""What a C library starts a program with: that of this machine may have no files for linkers, and `zig cc` would build
+one first, for a minute."""
+
+
+def _loader() -> str | None:
+    """What this process was started by (Linux): the dynamic linker of its C library."""
+    found = re.findall(r"/\S+/ld-(?:linux|musl)\S+", Path("/proc/self/maps").read_text())
+    return next(iter(found), None)
 
 
 def system_libraries() -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
@@ -13,8 +13,8 @@ from tir_mlir.dialect.diagnostics import BuildError, ToolError
 _PREFIX = "tir_mlir-"
 
 
-def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files atomically; existing files stay until all new ones are written.
+def write_whole(contents: Mapping[Path, bytes | Iterable[bytes | memoryview]]) -> None:
+    """Write files atomically; existing files stay until all new ones are written. A large one is given in pieces.
 
     Raises ToolError if a folder or file cannot be created; nothing is changed then.
     """
@@ -24,7 +24,8 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             new = path.with_name(f".{path.name}.{os.getpid()}")
             written[new] = path
-            new.write_bytes(data)
+            with new.open("wb") as file:
+                file.writelines([data] if isinstance(data, bytes) else data)
             if path.suffix == ".so":
                 new.chmod(0o755)
         for new, path in written.items():

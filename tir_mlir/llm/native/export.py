@@ -1,0 +1,167 @@
+"""Write a language model as files that need no Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from tir_mlir.build import build
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.lower_main import lower_main
+from tir_mlir.graph.shipping import weights_file
+from tir_mlir.graph.shipping.c_model import lacking_code
+from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
+from tir_mlir.llm.native.c_tables import Kernel, Tables
+from tir_mlir.llm.native.parts import Parts, Program
+from tir_mlir.runtime.drivers import c_entry
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.scheduled_programs import built_as_given
+from tir_mlir.runtime.tools import c_tools, files
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_FUNCTIONS = ("open", "close", "error", "create", "reset", "free", "generate", "prompt", "next", "scores")
+_INCLUDES = ("fcntl.h", "math.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/mman.h", "sys/stat.h", "unistd.h")
+
+
+def export_language_model(parts: Parts, folder: str | Path, name: str | None) -> list[Path]:
+    """Write the files, see `LanguageModel.export`. Raises BuildError."""
+    out_dir = Path(folder)
+    name = name or re.sub(r"\W", "_", out_dir.resolve().name)
+    if not _NAME.fullmatch(name) or name == "main":
+        raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
+    c_tools.require("model.export")
+    kernels, libraries = _kernels(parts, name)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    tables = _weights(parts, kernels, out_dir / f"{name}.safetensors")
+    code = tables.before_loop() + _text("loop.c") + tables.after_loop(name, lacking_code("llvm")) + _text("model.c")
+    texts = {
+        f"{name}.h": _HEADER.format(guard=f"{name.upper()}_H", body=_sized(_text("header.h"), parts)),
+        f"{name}.c": "".join(f"#include <{file}>\n" for file in _INCLUDES) + f'#include "{name}.h"\n' + code,
+        "program.c": _PROGRAM.format(name=name, batch=parts.limits.batch) + _text("program.c"),
+    }
+    written = {out_dir / file: _named(text, name).encode() for file, text in texts.items()}
+    files.write_whole(written)
+    return [out_dir / f"{name}.safetensors", *written, *_binaries(libraries, name, out_dir)]
+
+
+def _kernels(parts: Parts, name: str) -> tuple[dict[tuple[int, tuple[str, ...]], Kernel], dict[str, Library]]:
+    """The programs of all layers, and their libraries by C name."""
+    kernels: dict[tuple[int, tuple[str, ...]], Kernel] = {}
+    names: dict[int, str] = {}
+    libraries: dict[str, Library] = {}
+    for layer in (*parts.layers, *parts.scores):
+        caches = tuple(cache.name for cache in layer.caches)
+        for program in (layer.one, layer.chunk):
+            if id(program) not in names:
+                names[id(program)] = c_name = f"{name}_part{len(names)}"
+                libraries[c_name] = _library(program, c_name, parts.threads)
+            c_name = names[id(program)]
+            (signature,) = libraries[c_name].exporter.signatures
+            kernels[id(program), caches] = Kernel(c_entry.CEntry(signature, c_name), program, caches)
+    return kernels, libraries
+
+
+def _library(program: Program, name: str, threads: int | None) -> Library:
+    graph = with_plain_schedules(program.graph, "llvm", threads)
+    with entered():
+        module = lower_main(graph.module.mlir, {name: program.plan})
+    with built_as_given():
+        return build(module, "llvm")
+
+
+def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], Kernel], path: Path) -> Tables:
+    """Write the file of weights: each buffer once."""
+    buffers: dict[str, np.ndarray] = {}
+    places: dict[int, int] = {}
+    for kind, layers in (("layers", parts.layers), ("scores", parts.scores)):
+        for number, layer in enumerate(layers):
+            for use, buffer in zip(("one", "chunk"), layer.weights, strict=True):
+                if id(buffer) not in places:
+                    places[id(buffer)] = -1
+                    buffers[f"{kind}.{number}.{use}"] = buffer
+    shared = {id(buffer): name for name, buffer in buffers.items()}
+    buffers |= {"tokens": parts.rows.data, "cos": parts.rotary[0], "sin": parts.rotary[1]}
+    at: dict[str, int] = {}
+    end, listed = 0, dict[str, object]({"__metadata__": {"format": "tir_mlir"}})
+    for name, buffer in buffers.items():
+        at[name] = end
+        listed[name] = {"dtype": "U8", "shape": [buffer.nbytes], "data_offsets": [end, end + buffer.nbytes]}
+        end += buffer.nbytes
+        if padding := -end % LINE:
+            hole = {"dtype": "U8", "shape": [padding], "data_offsets": [end, end + padding]}
+            listed[f"{weights_file.PADDING}{end}"], end = hole, end + padding
+    text = json.dumps(listed, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % LINE)
+    head = len(text).to_bytes(8, "little") + text
+    files.write_whole({path: _pieces(head, buffers)})
+    places = {key: at[name] for key, name in shared.items()}
+    facts = len(head), end, weights_file.checksum(head)
+    return Tables(parts, kernels, places, at["tokens"], at["cos"], at["sin"], *facts)
+
+
+def _pieces(head: bytes, buffers: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:
+    yield head
+    for buffer in buffers.values():
+        yield np.ascontiguousarray(buffer).reshape(-1).view(np.uint8).data
+        yield b"\0" * (-buffer.nbytes % LINE)
+
+
+def _binaries(libraries: Mapping[str, Library], name: str, out_dir: Path) -> list[Path]:
+    """The compiled functions and the loader as libraries, and the program."""
+    with files.folder() as temporary:
+        objects = [str(Path(temporary, f"{part}.o")) for part in (*libraries, name, "program")]
+        headers = {}
+        for part, library in libraries.items():
+            _, header = library.export(Path(temporary, f"{part}.o"), part)
+            headers[out_dir / f"{part}.h"] = Path(header).read_bytes()
+        files.write_whole(headers)
+        options = (f"-I{out_dir}", "-ffp-contract=off")
+        for source, result in zip((f"{name}.c", "program.c"), objects[-2:], strict=True):
+            c_tools.compile_c(out_dir / source, result, *options)
+        needed = list(
+            dict.fromkeys(path for library in libraries.values() for path in library.exporter.needed_libraries())
+        )
+        shared, static, program = (Path(temporary, file) for file in (f"{name}.so", f"lib{name}.a", "program"))
+        c_tools.link_shared(objects[:-1], str(shared), needed, [f"{name}_{part}" for part in _FUNCTIONS])
+        c_tools.archive(objects[:-1], static)
+        c_tools.link_program(objects, str(program), needed)
+        binaries = {out_dir / path.name: path.read_bytes() for path in (shared, static)}
+        files.write_whole({**binaries, out_dir / name: program.read_bytes()})
+    (out_dir / name).chmod(0o755)
+    return [*headers, *binaries, out_dir / name]
+
+
+def _text(file: str) -> str:
+    return Path(__file__).with_name(file).read_text()
+
+
+def _named(text: str, name: str) -> str:
+    """A text with the names of the model."""
+    return re.sub(r"NAMED\((\w+)\)", rf"{name}_\1", text)
+
+
+def _sized(text: str, parts: Parts) -> str:
+    return text.replace("CONTEXT", str(parts.limits.context)).replace("BATCH", str(parts.limits.batch))
+
+
+_HEADER = """\
+#ifndef {guard}
+#define {guard}
+#include <stdint.h>
+{body}#endif
+"""
+_PROGRAM = """\
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "{name}.h"
+#define MODEL "{name}"
+enum {{ BATCH = {batch} }};
+"""

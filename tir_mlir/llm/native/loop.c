@@ -1,0 +1,385 @@
+/* What runs a language model: prompts in chunks, steps of one token a sequence, the next token from the scores.
+
+   The layers are compiled functions that take the addresses of memref descriptors, which are made here. Keys and values
+   lie as (sequence, head, capacity, column); the capacity grows by STEP positions, in place, up to `context`.
+
+   loop.ll is made of it by `make entry`; an exported model has this file in its loader. */
+#include <stdint.h>
+
+#ifndef SHOWN
+#define SHOWN /* functions for others; static in an exported model */
+double exp(double);
+void *memcpy(void *, const void *, uint64_t);
+void *memmove(void *, const void *, uint64_t);
+void *memset(void *, int, uint64_t);
+#endif
+
+enum { STEP = 128, LINE = 64, MOST_PARAMETERS = 24, MOST_AXES = 8 };
+/* where the array of a parameter is; from CACHE on: the arrays of a layer's cache */
+enum { X, COS, SIN, POSITIONS, OUT, WEIGHTS, ARENA, CACHE };
+/* extents that are no numbers */
+enum { CAPACITY = -1, ARENA_BYTES = -2 };
+/* how the rows of tokens lie */
+enum { F32, F16, BF16, Q4_0, Q8_0, Q4_K };
+
+/* parameters: of each the place of its array, its rank, its extents */
+typedef struct {
+  void (*run)(void **descriptors);
+  int64_t count;
+  const int64_t *parameters;
+} tir_kernel;
+
+/* one: on a token of each sequence; chunk: on a chunk of one sequence. cache: of each of its arrays, the heads of a
+   sequence, and the bytes of a position of a head */
+typedef struct {
+  const tir_kernel *one, *chunk;
+  void *one_weights, *chunk_weights;
+  int64_t caches;
+  const int64_t *cache;
+} tir_layer;
+
+/* tokens: the vocabulary; batch: the sequences; columns: of cos and sin, (positions, columns); parts: of the scores, of
+   `scored` tokens each; rows: of the tokens, of `row` bytes each; arena: the bytes that a layer works in */
+typedef struct {
+  int64_t tokens, context, chunk, batch, width, columns, layers, parts, scored, arena, kind, row;
+  const tir_layer *layer, *score;
+  const uint8_t *rows;
+  const float *cos, *sin;
+} tir_llm;
+
+/* last: the results of the last layer for the last token of each sequence; past: the tokens in the cache of each */
+typedef struct {
+  const tir_llm *model;
+  int64_t capacity;
+  int64_t *past, *positions, *order;
+  float *x, *y, *cos, *sin, *last, *scores, *part;
+  double *shares;
+  uint8_t *arena;
+  uint8_t **cache;
+} tir_llm_state;
+
+/* see Sampling in Python */
+typedef struct {
+  double temperature, top_p;
+  int64_t top_k;
+  uint64_t seed;
+} tir_llm_sampling;
+
+static int64_t lines(int64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+/* The positions that caches have room for: whole steps, and a whole chunk behind the last token. */
+static int64_t most_positions(const tir_llm *m) { return (m->context + m->chunk + STEP - 1) / STEP * STEP; }
+
+static void *taken(uint8_t *memory, int64_t *at, int64_t bytes) {
+  void *found = memory ? memory + *at : 0;
+  *at += lines(bytes);
+  return found;
+}
+
+/* Divide memory, at a cache line, into the arrays of a state; without memory: the bytes that it takes. Pages that no
+   token has come to are never written. */
+static int64_t divided(const tir_llm *m, uint8_t *memory, tir_llm_state *s) {
+  int64_t at = 0, rows = greater(m->batch, m->chunk), arrays = 0, number = 0;
+  for (int64_t n = 0; n < m->layers; n++) arrays += m->layer[n].caches;
+  taken(memory, &at, sizeof *s);
+  s->model = m;
+  s->capacity = 0;
+  s->past = taken(memory, &at, m->batch * 8);
+  s->positions = taken(memory, &at, rows * 8);
+  s->x = taken(memory, &at, rows * m->width * 4);
+  s->y = taken(memory, &at, rows * m->width * 4);
+  s->cos = taken(memory, &at, rows * m->columns * 4);
+  s->sin = taken(memory, &at, rows * m->columns * 4);
+  s->last = taken(memory, &at, m->batch * m->width * 4);
+  s->scores = taken(memory, &at, m->batch * m->tokens * 4);
+  s->part = taken(memory, &at, m->batch * m->scored * 4);
+  s->order = taken(memory, &at, m->tokens * 8);
+  s->shares = taken(memory, &at, m->tokens * 8);
+  s->cache = taken(memory, &at, arrays * 8);
+  s->arena = taken(memory, &at, m->arena);
+  for (int64_t n = 0; n < m->layers; n++)
+    for (int64_t a = 0; a < m->layer[n].caches; a++) {
+      const int64_t *facts = m->layer[n].cache + 2 * a;
+      void *array = taken(memory, &at, m->batch * facts[0] * facts[1] * most_positions(m));
+      if (memory) s->cache[number++] = array;
+    }
+  return at;
+}
+
+SHOWN int64_t tir_llm_bytes(const tir_llm *m) {
+  tir_llm_state unused;
+  return divided(m, 0, &unused);
+}
+
+SHOWN void tir_llm_reset(tir_llm_state *s) {
+  s->capacity = 0;
+  memset(s->past, 0, s->model->batch * 8);
+}
+
+/* The state of a run, in memory of so many bytes at a cache line. */
+SHOWN tir_llm_state *tir_llm_start(const tir_llm *m, void *memory) {
+  tir_llm_state *s = memory;
+  divided(m, memory, s);
+  memset(s->last, 0, m->batch * m->width * 4);
+  tir_llm_reset(s);
+  return s;
+}
+
+/* Let caches have so many positions: the heads move apart, from the last on. */
+static void reserve(tir_llm_state *s, int64_t count) {
+  const tir_llm *m = s->model;
+  int64_t old = s->capacity, now = (count + STEP - 1) / STEP * STEP, number = 0;
+  if (count <= old) return;
+  for (int64_t n = 0; n < m->layers; n++)
+    for (int64_t a = 0; a < m->layer[n].caches; a++) {
+      const int64_t *facts = m->layer[n].cache + 2 * a, bytes = facts[1];
+      uint8_t *array = s->cache[number++];
+      for (int64_t h = m->batch * facts[0] - 1; h >= 0; h--) {
+        memmove(array + h * now * bytes, array + h * old * bytes, old * bytes);
+        memset(array + (h * now + old) * bytes, 0, (now - old) * bytes);
+      }
+    }
+  s->capacity = now;
+}
+
+/* --- calls -------------------------------------------------------------------------------------------------------- */
+
+static void call(const tir_kernel *k, void **arrays, int64_t capacity, int64_t arena) {
+  int64_t words[MOST_PARAMETERS][3 + 2 * MOST_AXES];
+  void *descriptors[MOST_PARAMETERS];
+  const int64_t *p = k->parameters;
+  for (int64_t n = 0; n < k->count; n++) {
+    int64_t rank = p[1], *w = words[n], stride = 1;
+    w[0] = w[1] = (int64_t)arrays[p[0]];
+    w[2] = 0;
+    for (int64_t d = rank - 1; d >= 0; d--) {
+      int64_t extent = p[2 + d] == CAPACITY ? capacity : p[2 + d] == ARENA_BYTES ? arena : p[2 + d];
+      w[3 + d] = extent;
+      w[3 + rank + d] = stride;
+      stride *= extent;
+    }
+    descriptors[n] = w;
+    p += 2 + rank;
+  }
+  k->run(descriptors);
+}
+
+static float half(uint16_t bits) {
+  union { uint32_t u; float f; } wide;
+  uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff;
+  if (rest >= 0x7c00) wide.u = sign | 0x7f800000 | (rest & 0x3ff) << 13;
+  else if (rest >= 0x400) wide.u = sign | (rest << 13) + 0x38000000;
+  else {
+    wide.f = (float)rest * 0x1p-24f;
+    wide.u |= sign;
+  }
+  return wide.f;
+}
+
+/* A block of 256 numbers: 8 groups, whose scales and least values have 6 bits */
+static void q4_k(const uint8_t *b, float *x) {
+  uint16_t d, m;
+  memcpy(&d, b, 2);
+  memcpy(&m, b + 2, 2);
+  for (int64_t g = 0; g < 8; g++) {
+    const uint8_t *p = b + 4, *q = b + 16 + g / 2 * 32;
+    int scale = g < 4 ? p[g] & 63 : (p[g + 4] & 15) | p[g - 4] >> 6 << 4;
+    int least = g < 4 ? p[g + 4] & 63 : p[g + 4] >> 4 | p[g] >> 6 << 4;
+    float by = half(d) * scale, offset = half(m) * least;
+    for (int64_t i = 0; i < 32; i++) {
+      float product = (g % 2 ? q[i] >> 4 : q[i] & 15) * by;
+      x[32 * g + i] = product - offset;
+    }
+  }
+}
+
+/* The row of a token as float32 */
+static void row_of(const tir_llm *m, int64_t token, float *x) {
+  const uint8_t *row = m->rows + token * m->row;
+  for (int64_t i = 0; i < m->width; i++) {
+    uint16_t bits;
+    union { uint32_t u; float f; } wide;
+    if (m->kind == F32) memcpy(x + i, row + 4 * i, 4);
+    if (m->kind == F16 || m->kind == BF16) memcpy(&bits, row + 2 * i, 2);
+    if (m->kind == F16) x[i] = half(bits);
+    if (m->kind == BF16) wide.u = (uint32_t)bits << 16, x[i] = wide.f;
+    if (m->kind == Q4_0 || m->kind == Q8_0) {
+      const uint8_t *block = row + i / 32 * (m->kind == Q4_0 ? 18 : 34);
+      memcpy(&bits, block, 2);
+      int q = m->kind == Q8_0 ? (int8_t)block[2 + i % 32]
+              : (i % 32 < 16 ? block[2 + i % 16] & 15 : block[2 + i % 16] >> 4) - 8;
+      x[i] = q * half(bits);
+    }
+    if (m->kind == Q4_K && i % 256 == 0) q4_k(row + i / 256 * 144, x + i);
+  }
+}
+
+/* Run all layers on rows that are in x; the result is in x. first: the sequence whose caches come first. */
+static void through(tir_llm_state *s, int one, int64_t rows, int64_t first) {
+  const tir_llm *m = s->model;
+  int64_t number = 0;
+  for (int64_t r = 0; r < rows; r++) {
+    memcpy(s->cos + r * m->columns, m->cos + s->positions[r] * m->columns, m->columns * 4);
+    memcpy(s->sin + r * m->columns, m->sin + s->positions[r] * m->columns, m->columns * 4);
+  }
+  for (int64_t n = 0; n < m->layers; n++) {
+    const tir_layer *layer = m->layer + n;
+    void *arrays[MOST_PARAMETERS] = {s->x, s->cos, s->sin, s->positions, s->y};
+    arrays[WEIGHTS] = one ? layer->one_weights : layer->chunk_weights;
+    arrays[ARENA] = s->arena;
+    for (int64_t a = 0; a < layer->caches; a++) {
+      const int64_t *facts = layer->cache + 2 * a;
+      arrays[CACHE + a] = s->cache[number++] + first * facts[0] * facts[1] * s->capacity;
+    }
+    call(one ? layer->one : layer->chunk, arrays, s->capacity, m->arena);
+    float *result = s->y;
+    s->y = s->x;
+    s->x = result;
+  }
+}
+
+/* --- what others call --------------------------------------------------------------------------------------------- */
+
+/* Take tokens of a sequence behind those before. A chunk that is not full ends in zeros, whose keys are behind all
+   others: they are not seen, and overwritten by later tokens. */
+SHOWN void tir_llm_prompt(tir_llm_state *s, int64_t sequence, const int64_t *ids, int64_t count) {
+  const tir_llm *m = s->model;
+  for (int64_t start = 0; start < count; start += m->chunk) {
+    int64_t n = count - start < m->chunk ? count - start : m->chunk, past = s->past[sequence];
+    int one = n == 1 && m->batch == 1;
+    int64_t rows = one ? 1 : m->chunk;
+    reserve(s, past + rows);
+    memset(s->x, 0, rows * m->width * 4);
+    for (int64_t r = 0; r < n; r++) row_of(m, ids[start + r], s->x + r * m->width);
+    for (int64_t r = 0; r < rows; r++) s->positions[r] = past + r;
+    through(s, one, rows, sequence);
+    s->past[sequence] += n;
+    memcpy(s->last + sequence * m->width, s->x + (n - 1) * m->width, m->width * 4);
+  }
+}
+
+/* Take one token of each sequence. */
+SHOWN void tir_llm_step(tir_llm_state *s, const int64_t *ids) {
+  const tir_llm *m = s->model;
+  int64_t most = 0;
+  for (int64_t b = 0; b < m->batch; b++) {
+    most = greater(most, s->past[b] + 1);
+    row_of(m, ids[b], s->x + b * m->width);
+    s->positions[b] = s->past[b];
+  }
+  reserve(s, most);
+  through(s, 1, m->batch, 0);
+  for (int64_t b = 0; b < m->batch; b++) s->past[b]++;
+  memcpy(s->last, s->x, m->batch * m->width * 4);
+}
+
+/* The scores of all tokens after the last one of each sequence, (sequence, token). */
+SHOWN const float *tir_llm_scores(tir_llm_state *s) {
+  const tir_llm *m = s->model;
+  for (int64_t part = 0; part < m->parts; part++) {
+    void *arrays[MOST_PARAMETERS] = {s->last, s->cos, s->sin, s->positions, s->part};
+    arrays[WEIGHTS] = m->score[part].one_weights;
+    arrays[ARENA] = s->arena;
+    call(m->score[part].one, arrays, s->capacity, m->arena);
+    int64_t first = part * m->scored, left = m->tokens - first, count = left < m->scored ? left : m->scored;
+    for (int64_t b = 0; b < m->batch; b++)
+      memcpy(s->scores + b * m->tokens + first, s->part + b * m->scored, count * 4);
+  }
+  return s->scores;
+}
+
+/* --- the next token ----------------------------------------------------------------------------------------------- */
+
+/* A number from 0 to 1, of Philox 4x32-10: the key is the seed, the counter the number of the draw and the block */
+SHOWN double tir_llm_drawn(uint64_t seed, uint64_t number, uint64_t block) {
+  uint32_t c[4] = {(uint32_t)number, (uint32_t)(number >> 32), (uint32_t)block, (uint32_t)(block >> 32)};
+  uint32_t k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+  for (int round = 0; round < 10; round++) {
+    uint64_t a = (uint64_t)c[0] * 0xD2511F53u, b = (uint64_t)c[2] * 0xCD9E8D57u;
+    uint32_t c1 = c[1], c3 = c[3];
+    c[0] = (uint32_t)(b >> 32) ^ c1 ^ k[0];
+    c[1] = (uint32_t)b;
+    c[2] = (uint32_t)(a >> 32) ^ c3 ^ k[1];
+    c[3] = (uint32_t)a;
+    k[0] += 0x9E3779B9u;
+    k[1] += 0xBB67AE85u;
+  }
+  return (double)((((uint64_t)c[0] << 32) | c[1]) >> 11) * 0x1p-53;
+}
+
+static int before(const float *scores, int64_t a, int64_t b) {
+  return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+}
+
+/* Let the element at a place of a heap sink below those that are before it. */
+static void sink(const float *scores, int64_t *heap, int64_t count, int64_t at) {
+  for (;;) {
+    int64_t child = 2 * at + 1, moved = heap[at];
+    if (child >= count) return;
+    if (child + 1 < count && before(scores, heap[child + 1], heap[child])) child++;
+    if (!before(scores, heap[child], moved)) return;
+    heap[at] = heap[child];
+    heap[child] = moved;
+    at = child;
+  }
+}
+
+/* The greatest scores in order, at the end of `order`, backwards: `count` of them, or as many as add up to a share. */
+static int64_t greatest(const float *scores, int64_t *order, const double *shares, int64_t tokens, int64_t count,
+                        double share) {
+  int64_t left = tokens;
+  double sum = 0;
+  for (int64_t i = 0; i < tokens; i++) order[i] = i;
+  for (int64_t i = tokens / 2 - 1; i >= 0; i--) sink(scores, order, tokens, i);
+  while (left > 0 && tokens - left < count && sum < share) {
+    int64_t top = order[0];
+    order[0] = order[--left];
+    order[left] = top;
+    sink(scores, order, left, 0);
+    sum += shares[top];
+  }
+  return tokens - left;
+}
+
+/* A token for scores; order and shares: room for a number a token. number, block: of the draw. */
+SHOWN int64_t tir_llm_token(const float *scores, int64_t tokens, const tir_llm_sampling *how, uint64_t number, uint64_t block,
+                      int64_t *order, double *shares) {
+  int64_t best = 0, kept = tokens;
+  double sum = 0, seen = 0, drawn = tir_llm_drawn(how->seed, number, block);
+  for (int64_t i = 1; i < tokens; i++)
+    if (scores[i] > scores[best]) best = i;
+  if (how->temperature == 0) return best;
+  for (int64_t i = 0; i < tokens; i++)
+    sum += shares[i] = exp(((double)scores[i] - (double)scores[best]) / how->temperature);
+  int some = how->top_k > 0 && how->top_k < tokens, few = how->top_p < 1;
+  if (some || few) {
+    kept = greatest(scores, order, shares, tokens, some ? how->top_k : tokens, some || !few ? 2 * sum : how->top_p * sum);
+    sum = 0;
+    for (int64_t i = 0; i < kept; i++) sum += shares[order[tokens - 1 - i]];
+    if (some && few) {
+      double all = sum;
+      int64_t all_kept = kept;
+      sum = kept = 0;
+      while (kept < all_kept && sum < how->top_p * all) sum += shares[order[tokens - 1 - kept++]];
+    }
+  }
+  int64_t last = best;
+  for (int64_t i = 0; i < kept; i++) {
+    last = some || few ? order[tokens - 1 - i] : i;
+    seen += shares[last];
+    if (seen > drawn * sum) break;
+  }
+  return last;
+}
+
+/* The next token of each sequence into `ids`, which are the tokens before but for the first draw, number 0. */
+SHOWN void tir_llm_next(tir_llm_state *s, const tir_llm_sampling *how, uint64_t number, int64_t *ids) {
+  const tir_llm *m = s->model;
+  if (number) tir_llm_step(s, ids);
+  const float *scores = tir_llm_scores(s);
+  for (int64_t b = 0; b < m->batch; b++)
+    ids[b] = tir_llm_token(scores + b * m->tokens, m->tokens, how, number, (uint64_t)b, s->order, s->shares);
+}
