@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, scf, vector
 
 _CONTRACT = "#arith.fastmath<contract>"
 
@@ -87,6 +87,22 @@ class FloatBuilder:
         bits = self._shaped(ir.IntegerType.get_signless(1))
         return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)
 
+    def negated(self, which: ir.Value) -> ir.Value:
+        """Not."""
+        ones = ir.IntegerAttr.get(ir.IntegerType.get_signless(1), 1)
+        return self._make("arith.xori", which.type, which, self._splat(which.type, ones))
+
+    def where_some(self, which: ir.Value, make: Callable[[], ir.Value], other: ir.Value) -> ir.Value:
+        """What `make` emits, computed if a condition is true for some lane; else another value."""
+        some = which
+        if isinstance(which.type, ir.VectorType):
+            some = vector.reduction(ir.IntegerType.get_signless(1), vector.CombiningKind.OR, which)
+        branch = scf.IfOp(some, [self.type], has_else=True)
+        for region, value in zip(branch.regions, (make, lambda: other), strict=True):
+            with ir.InsertionPoint(region.blocks[0]):
+                scf.YieldOp([value()])
+        return branch.results[0]
+
     def select(self, which: ir.Value, x: Any, y: Any) -> ir.Value:
         return self._make("arith.select", self.type, which, self.value(x), self.value(y))
 
@@ -109,8 +125,13 @@ class FloatBuilder:
         return self._make("arith.sitofp", self.type, i)
 
     def whole_op(self, name: str, i: ir.Value, j: ir.Value | int) -> ir.Value:
-        """An arith integer op: addi, subi, andi, ori, shli, shrui, shrsi."""
+        """An arith integer op: addi, subi, andi, ori, xori, shli, shrui, shrsi."""
         return self._make(f"arith.{name}", self.whole, i, self.integer(j) if isinstance(j, int) else j)
+
+    def whole_equal(self, i: ir.Value, j: int) -> ir.Value:
+        bits = self._shaped(ir.IntegerType.get_signless(1))
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+        return self._make("arith.cmpi", bits, i, self.integer(j), predicate=number)
 
     def magnitude(self, x: ir.Value) -> ir.Value:
         return self._make("math.absf", self.type, x)

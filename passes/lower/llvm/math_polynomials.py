@@ -1,15 +1,15 @@
-"""Lower exp, expm1, log, log1p, tanh and erf to polynomials, the same for scalars and vector lanes.
+"""Lower exp, expm1, log, log1p, tanh, erf, sin and cos to polynomials, the same for scalars and vector lanes.
 
-Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, expm1, log1p, tanh and erf 1.5; for float64
-exp 1.1, log1p 1.5, expm1 2. Argument
-reduction: Cody and Waite, Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf,
-tanhf); those of exp and erf by the Remez algorithm, for this file.
+Maximal error over all floats: for float32 exp and exp2 1.1 ulp, log 1, expm1, log1p, tanh and erf 1.5, sin and cos 1.6
+(next to their zeros at large numbers 3.5); for float64 exp 1.1, log1p 1.5, expm1 2. Argument reduction: Cody and Waite,
+Software Manual for the Elementary Functions (1980). Coefficients: S. Moshier, Cephes (logf, tanhf, sinf); those of exp
+and erf by the Remez algorithm, for this file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import factorial, log
+from math import factorial, log, pi
 
 from mlir import ir
 
@@ -28,28 +28,38 @@ _EXP2_32 = (1.32647270652e-3, 9.67151264891e-3, 5.55073374369e-2, 2.40222420852e
 _ERF_32 = (
     -5.72390125402e-4, 4.93820245358e-3, -2.67273068825e-2, 1.12806803768e-1, -3.76123802398e-1, 1.28379131697e-1,
 )  # fmt: skip
+_SIN_32 = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS_32 = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_HALF_PI_PARTS = (1.5703125, 4.825592041015625e-4, 1.2665987014770508e-6, 9.89530235528946e-10, 2.5633440682570896e-12)
+"""They add up to pi / 2. All but the last have eight bits, so that their products with integers of `_MOST_QUARTERS`
+are exact."""
+_MOST_QUARTERS = 2.0**16
 _LOG2_ERFC_32 = (
     -1.69893664126e-3, 2.16345776845e-2, -1.28855239528e-1, -9.42725147353e-1, -1.61324647235, -3.52542356114e-3,
 )  # fmt: skip
 
 
-@lowering("tir-lower-math-polynomials", "Lower exp, exp2, expm1, log, log1p, tanh and erf to polynomials")
+@lowering("tir-lower-math-polynomials", "Lower exp, exp2, expm1, log, log1p, tanh, erf, sin and cos to polynomials")
 def run(module: ir.Module) -> None:
     """Expand math functions that would be one call of the C library for each lane.
 
         %e = math.exp %x : vector<16xf32>   -->   argument reduction, a polynomial, scaling by the exponent bits
 
-    float32: exp, exp2, expm1, log, log1p, tanh, erf; float64: exp, expm1, and log1p by log. Other functions and types
-    are left to the C library. Vectors and scalars give the same value, so a result does not depend on its position in a
-    row.
+    float32: exp, exp2, expm1, log, log1p, tanh, erf, sin, cos; float64: exp, expm1, and log1p by log. Other functions
+    and types are left to the C library, and so are sin and cos of numbers above 100,000, behind a branch, and on GPUs.
+    Vectors and scalars give the same value, so a result does not depend on its position in a row.
     """
     for op in walk.ops(module.operation):
         write = _WRITERS.get(op.name, {}).get(_bits(op))
-        if write is not None:
+        if write is not None and not (op.name in _ANGLES and _on_gpu(op)):
             with ir.InsertionPoint(op), op.location:
                 expanded = write(FloatBuilder(op.results[0].type), op.operands[0])
             op.results[0].replace_all_uses_with(expanded)
             op.erase()
+
+
+def _on_gpu(op: ir.Operation) -> bool:
+    return any(parent.name == "gpu.module" for parent in walk.parents(op))
 
 
 def _bits(op: ir.Operation) -> int:
@@ -198,6 +208,43 @@ def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
     return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, complement), x))
 
 
+def _sin(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    """x itself near 0: its rest loses the sign of -0."""
+    value = _turned(f, x, 0)
+    return f.select(f.compare(f.magnitude(x), "olt", 2.0**-13), x, _or_called(f, "math.sin", x, value))
+
+
+def _cos(f: FloatBuilder, x: ir.Value) -> ir.Value:
+    return _or_called(f, "math.cos", x, _turned(f, x, 1))
+
+
+def _turned(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
+    """sin(x + quarters * pi / 2) with x = n * pi / 2 + r, |r| <= pi / 4: the sine or cosine of r, with a sign, by the
+    last two bits of n."""
+    shifted, n = _nearest(f, x, 2 / pi, 0)
+    first, second, third, fourth, rest = (f.mul(n, part) for part in _HALF_PI_PARTS)
+    exact = f.sub(f.sub(x, first), second)
+    near = f.sub(exact, third)
+    nearer = f.sub(near, fourth)
+    lost = f.add(f.sub(f.sub(exact, near), third), f.sub(f.sub(near, nearer), fourth))  # by rounding
+    r = f.add(nearer, f.sub(lost, rest))
+    square = f.mul(r, r)
+    sine = f.fma(f.mul(f.horner(square, _SIN_32), square), r, r)
+    cosine = f.fma(f.mul(f.horner(square, _COS_32), square), square, f.fma(square, -0.5, f.constant(1.0)))
+    turns = f.whole_op("addi", f.to_bits(shifted), quarters)
+    value = f.select(f.whole_equal(f.whole_op("andi", turns, 1), 0), sine, cosine)
+    sign = f.whole_op("shli", f.whole_op("andi", turns, 2), 30)
+    return f.from_bits(f.whole_op("xori", f.to_bits(value), sign))
+
+
+def _or_called(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.Value:
+    """A value, but that of the C library where x is too large for its quarters to be counted exactly."""
+    inside = f.compare(f.magnitude(x), "olt", _MOST_QUARTERS * pi / 2 - 1)
+    called = f.where_some(f.negated(inside), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value)
+    return f.select(inside, value, called)
+
+
+_ANGLES = frozenset({"math.sin", "math.cos"})
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {
     "math.exp": {32: _exp, 64: _exp},
     "math.exp2": {32: _exp2},
@@ -206,4 +253,6 @@ _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {
     "math.log1p": {32: _log1p, 64: _log1p},
     "math.tanh": {32: _tanh},
     "math.erf": {32: _erf},
+    "math.sin": {32: _sin},
+    "math.cos": {32: _cos},
 }

@@ -148,7 +148,7 @@ def _joined(
         value = node.inputs[number]
         defining = node_of(value)
         group = home.get(defining) if defining is not None else None
-        if group is None or value in returned or sum(1 for _ in value.uses) != 1 or len(group.nodes) >= MOST_NODES:
+        if group is None or value in returned or not _only_here(node, value, facts) or len(group.nodes) >= MOST_NODES:
             continue
         if defining is not None and _names_sizes(func, defining):
             continue
@@ -156,6 +156,12 @@ def _joined(
         if is_epilogue or (facts.kind in _TAKES_BEFORE and group.kind is FunctionKind.POINTWISE):
             options.append(group)
     return min(options, key=lambda g: g.kind is not FunctionKind.PRODUCT, default=None)
+
+
+def _only_here(node: Node, value: ir.Value, facts: FunctionFacts) -> bool:
+    """Whether nothing but a node uses a value, element by element wherever it reads it: `multiply(x, x)`."""
+    alone = all(use.owner == node.op for use in value.uses)
+    return alone and all(n in facts.aligned for n, other in enumerate(node.inputs) if other == value)
 
 
 def _spreads(func: TensorFunc, node: Node, group: _Group, reader: Node) -> bool:

@@ -10,7 +10,8 @@ from tir_mlir.dialect.ir import all_blocks, attrs, entered
 from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import parsed
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedules.block_queries import block_info
+from tir_mlir.schedule.info import BlockInfo
+from tir_mlir.schedules.block_queries import block_info, extents, iters
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.script.module import PrimFunc
 
@@ -26,7 +27,8 @@ class FunctionKind(Enum):
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """A kind, and the numbers of the inputs that are read at the place of the element that is computed."""
+    """A kind, and the numbers of the inputs that are read at the place of the element that is computed, or, by a
+    reduction, once for each element."""
 
     kind: FunctionKind
     aligned: frozenset[int] = frozenset()
@@ -74,4 +76,20 @@ def facts_of(function: PrimFunc) -> FunctionFacts:
         and shapes[names.index(str(read))] == shapes[-1]
     }
     kind = FunctionKind.ROWS if Kind.REDUCTION in kinds else FunctionKind.POINTWISE
-    return FunctionFacts(kind, frozenset(aligned))
+    return FunctionFacts(kind, frozenset(aligned | _read_once(infos, names[:-1])))
+
+
+def _read_once(infos: Sequence[BlockInfo], names: Sequence[str]) -> set[int]:
+    """The inputs of which one block, a reduction, reads each element once: `S[i] += X[i, k]`."""
+    found = set()
+    for number, name in enumerate(names):
+        readers = [(info, r) for info in infos for r in info.reads if str(r) == name]
+        info, read = readers[0] if len(readers) == 1 else (None, None)
+        if info is None or read is None or not iters(info, "R"):
+            continue
+        sizes = extents(info)
+        axes = [a[0] for a in read.axes if len(a) == 1]
+        whole = [sizes.get(a) for a in axes] == list(read.buffer.shape)
+        if whole and sorted(axes) == sorted(a for a in sizes if sizes[a] != 1 or a in axes):
+            found.add(number)
+    return found

@@ -52,9 +52,8 @@ def reduction(
     info = block_info(sch, block)
     if not iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is not a reduction; use tir_mlir.schedules.elementwise')
-    for producer in sch.get_producers(block):
-        if not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1:
-            inline(sch, producer)
+    while any(inline(sch, p) for p in sch.get_producers(block) if _is_alone(sch, p)):
+        pass
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
@@ -67,6 +66,11 @@ def reduction(
         _over_results(sch, block, info, loops, rows, sums, target, threads, options)
     else:
         _over_sum(sch, block, info, loops, rows, sums, target, threads, options)
+
+
+def _is_alone(sch: Schedule, producer: Any) -> bool:
+    """Whether a producer is elementwise, and nothing else reads it."""
+    return not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1
 
 
 def _takes_results(info: BlockInfo, default: bool, sums: list[str], target: Target, free: Free) -> bool:

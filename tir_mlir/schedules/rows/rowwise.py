@@ -119,7 +119,7 @@ class RowwiseSchedule:
         self.last = members[-1]
         info = self.last.info
         lane = last_axis(info)
-        tiled = lane in rows and (extents(info)[lane] or 0) > 1
+        tiled = lane in rows and (extents(info)[lane] or 0) > 1 and all(_adjacent(m, lane) for m in members)
         self.lane = lane if tiled else None
         vectors = free.choice("vectors", (2, 4, 8, 16), VECTORS) if tiled else VECTORS
         bits = max(widest_bits(m.info) for m in members)
@@ -177,6 +177,14 @@ class RowwiseSchedule:
             first = next(x for x in inner if x is not inner[-1])
             init = sch.decompose_reduction(member.block, first)
             sch.vectorize(sch.get_loops(init)[-1])
+
+
+def _adjacent(member: Member, lane: str) -> bool:
+    """Whether what a reduction reads is adjacent along a row axis, as columns are, and planes of an image are not."""
+    mine, written = [n for n, axis in member.along.items() if axis == lane], {str(w) for w in member.info.writes}
+    reads = [r for r in member.info.reads if str(r) not in written and any(n in a for a in r.axes for n in mine)]
+    largest = max(reads, key=lambda r: len(r.axes), default=None)
+    return not member.reduces or largest is None or any(n in largest.axes[-1] for n in mine)
 
 
 def softmax(

@@ -9,11 +9,11 @@ import pytest
 from harness.lowered import run
 
 N = 1 << 16
-MOST = {"exp": 1.1, "exp2": 1.1, "expm1": 1.5, "log": 1.0, "log1p": 1.5, "tanh": 1.5, "erf": 1.5}  # ulp
+MOST = {"exp": 1.1, "exp2": 1.1, "expm1": 1.5, "log": 1.0, "log1p": 1.5, "tanh": 1.5, "erf": 1.5, "sin": 1.6}  # ulp
 EDGES = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 1.0, -1.0, 88.72284, 88.7229, -87.33655, -103.97]
 EXACT = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
-    "erf": np.vectorize(math.erf, otypes=[np.float64]),
+    "erf": np.vectorize(math.erf, otypes=[np.float64]), "sin": np.sin, "cos": np.cos,
 }  # fmt: skip
 
 
@@ -69,6 +69,14 @@ def test_float32_near_the_middle(function):
     assert ulps(y, exact, np.float32).max() <= MOST[function]
     exists = ~np.isnan(exact)
     np.testing.assert_array_equal(np.signbit(y[exists]), np.signbit(exact[exists]))
+
+
+@pytest.mark.parametrize("function", ["sin", "cos"])
+def test_angles_beside_zeros_and_beyond_those_that_are_reduced(function):
+    x = (np.arange(N) * math.pi / 2).astype(np.float32)
+    x = np.concatenate([x, np.linspace(-10, 10, N), [1e-44, 102900, 1e6, 3e38]]).astype(np.float32)
+    exact = EXACT[function](x.astype(np.float64))
+    assert ulps(results(function, "f32", x), exact, np.float32).max() <= 3.5
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is no longer than double here")

@@ -47,6 +47,14 @@ def test_a_residual_joins_the_product():
     assert grouped(write, (4, 4), (4, 4)) == [["nn_dense", "add"]]
 
 
+def test_a_reduction_takes_what_it_reads_once_for_each_element():
+    def write(b, x, y):
+        far = b.op("subtract", x, y)
+        return b.op("sum", b.op("multiply", far, far), axis=[1], keepdims=True)
+
+    assert grouped(write, (3, 4), (3, 1)) == [["subtract", "multiply", "sum"]]
+
+
 def test_what_others_read_or_is_returned_is_not_fused():
     def write(b, x, w):
         y = b.op("nn.dense", x, w)
