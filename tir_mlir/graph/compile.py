@@ -110,7 +110,7 @@ STAGES: list[Stage] = [
     ),
     Stage(
         "patches",
-        "Compute convolutions of integers as products with patches",
+        "Compute convolutions of short numbers as products with patches",
         patches,
         frozenset({OperatorKind.CONVOLUTION}),
         by_body=True,

@@ -1,4 +1,7 @@
-# RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-graph-patches --emit=script | FileCheck %s
+# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-graph-patches{target=sapphire_rapids}' --emit=script \
+# RUN:   | FileCheck %s
+# RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-graph-patches{target=avx2}' --emit=script \
+# RUN:   | FileCheck %s --check-prefix=AVX2
 
 # Rows of patches times the weights; borders are the zero point.
 # CHECK-LABEL: def main(
@@ -30,6 +33,23 @@ def main(x: R.Tensor((1, 8, 8, 16), "uint8"), w: R.Tensor((32, 8, 3, 3), "int8")
     R.func_attr({"weights": {"w": "w"}})
     with R.dataflow():
         gv = R.nn.conv2d(x, w, groups=2, data_layout="NHWC", out_dtype="int32")
+        R.output(gv)
+    return gv
+
+# -----
+
+# Floats become rows of patches where the target multiplies them.
+# CHECK:         R.nn.patches(x, {{.*}}multiple=1
+# CHECK:         R.nn.dense({{.*}}, out_dtype="bfloat16")
+# AVX2:          "bfloat16") = R.nn.conv2d(x, w
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 8, 8, 16), "bfloat16"), w: R.Tensor((32, 16, 2, 2), "bfloat16")):
+    R.func_attr({"weights": {"w": "w"}})
+    with R.dataflow():
+        gv = R.nn.conv2d(x, w, data_layout="NHWC")
         R.output(gv)
     return gv
 

@@ -19,7 +19,7 @@ GROUP = 32
 @dataclass(frozen=True)
 class Format:
     """How weights are stored. group: the adjacent weights of a row that share a scale; None: all of a channel.
-    activations: the type that dense layers round the other operand to, None: not."""
+    activations: the type that the other operand of products is rounded to, None: not."""
 
     name: str
     group: int | None = None

@@ -70,11 +70,11 @@ def quantize_weights(
                                            lv = R.nn.dense(x, R.dequantize_group(w_int4, w_scale))      "int4"
 
     dtype: "bfloat16" ("bf16"); "int8", with a scale for each output channel; "int4", with a scale for each group of a
-    row, as "int8" has too if group is given. activations: what dense layers multiply is rounded too, in each call:
-    "bfloat16" for weights of bfloat16; "int8" for weights of integers, with a step for each row, and sums in int32:
-    of a row, or, with `group`, of a group, which has one scale. only: the weights to round, as names or a function of
-    name and shape (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings stay as they
-    are. Batch normalization is folded first.
+    row, as "int8" has too if group is given. activations: what products multiply is rounded too, in each call:
+    "bfloat16" for weights of bfloat16; "int8" for weights of integers of dense layers, with a step for each row, and
+    sums in int32: of a row, or, with `group`, of a group, which has one scale. only: the weights to round, as names or
+    a function of name and shape (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings
+    stay as they are. Batch normalization is folded first.
     `rounding` of the result tells the error of each weight, and why others were kept; `compare` that of the outputs on
     given inputs. Raises GraphError for an unknown format, a name that no weight of a product has, or a weight that
     `only` names and the format cannot store.
@@ -228,9 +228,10 @@ def rounded_product(call: Call, how: Format, stored: ir.Value, scale: ir.Value |
 
 
 def _without_bias(call: Call, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
-    if how.activations is not None and not is_convolution(call):
-        operands = (call, how, stored)
-        return _of_bfloat16(*operands) if scale is None else _of_integers(*operands, scale)
+    if how.activations is not None and scale is None:
+        return _of_bfloat16(call, stored)
+    if how.activations is not None and scale is not None and not is_convolution(call):
+        return _of_integers(call, how, stored, scale)
     emit = call.emit
     if how.group is not None and scale is not None:
         group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
@@ -246,7 +247,7 @@ def product_of(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir
     return call.emit("nn.dense" if dense else call.op.short, [lhs, rhs], {**attributes, **overrides})
 
 
-def _of_bfloat16(call: Call, how: Format, stored: ir.Value) -> ir.Value:
+def _of_bfloat16(call: Call, stored: ir.Value) -> ir.Value:
     """R.nn.dense(R.astype(x, "bfloat16"), w_bfloat16, out_dtype="float32")"""
     lhs = call.emit("astype", call.args[:1], {"dtype": BFLOAT16})
     return product_of(call, lhs, stored, out_dtype="float32")

@@ -164,10 +164,14 @@ def _only_here(node: Node, value: ir.Value, facts: FunctionFacts) -> bool:
     return alone and all(n in facts.aligned for n, other in enumerate(node.inputs) if other == value)
 
 
+_SUMMED_AS = {"int8": ["int32"], "uint8": ["int32"], **{t: [t, "float32"] for t in ("bfloat16", "float16")}}
+"""The types of products of short numbers that are summed in a wider type."""
+
+
 def _spreads(func: TensorFunc, node: Node, group: _Group, reader: Node) -> bool:
-    """Whether a node alone copies short integers to more places, as patches of images, for one product of integers."""
+    """Whether a node alone copies short numbers to more places, as patches of images, for one product of them."""
     (result,) = node.types
-    short = result.dtype in ("int8", "uint8") and reader.types[0].dtype == "int32" and len(group.nodes) == 1
+    short = reader.types[0].dtype in _SUMMED_AS.get(result.dtype, ()) and len(group.nodes) == 1
     return short and group.kind is FunctionKind.POINTWISE and _grows(func, node)
 
 

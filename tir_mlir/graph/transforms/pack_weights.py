@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, replace_node
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node
 from tir_mlir.dialect.ir import entered, funcs, symbols_kept
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.transforms.bodies import bodies, each_body
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
@@ -70,6 +71,9 @@ def _weight_inputs(calls: Sequence[tuple[TensorFunc, Node]]) -> list[int]:
 
 
 def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
+    """Whether a value is a weight, perhaps in another shape: such views stay in the graph, as they cost nothing."""
+    while (node := node_of(value)) is not None and is_view(node):
+        value = node.inputs[0]
     return isinstance(value, ir.BlockArgument) and func.weight(ir.BlockArgument(value).arg_number) is not None
 
 
@@ -95,9 +99,10 @@ def _pack_calls(
 
 
 def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, panels: WeightPanels) -> ir.Value:
-    """The panels of a weight, computed at the start of the graph."""
+    """The panels of a weight, computed at the start of the graph, or right behind the view that the weight is."""
     type_, name = TensorType(panels.shape, panels.dtype), f"{func.name_of(weight)}.panels"
     layout = {"along": panels.along, "inner": list(panels.inner), "width": panels.width, "group": panels.group}
     operator = create.operator(module, "pack_panels", layout, [weight.type], [type_.mlir])
-    with ir.InsertionPoint.at_block_begin(func.body):
+    node = node_of(weight)
+    with ir.InsertionPoint.at_block_begin(func.body) if node is None else ir.InsertionPoint.after(node.op):
         return create.call(operator, [weight], [type_], [name]).results[0]

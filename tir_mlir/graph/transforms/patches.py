@@ -1,4 +1,4 @@
-"""Convolutions of integers as products with the patches of their images."""
+"""Convolutions of short numbers as products with the patches of their images."""
 
 from __future__ import annotations
 
@@ -7,42 +7,53 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import bits, entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.rewrite import Call, Matches, Rule, is_op, rewritten, wildcard
+from tir_mlir.graph.rewrite import Call, Rewriter, Rule, is_op, rewritten, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
+from tir_mlir.schedules.products.short_numbers import multiplies
+from tir_mlir.target import Target, chosen
 
-GROUP = 64
-"""Terms of a sum that instructions take at once: long rows of patches are filled up to a multiple of it."""
+GROUP = 512
+"""Bits of the terms of a sum that instructions take at once: long rows of patches are filled up to a multiple of it."""
 CELL = 4
 """Channels of an image that are copied at once: images with fewer are filled up to it."""
 
 
-def patches(graph: Graph) -> Graph:
-    """Compute convolutions of integers as dense layers, whose rows are the patches of pixels.
+def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
+    """Compute convolutions of short numbers as dense layers, whose rows are the patches of pixels.
 
         lv = R.nn.conv2d(x, w,                        lv = R.nn.patches(x, kernel=[3, 3])      (a reshape, of one pixel)
                          data_layout="NHWC",    ->    lv1 = R.nn.dense(lv, w1, out_dtype="int32")
                          out_dtype="int32")           gv = R.reshape(lv1, [1, 56, 56, 64])
 
     So they have the instructions of products; patches are computed where the product reads them, a few rows at a time.
-    Reshapes move below pointwise operators. Convolutions in groups, and of sizes that are symbolic, stay as they are. A
-    graph in which nothing sums integers is returned as it is.
+    Reshapes move below pointwise operators. Numbers are short that are summed in a wider type: integers, and the floats
+    that the target has instructions for, such as bfloat16. Convolutions in groups, and of sizes that are symbolic, stay
+    as they are. A graph without convolutions of short numbers is returned as it is.
     """
+    cpu = chosen(target)
     with entered():
-        facts = [attrs.get(func.op, encoding.ATTRS, {}) for func in tensor_funcs(graph.module.mlir)]
-    if not any(of_operator.get("out_dtype") == "int32" for of_operator in facts):
-        return graph
-    return clean(rewritten(clean(rewritten(graph, [*RULES, *SIMPLIFY])), SIMPLIFY))
+        if not any(_is_short(call, cpu) for call, _ in Rewriter(graph).calls(_LAST)):
+            return graph
+    rule = Rule(_LAST, lambda call, _: _product(call) if _is_short(call, cpu) else None)
+    return clean(rewritten(clean(rewritten(graph, [rule, *SIMPLIFY])), SIMPLIFY))
 
 
-def _product(call: Call, _: Matches) -> ir.Value | None:
+def _is_short(call: Call, target: Target) -> bool:
+    """Whether a convolution sums short numbers in a wider type, by instructions of the target."""
+    if call.attrs.get("out_dtype") == "int32":
+        return True
+    image, kernel = (call.type_of(value).dtype for value in call.args)
+    return image == kernel and image in ("bfloat16", "float16") and multiplies(target, image, kernel, "float32")
+
+
+def _product(call: Call) -> ir.Value | None:
     """See `patches`."""
     image, kernel = call.args
     attrs, shape, weight = call.attrs, call.shape_of(image), call.shape_of(kernel)
-    if attrs.get("out_dtype") != "int32" or attrs["groups"] != 1 or attrs.get("out_layout") not in (None, "NHWC"):
+    if attrs["groups"] != 1 or attrs.get("out_layout") not in (None, "NHWC"):
         return None
     if any(isinstance(size, str) for size in (*shape, *weight)) or not call.is_weight(kernel):
         return None
@@ -56,11 +67,11 @@ def _product(call: Call, _: Matches) -> ir.Value | None:
     else:
         if int(weight[1]) < CELL and every(attrs["dilation"], 2)[1] == 1:
             image, last, window = _in_cells(call, image, last, window, strides, padding)
-        length = prod(int(size) for size in call.shape_of(last)[1:])
-        multiple = GROUP if length > GROUP and length % GROUP else 1
+        length, group = prod(int(size) for size in call.shape_of(last)[1:]), GROUP // bits(call.type_of(image).dtype)
+        multiple = group if length > group and length % group else 1
         rows = call.emit("nn.patches", [image], {**window, "multiple": multiple})
     matrix = _filled(call, last, int(call.shape_of(rows)[1]))
-    return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": "int32"}), call.shape)
+    return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": call.struct_info.dtype}), call.shape)
 
 
 def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:
@@ -73,8 +84,8 @@ def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:
 def _in_cells(
     call: Call, image: ir.Value, kernel: ir.Value, window: dict[str, Any], strides: list[int], padding: list[int]
 ) -> tuple[ir.Value, ir.Value, dict[str, Any]]:
-    """An image with few channels, padded, with cells of `CELL` bytes a pixel, as many pixels in one as the window moves
-    on: patches are copied cell by cell. And the kernel and the window for it.
+    """An image with few channels, padded, with cells of `CELL` channels a pixel, as many pixels in one as the window
+    moves on: patches are copied cell by cell. And the kernel and the window for it.
 
         (1, 224, 224, 3), (64, 7, 7, 3), stride 2   ->   (1, 230, 115, 8), (64, 7, 4, 8), stride 1 along rows
     """
@@ -103,4 +114,3 @@ def every(value: object, count: int) -> list[int]:
 
 
 _LAST = is_op("nn.conv2d")(wildcard(), wildcard()).has_attr({"data_layout": "NHWC", "kernel_layout": "OIHW"})
-RULES = [Rule(_LAST, _product)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -18,7 +19,7 @@ from tir_mlir.schedules.products.grouped_packing import (
     pack_rows,
     vectorize_rows,
 )
-from tir_mlir.schedules.steps import inline, merge_epilogue
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, inline, merge_epilogue
 from tir_mlir.target import Target
 
 BLOCK = 2
@@ -49,13 +50,14 @@ def tile_gemm(
     """Schedule a product on tiles. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):              pack B[j_0, k // group, j, k % group]
-            with T.block("C"): C += A * B     ->     for i_0 (parallel), j_0, j_p: 2 x 2 tiles of zeros
+            with T.block("C"): C += A * B     ->     for i_b (parallel), j_0, j_p, i_0: 2 x 2 tiles of zeros
                                                          for k_0: 2 tiles of A, 2 tiles of B, 4 products of tiles
                                                          C = the tiles
 
-    32 rows of A stay in cache while all of B passes. B is packed in panels as wide as the vectors that pack it. The
-    operands are padded with zeros to whole tiles; A is read in place if its rows are contiguous and whole, and B if
-    callers pass it packed, see `prepack`. epilogue: as of `gemm`, computed from the tiles in cache.
+    A block of rows of A, see `row_blocks`, stays in cache while all of B passes; threads share the blocks, or, of one
+    block, the panels of B. B is packed in panels as wide as the vectors that pack it. The operands are padded with
+    zeros to whole tiles; A is read in place if its rows are contiguous and whole, and B if callers pass it packed, see
+    `prepack`. epilogue: as of `gemm`, computed from the tiles in cache.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     side = BLOCK * SIDE
@@ -67,19 +69,36 @@ def tile_gemm(
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
         return False
-    TileGemm(sch, block, what, unit, width, threads, epilogue).run()
+    TileGemm(sch, block, what, unit, width, row_blocks(what, target, threads), threads, epilogue).run()
     return True
+
+
+def row_blocks(what: Contraction, target: Target, threads: int) -> int:
+    """The number of blocks of rows, each of whole pairs of tiles: B passes once for each.
+
+    Where half of L2 holds B, a block is one pair of tiles: A is in L1, or on its way to it. Else it is as many as half
+    of L2 holds; with threads, a multiple of them, or one block whose panels they share.
+    """
+    m, n, k = (what.extent(axis) or 1 for axis in (what.m, what.n, what.k))
+    pairs, half = ceil(m / (BLOCK * SIDE)), target.l2 // 2
+    if n * k * bits(what.right.dtype) // 8 <= half:
+        return pairs
+    most = max(1, half // (BLOCK * SIDE * k * bits(what.left.dtype) // 8))
+    if pairs <= most and (threads == 1 or n >= BLOCK * SIDE * CHUNKS_PER_THREAD * threads):
+        return 1
+    return next(c for c in range(ceil(pairs / most), pairs + 1) if pairs % c == 0 and (c % threads == 0 or c == pairs))
 
 
 class TileGemm:
     """The state of scheduling one matrix product on tiles."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, threads: int,
+        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, row_blocks: int, threads: int,
         epilogue: Any | None = None,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.unit, self.width, self.threads = sch, block, what, unit, width, threads
-        self.batch, self.epilogue = len(what.batch), epilogue
+        self.batch, self.epilogue, self.row_blocks = len(what.batch), epilogue, row_blocks
+        self.shares_panels = threads > 1 and row_blocks == 1
 
     def run(self) -> None:
         sch, what, unit = self.sch, self.what, self.unit
@@ -87,24 +106,17 @@ class TileGemm:
         write_back = self._write_back()
         self._group_terms()
         sums = sch.cache_write(self.block, 0, SCOPE)
-        batch, i_0, j_0, j_p, k_0, tile = self._tiled()
+        batch, i_b, j_0, i_0, k_0, tile = self._tiled()
         for copy in (sums, write_back):
             if copy is not None:
-                sch.reverse_compute_at(copy, j_p, preserve_unit_loops=True)
+                sch.reverse_compute_at(copy, i_0, preserve_unit_loops=True)
         if write_back is not None:
             self._vectorize_rows(write_back)
         if rhs is not None:
             if batch:
                 sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
             pack_groups(sch, rhs, what, self.width, unit.group, self.threads)
-        patches = self._computed_rows(lhs)
-        if lhs is not None:
-            sch.compute_at(lhs, i_0, preserve_unit_loops=True)
-            pack_rows(sch, lhs, what, unit.group)
-        elif patches is not None:
-            sch.compute_at(patches, i_0, preserve_unit_loops=True)
-        if patches is not None or (lhs is not None and what.left.axes[-1] == what.k):
-            vectorize_rows(sch, patches or lhs)
+        self._copy_rows(lhs, i_b)
         tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
         for tiles in (tiles_of_a, tiles_of_b):
             sch.compute_at(tiles, k_0, preserve_unit_loops=True)
@@ -113,7 +125,22 @@ class TileGemm:
         sch.tensorize(tile, unit.name)
         self._tensorize_copies(zeros, tiles_of_a, tiles_of_b, sums)
         if self.threads > 1:
-            sch.parallel(i_0)
+            sch.parallel(j_0 if self.shares_panels else i_b)
+
+    def _copy_rows(self, lhs: Any, i_b: Any) -> None:
+        """Copy the left operand, or compute it where it is patches of an image, for a block of rows."""
+        sch, what = self.sch, self.what
+        patches, sharing = self._computed_rows(lhs), self.threads if self.shares_panels else 1
+        rows = patches if lhs is None else lhs
+        if rows is None:
+            return
+        sch.compute_at(rows, i_b, preserve_unit_loops=True)
+        if lhs is not None:
+            pack_rows(sch, lhs, what, self.unit.group, sharing)
+        elif sharing > 1:
+            sch.parallel(sch.get_loops(rows)[-2])
+        if patches is not None or what.left.axes[-1] == what.k:
+            vectorize_rows(sch, rows)
 
     def _write_back(self) -> Any:
         """The block that copies sums from memory to the result, with the epilogue merged into it; None if tiles are
@@ -163,16 +190,16 @@ class TileGemm:
         self.sch.transform_block_layout(self.block, grouped)
 
     def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any]:
-        """Tile the block. Returns the loops: batch, i_0, j_0, j_p, k_0, the outermost loop of a product of tiles."""
+        """Tile the block. Returns the loops: batch, i_b, j_0, i_0, k_0, the outermost loop of a product of tiles."""
         sch = self.sch
         *batch, i, j, k, t = sch.get_loops(self.block)
-        i_0, i_1, i_2 = sch.split(i, [None, BLOCK, SIDE])
+        i_b, i_0, i_1, i_2 = sch.split(i, [self.row_blocks, None, BLOCK, SIDE])
         j_0, j_p, j_1, j_2 = sch.split(j, [None, self.width // (BLOCK * SIDE), BLOCK, SIDE])
         k_0, k_1 = sch.split(k, [None, SIDE])
-        sch.reorder(*batch, i_0, j_0, j_p, k_0, i_1, j_1, i_2, j_2, k_1, t)
+        sch.reorder(*batch, i_b, j_0, j_p, i_0, k_0, i_1, j_1, i_2, j_2, k_1, t)
         sch.unroll(i_1)
         sch.unroll(j_1)
-        return batch, i_0, j_0, j_p, k_0, i_2
+        return batch, i_b, j_0, i_0, k_0, i_2
 
     def _operands(self, lhs: Any, rhs: Any) -> tuple[str, str]:
         """The names of the buffers from which tiles are loaded."""

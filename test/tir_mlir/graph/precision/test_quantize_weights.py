@@ -164,15 +164,15 @@ def test_a_transposed_weight_and_one_of_two_products():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["bf16", "int8"])
-def test_a_convolution_with_a_batch_norm(name):
+@pytest.mark.parametrize(("name", "activations"), [("bf16", None), ("bf16", "bf16"), ("int8", None)])
+def test_a_convolution_with_a_batch_norm(name, activations):
     def write(b, x):
         w = b.weight("w", random(8, 4, 3, 3) / 6)
         statistics = [b.weight(n, random(8) ** 2 + k) for k, n in enumerate(("gamma", "beta", "mean", "var"))]
         return b.op("nn.relu", b.op("nn.batch_norm", b.op("nn.conv2d", x, w, padding=1), *statistics))
 
     graph = graph_of(write, (1, 4, 6, 7))
-    small = quantize_weights(graph, name)
+    small = quantize_weights(graph, name, activations=activations)
     assert len(small.rounding) == 1
     found, before = (build(g, threads=1)(random(1, 4, 6, 7)) for g in (small, graph))
     relative = np.linalg.norm(found - before) / np.linalg.norm(before)

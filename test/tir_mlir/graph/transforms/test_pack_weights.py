@@ -70,6 +70,16 @@ def test_a_graph_of_weights_that_exists_is_extended():
     check_same(graph, made)
 
 
+def test_a_weight_in_another_shape_is_packed():
+    def write(b, x):
+        return b.op("nn.dense", x, b.op("reshape", weight(b, "w", 4, 5, 16), shape=[20, 16]))
+
+    graph = fused(write, (8, 16))
+    made = pack_weights(graph, threads=1)
+    assert all(name.endswith(".panels") for name in weights_read(made))
+    check_same(graph, made)
+
+
 @pytest.mark.parametrize("write", [
     lambda b, x: b.op("nn.dense", x, b.op("nn.relu", x)),
     lambda b, x: b.op("add", x, weight(b, "w", 16, 16)),

@@ -7,6 +7,7 @@ the code, too.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from programs.products import widened
 
 from tir_mlir import Schedule, build, interpret, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.schedules.products.contraction import contraction
+from tir_mlir.schedules.products.gemm_amx import row_blocks
 from tir_mlir.target import SAPPHIRE_RAPIDS, ZEN4
 from tir_mlir.target.host import features
 
@@ -76,6 +79,15 @@ def test_every_shape(sizes, options):
     sch = scheduled(widened(*sizes, **options))
     assert on_tiles(sch) and sch.verify()
     assert "tdp" in build(sch, target=SAPPHIRE_RAPIDS).assembly
+
+
+@pytest.mark.parametrize(("rows", "threads"), [(96, 1), (49, 2)])
+def test_one_block_of_rows_passes_over_panels_that_do_not_stay_in_cache(rows, threads):
+    """Threads then share the panels, of both copies as well."""
+    small, program = replace(SAPPHIRE_RAPIDS, l2=64 << 10), widened(rows, 512, 256)
+    assert row_blocks(contraction(Schedule(program), "C"), small, threads) == 1
+    sch = scheduled(program, threads, small)
+    assert sch.mod.script().count("T.parallel") == (3 if threads > 1 else 0) and sch.verify()
 
 
 @pytest.mark.skipif("amx-int8" not in features(), reason="no AMX here")
