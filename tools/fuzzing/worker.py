@@ -24,7 +24,8 @@ MEMORY = 24 << 30
 """Address space limit of a worker in bytes: exhausting it fails the item, not the machine."""
 START = 120.0
 """Startup limit of a worker in seconds, for its imports."""
-QUIET = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
+SETTINGS = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_PERTURB_": "128"}
+"""Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen."""
 _spawn = multiprocessing.get_context("spawn")
 
 
@@ -52,7 +53,7 @@ class Worker:
         self.conn, other = _spawn.Pipe()
         path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
         self.process = _spawn.Process(target=serve, args=(other, dict(kinds), path), daemon=True)
-        with _environment({k: v for k, v in QUIET.items() if k not in os.environ}):
+        with _environment({k: v for k, v in SETTINGS.items() if k not in os.environ}):
             self.process.start()
         other.close()
 

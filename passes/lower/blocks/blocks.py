@@ -53,12 +53,13 @@ def remove_blocks(func: Func) -> None:
             env[argument] = binding.substitute(env)
     _mark_overwrites(everything)
     remaining = [_substitute(op, env) for op in everything[1:] if not is_block(op)]
+    applies = [op for op in remaining if op.name == "affine.apply"]  # now: the terminators of blocks end with them
     for op in reversed(blocks):
         for inner in list(op.regions[0].blocks[0].operations)[:-1]:
             inner.move_before(op)
         op.erase()
-    for op in reversed(remaining):
-        if op.name == "affine.apply" and not any(True for _ in op.results[0].uses):
+    for op in reversed(applies):
+        if not any(True for _ in op.results[0].uses):
             op.erase()
 
 
