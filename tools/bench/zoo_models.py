@@ -127,10 +127,14 @@ def made(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _awaken(model: Any, inputs: tuple[Any, ...]) -> None:
-    """Let the results depend on the inputs: heads and scales that begin as zero, or nearly, get other values, and batch
-    norms the statistics of these inputs."""
+    """Let the results depend on the inputs: heads and scales that begin as zero, or nearly, get other values, batch
+    norms the statistics of these inputs, and convolutions of a model without norms weights that keep the size of what
+    they take: those of PyTorch shrink it, until only the biases are left."""
     import torch
 
+    if not any("Norm" in type(module).__name__ for module in model.modules()):
+        for convolution in (m for m in model.modules() if isinstance(m, torch.nn.Conv2d)):
+            torch.nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1 and not parameter.any():
             torch.nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
