@@ -14,7 +14,7 @@ from tir_mlir.llm.description import Description, described, graph_of
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
-from tir_mlir.llm.repeated import Precision, Repeated
+from tir_mlir.llm.repeated import Precision, Repeated, Weight
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 
 Stored = StoredTensor | GgufTensor
@@ -128,39 +128,45 @@ class _Loading:
             form = self.description.forms[number]
             arrays = {name: self.tensors[tensor].stored() for name, tensor in names.items()}
             if number not in known:
-                values = {name: self.tensors[tensor].read() for name, tensor in names.items()}
+                values = {name: _without_values(self.tensors[tensor].shape) for name, tensor in names.items()}
                 graphs = [graph_of(form.one, "one", values), graph_of(form.chunk, "chunk", values)]
                 known[number] = Repeated(graphs, self.precision, self.threads)
             one, chunk = known[number].programs
             caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in ("keys", "values"))
             weights = known[number].bound(arrays)
             layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
-        for repeated in known.values():
-            repeated.forget()
         return layers
 
     def _scores(self) -> list[Layer]:
         """The scores, some tokens at a time: the last ones are filled up with zeros."""
         description, count = self.description, self.description.scored
         tensors = {name: self.tensors[tensor] for name, tensor in description.score_tensors.items()}
-        layers, repeated = [], None
+        shapes = {
+            name: (count, *tensor.shape[1:]) if name.startswith("head.") else tensor.shape
+            for name, tensor in tensors.items()
+        }
+        values = {name: _without_values(shape) for name, shape in shapes.items()}
+        repeated = Repeated([graph_of(description.scores, "scores", values)], self.precision, self.threads)
+        (program,), layers = repeated.programs, []
         for start in range(0, _tokens(description), count):
             arrays = {
-                name: _filled(tensor, start, count) if name.startswith("head.") else tensor.read()
+                name: _filled(tensor, start, count) if name.startswith("head.") else tensor.stored()
                 for name, tensor in tensors.items()
             }
-            if repeated is None:
-                repeated = Repeated([graph_of(description.scores, "scores", arrays)], self.precision, self.threads)
-            (program,), (weights,) = repeated.programs, repeated.bound(arrays)
+            (weights,) = repeated.bound(arrays)
             layers.append(Layer(program, program, (weights, weights)))
-        if repeated is not None:
-            repeated.forget()
         return layers
 
 
-def _filled(tensor: Stored, start: int, count: int) -> np.ndarray:
+def _without_values(shape: tuple[int, ...]) -> np.ndarray:
+    """An array of which only the shape counts."""
+    return np.broadcast_to(np.ones((), np.float32), shape)
+
+
+def _filled(tensor: Stored, start: int, count: int) -> Weight:
     """Rows of a tensor, and zeros after the last one."""
-    rows = tensor.read(start, min(start + count, tensor.shape[0]))
-    if len(rows) == count:
-        return rows
+    stop = min(start + count, tensor.shape[0])
+    if stop == start + count:
+        return tensor.stored(start, stop)
+    rows = tensor.read(start, stop)
     return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), np.float32)])

@@ -40,8 +40,12 @@ class StoredTensor:
         return found.astype(np.float32, copy=False).reshape(stop - start, *self.shape[1:])
 
     def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """The same: these files have no weights of few bits."""
-        return self.read(start, stop)
+        """The same; of bfloat16 the bits, uint16."""
+        if self.dtype != "BF16":
+            return self.read(start, stop)
+        stop, row = self.shape[0] if stop is None else stop, prod(self.shape[1:])
+        found = np.fromfile(self.path, np.uint16, (stop - start) * row, offset=self.offset + start * row * 2)
+        return found.reshape(stop - start, *self.shape[1:])
 
     def rows(self) -> Rows:
         """All rows, mapped."""

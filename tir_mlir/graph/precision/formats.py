@@ -108,6 +108,21 @@ def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
     return Rounded(stored, scale[:, :, 0], values)
 
 
+def without_values(shape: tuple[int, ...], how: Format) -> Rounded:
+    """What `rounded` makes of a matrix of this shape, in a format of groups or in bfloat16; all numbers are one."""
+    rows, columns = shape
+    if how.name == BFLOAT16:
+        return Rounded(_ones(shape, np.uint16), None, _ones(shape, np.float32))
+    assert how.group is not None
+    width = columns // 2 if how.name == INT4 else columns
+    stored = _ones((rows, width), np.int8 if how.name == INT8 and how.activations is None else np.uint8)
+    return Rounded(stored, _ones((rows, columns // how.group), np.float32), _ones(shape, np.float32))
+
+
+def _ones(shape: tuple[int, ...], dtype: type[np.generic]) -> np.ndarray:
+    return np.broadcast_to(np.ones((), dtype), shape)
+
+
 def to_bfloat16(array: np.ndarray) -> np.ndarray:
     """The bits of the nearest bfloat16, ties to even; the numbers are finite or infinite."""
     bits = np.ascontiguousarray(array).view(np.uint32)

@@ -28,6 +28,7 @@ from tir_mlir.graph.precision.formats import (
     hindrance,
     packed_group,
     rounded,
+    without_values,
 )
 from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
 from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op, wildcard
@@ -87,6 +88,20 @@ def quantize_weights(
     with entered():
         keep_read_weights(quantized)
     return quantized
+
+
+def to_be_rounded(graph: Graph, how: Format) -> tuple[Graph, dict[str, bool]]:
+    """The graph that `quantize_weights` makes of one whose weights have shapes and no values yet, in bfloat16 or a
+    format of groups; and the names of the weights that are rounded: whether each is read transposed. The arrays of rounded
+    weights have no values; the names of those of each are the attribute STORED of the graph. What is computed from
+    other weights is left in the graph."""
+    quantized = channels_last(fold_batch_norm(simplify(graph))).clone()
+    with entered():
+        (state := _ToBeRounded(quantized, how, Chosen(None, ()))).run()
+    quantized = clean(quantized)
+    with entered():
+        keep_read_weights(quantized)
+    return quantized, {name: transposed for name, transposed, _ in state.stored}
 
 
 @dataclass(frozen=True)
@@ -158,11 +173,14 @@ class _Quantize:
     def _replace(self, use: Use, weight: np.ndarray) -> None:
         key = use.name, use.transposed, use.axis
         if key not in self.stored:
-            rounded_weight = rounded(weight, self.how, use.axis)
-            self.stored[key] = self._add(use.name, rounded_weight)
-            self.told[use.name] = weight_error(use.name, weight, rounded_weight, self.how)
+            self.stored[key] = self._add(use.name, self._rounded(use, weight))
         stored, scale = self.stored[key]
         use.call.replace(rounded_product(use.call, self.how, stored, scale))
+
+    def _rounded(self, use: Use, weight: np.ndarray) -> Rounded:
+        found = rounded(weight, self.how, use.axis)
+        self.told[use.name] = weight_error(use.name, weight, found, self.how)
+        return found
 
     def _add(self, name: str, rounded_weight: Rounded) -> tuple[ir.Value, ir.Value | None]:
         """Add the arrays of a rounded weight as weights."""
@@ -181,6 +199,13 @@ class _Quantize:
         stored = attrs.get(func.op, encoding.STORED, {})
         attrs.put(func.op, encoding.STORED, {**stored, original: [*stored.get(original, []), name]})
         return create.add_input(func, name, TensorType(array.shape, dtype), name)
+
+
+class _ToBeRounded(_Quantize):
+    """The same for weights without values."""
+
+    def _rounded(self, use: Use, weight: np.ndarray) -> Rounded:
+        return without_values((weight.shape[0], weight.shape[1]), self.how)
 
 
 def uses_of(rewriter: Rewriter) -> Iterator[Use]:

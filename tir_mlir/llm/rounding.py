@@ -1,0 +1,73 @@
+"""Rows of weights in few bits, with a scale for each group: computed by compiled code from how the files have them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tir_mlir import te
+from tir_mlir.build import build
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.precision.formats import BFLOAT16, INT4, Format, from_bfloat16, to_bfloat16
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedules import auto
+
+_TINY = float(np.finfo(np.float32).tiny)
+
+
+def rounded_rows(name: str, rows: np.ndarray, how: Format) -> list[np.ndarray]:
+    """The stored numbers and scales of rows, float32 or the bits of bfloat16 [rows, columns], as
+    `formats.rounded` has them; of bfloat16 only the numbers. name: for errors. Raises GraphError for numbers that are
+    not finite."""
+    if how.name == BFLOAT16:
+        return [_to_bfloat16(name, rows)]
+    assert how.group is not None
+    bits = 4 if how.name == INT4 else 8
+    given = np.ascontiguousarray(rows).reshape(-1, how.group)
+    stored = np.empty((len(given), how.group * bits // 8), np.uint8)
+    scale = np.empty(len(given), np.float32)
+    dtype = "bfloat16" if rows.dtype == np.uint16 else "float32"
+    _program(dtype, how.group, bits)(given, scale, stored)
+    if not np.isfinite(scale).all():
+        raise GraphError(f"the weight {name} has numbers that are not finite; fix: other files")
+    return [stored.reshape(len(rows), -1), scale.reshape(len(rows), -1)]
+
+
+def widened(rows: np.ndarray) -> np.ndarray:
+    """Rows as float32."""
+    return from_bfloat16(rows) if rows.dtype == np.uint16 else rows
+
+
+def _to_bfloat16(name: str, rows: np.ndarray) -> np.ndarray:
+    bits = np.ascontiguousarray(rows) if rows.dtype == np.uint16 else to_bfloat16(rows)
+    if ((bits & 0x7F80) == 0x7F80).any():
+        raise GraphError(f"the weight {name} has numbers that are not finite; fix: other files")
+    return bits
+
+
+@cache
+def _program(dtype: str, group: int, bits: int) -> Any:
+    """(weights [n, group], scale [n], stored [n, group * bits / 8]): a group has the step by which its largest weight
+    is the largest number; 8 or 128 is added, and of 4 bits the elements j and j + group / 2 share a byte."""
+    most, zero, half = (1 << (bits - 1)) - 1, 1 << (bits - 1), group // 2
+    n, k, all_ = te.var("n"), te.reduce_axis((0, group), name="k"), te.reduce_axis((0, group), name="all")
+    given: Any = te.placeholder((n, group), dtype, name="given")
+    w: Any = (
+        te.compute((n, group), lambda i, j: given[i, j].astype("float32"), name="w") if dtype != "float32" else given
+    )
+    largest = te.compute((n,), lambda i: te.max(te.abs(w[i, k]), axis=k), name="largest")
+    zeros = te.compute((n,), lambda i: te.sum(w[i, all_] * 0.0, axis=all_), name="zeros")
+    step = te.compute((n,), lambda i: largest[i] / float(most), name="step")
+    scale = te.compute(  # numbers that are not finite make it NaN
+        (n,), lambda i: te.if_then_else(step[i] < _TINY, 1.0, step[i]) + zeros[i], name="scale"
+    )
+    q = te.compute((n, group), lambda i, j: (te.round(w[i, j] / scale[i]) + float(zero)).astype("int32"), name="q")
+    if bits == 4:
+        stored = te.compute((n, half), lambda i, j: (q[i, j] | (q[i, j + half] << 4)).astype("uint8"), name="stored")
+    else:
+        stored = te.compute((n, group), lambda i, j: q[i, j].astype("uint8"), name="stored")
+    schedule = Schedule(te.create_prim_func([given, scale, stored]))
+    auto(schedule, reciprocal=False)
+    return build(schedule.mod)
