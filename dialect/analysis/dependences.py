@@ -28,7 +28,7 @@ from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.selections import block_selection, keeps_order
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
-from tir_mlir.dialect.diagnostics import Counterexample, NotProvable
+from tir_mlir.dialect.diagnostics import Counterexample, NotProvable, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -62,29 +62,25 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     require_apart(loop.op)
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     kind = kind or loop.kind
-    lanes = kind == "vectorized"
-    together = kind.startswith("threadIdx.")
     undecided: NotProvable | None = None
+    shown: dict[str, str] = {}  # by written buffer: why its accesses do not conflict
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
-        home = Buffer(buffer).op
+        name, home = Buffer(buffer).name, Buffer(buffer).op
         if home is not None and is_inside(home, loop.op):
+            shown[name] = _OWN_COPY
             continue
+        shown[name] = _APART
         for a, b in conflicting(group):
-            if together and (is_one_sum(a, b) or _is_one_selection(a, b, loop)):
-                continue
-            if (
-                lanes
-                and (is_one_sum(a, b) or (is_reduction_pair(a, b) and update_store(a.access.op) is not None))
-                and _is_invariant(a, depth)
-                and _is_invariant(b, depth)
-            ):
+            if _is_combined(a, b, loop, kind, depth):
+                shown[name] = _COMBINED
                 continue
             with question(f"whether iterations of {loop.name} are independent"):
                 apart = _apart(a, b, depth)
             if apart:
                 continue
             if is_private(buffer, loop.op):
+                shown[name] = _PRIVATE
                 break  # whatever else touches it
             try:
                 return witness(a, b, carried_by(a, b, depth))
@@ -92,7 +88,25 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
                 undecided = undecided or error
     if undecided is not None:
         raise undecided
+    for name, why in shown.items():
+        proved(f"the iterations of `{loop.name}` do not conflict in `{name}`: {why}")
     return None
+
+
+def _is_combined(a: AccessRelation, b: AccessRelation, loop: Loop, kind: str, depth: int) -> bool:
+    """Whether two accesses are of one reduction, which threads of a block or lanes may compute together."""
+    if kind.startswith("threadIdx."):
+        return is_one_sum(a, b) or _is_one_selection(a, b, loop)
+    if kind != "vectorized":
+        return False
+    updates = is_one_sum(a, b) or (is_reduction_pair(a, b) and update_store(a.access.op) is not None)
+    return updates and _is_invariant(a, depth) and _is_invariant(b, depth)
+
+
+_APART = "no two of them access an element that one of them writes"
+_OWN_COPY = "each has a copy of its own"
+_PRIVATE = "each writes an element before it reads it"
+_COMBINED = "what they add up is combined at the end"
 
 
 def _is_one_selection(a: AccessRelation, b: AccessRelation, loop: Loop) -> bool:
@@ -182,9 +196,12 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
     top = loops[0]
     depth = len([p for p in parents(top.op) if is_loop(p)])
     undecided: NotProvable | None = None
+    order_names = ", ".join(loops[n].name for n in order)
     for group in written_groups(loops[-1].op):
+        why = "no two accesses of one element, one of them a write, change their order"
         for a, b in conflicting(group):
             if is_reduction_pair(a, b):
+                why = "the terms of a reduction may come in any order, and nothing else changes its order"
                 continue
             with question(f"whether reordering {', '.join(lp.name for lp in loops)} keeps every dependence"):
                 clash = _reversed_pairs(a, b, depth, len(loops), order)
@@ -194,6 +211,9 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
                     return _witness_of_flow(a, b, clash, top)
                 except NotProvable as error:
                     undecided = undecided or error
+            elif not empty:
+                why = "every read sees the same write as before, and the last write of each element is the same"
+        proved(f"in the order `{order_names}`, `{Buffer(group[0].access.buffer).name}`: {why}")
     if undecided is not None:
         raise undecided
     return None

@@ -35,7 +35,7 @@ PACKAGES: dict[str, str] = {
     "topi": "dialect te",
     "visual": "dialect script",
     "intrin": "build dialect equivalence interpreter passes.lower runtime script.parser target",
-    "schedule": "dialect equivalence passes.schedule script visual",
+    "schedule": "build dialect equivalence passes.schedule runtime script visual",
     "schedules": "build dialect intrin runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (

@@ -49,13 +49,25 @@ def test_steps_are_those_that_changed_the_program(tiled, data):
     step = page["steps"][1]
     assert step["kind"] == "step" and step["source"].startswith("conftest.py:")
     assert step["line"] == "i_0, i_1 = sch.split(i, [None, 16])" and step["number"] == changed[0].number
-    assert step["summary"] == "Split a loop into a nest of loops." and "the loop starts at 0" in step["proof"]
+    assert step["summary"] == "Split a loop into a nest of loops." and "the loop starts at 0" in step["requires"]
     assert "->" in step["rewrite"]
+    assert step["facts"][0] == "`i` runs 64 times, and 4 * 16 = 64 covers it: no iteration is added"
+    parallel = page["steps"][-2]
+    (fact,) = parallel["facts"]
+    assert fact.startswith("the iterations of `i_0` do not conflict in `C`: no two of them access an element")
 
 
 def test_counts_and_tiles_of_a_step(tiled, data):
     step = data(tiled)["steps"][-1]
-    row = {"func": "main", "buffer": "A", "scope": "global", "loads": f"{64**3:,}", "stores": "0", "calls": False}
+    row = {
+        "func": "main",
+        "buffer": "A",
+        "scope": "global",
+        "loads": f"{64**3:,}",
+        "stores": "0",
+        "calls": False,
+        "loaded": 64**3,
+    }
     assert step["counts"][0] == row
     (block,) = step["tiles"]["blocks"]
     assert [level["loop"] for level in block["levels"]] == ["", "i_0", "j_0", "k", "i_1", "j_1"]
@@ -67,6 +79,7 @@ def test_shared_pictures_are_there_once(tiled, data):
     page = data(tiled)
     assert len(page["pictures"]) == len(set(page["pictures"])) and len(page["lines"]) == len(set(page["lines"]))
     used = {s["nest"] for s in page["steps"]}
+    used |= {p for chart in page["charts"] for p in chart["pictures"]}
     used |= {p for s in page["steps"] for b in s["tiles"]["blocks"] for lv in b["levels"] for p in lv["pictures"]}
     assert used == set(range(len(page["pictures"])))
 
@@ -153,3 +166,16 @@ def test_changed_words_are_marked():
     assert [sign for sign, _ in moved] == [" ", "-", "+"] and not any("<mark>" in text for _, text in moved)
     added = diff_lines(["one"], ["one", "quite another"])
     assert added == [(" ", "one"), ("+", "quite another")]
+
+
+def test_each_step_is_measured_or_says_why_not(programs, data):
+    sch = Schedule(programs["scaled"])
+    i, j = sch.get_loops("B")
+    sch.vectorize(j)
+    sch.bind(i, "blockIdx.x")
+    page = data(sch, measure=True, sizes={"n": 64})
+    times = [step["time"] for step in page["steps"]]
+    assert all("a run" in time["long"] and "GFLOP/s" in time["long"] for time in times) and "before" in times[1]["long"]
+    assert page["charts"][0]["title"] == "GFLOP/s after each step" and "n = 64" in page["charts"][0]["note"]
+    page = data(sch, measure="cuda", sizes={"n": 64})  # the first two have no kernels
+    assert [bool(step["time"]["why"]) for step in page["steps"]] == [True, True, True] and len(page["charts"]) == 1

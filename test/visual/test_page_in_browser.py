@@ -81,7 +81,7 @@ def test_keys_move_through_the_steps(browser):
     assert text(browser, "call") == "parallel(loop=r)" and "Refused." in text(browser, "proof")
     press(browser, Keys.ARROW_RIGHT)
     assert text(browser, "call") == "split(loop=y, factors=[None, 16])" and "Legal." in text(browser, "proof")
-    assert browser.find_elements(By.CSS_SELECTOR, "#program .line.new") and browser.current_url.endswith("#2")
+    assert browser.find_elements(By.CSS_SELECTOR, "#program .line.new") and browser.current_url.endswith("#5")
     press(browser, Keys.END)
     assert text(browser, "call").startswith("tensorize(") and not browser.find_element(By.ID, "next").is_enabled()
     press(browser, Keys.ARROW_LEFT)
@@ -101,16 +101,16 @@ def test_mouse_and_list(browser):
     browser.find_element(By.CSS_SELECTOR, "#choose option[value='9']").click()
     assert text(browser, "call").startswith("compute_at(")
     told = browser.find_element(By.ID, "status").get_attribute("textContent")  # read out, not seen
-    assert told.startswith("Step 9 of 14: compute_at(")
+    assert told.startswith("Step 12 of 17: compute_at(")
 
 
 def test_an_address_leads_to_its_step(browser, page):
-    show(browser, f"{page}#5")
+    show(browser, f"{page}#8")  # its number in the history
     assert text(browser, "call").startswith("reorder(")
 
 
 def test_counts_and_tiles_are_shown(browser, page):
-    show(browser, f"{page}#9")
+    show(browser, f"{page}#12")
     rows = [r.text.split() for r in browser.find_elements(By.CSS_SELECTOR, "#counts tr")]
     assert rows[0] == ["A", f"{16 * 256 * 256:,}", "was", f"{256 * 256:,}", "0"]  # each tile of y and x copies it
     assert browser.find_element(By.CSS_SELECTOR, "#levels [aria-pressed=true]").text == "r_0"
@@ -121,8 +121,30 @@ def test_counts_and_tiles_are_shown(browser, page):
     assert browser.find_element(By.CSS_SELECTOR, "#levels [aria-pressed=true]").text == "x_0"
 
 
+def test_a_slider_moves_the_tiles(browser, page):
+    show(browser, f"{page}#12")
+    browser.execute_script("""
+      const slider = document.getElementById("iteration");
+      slider.value = 3;
+      slider.dispatchEvent(new Event("input"));
+    """)
+    assert text(browser, "iteration-value") == "3 of 0..16"
+    assert "reads A[0:16, 48:64]" in browser.find_element(By.ID, "tiles").get_attribute("textContent")
+    moved = browser.find_element(By.CSS_SELECTOR, "#tiles [data-x]").get_attribute("transform")
+    assert moved.startswith("translate(31.5 0")
+
+
+def test_a_point_of_a_curve_leads_to_its_step(browser):
+    browser.execute_script("""
+      const mark = document.querySelector('#charts .wide [data-point="9"] circle');
+      mark.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+    """)
+    assert text(browser, "call").startswith("compute_at(")
+    assert browser.find_elements(By.CSS_SELECTOR, "#charts .current")
+
+
 def test_a_loop_of_the_drawing_can_be_clicked(browser, page):
-    show(browser, f"{page}#5")
+    show(browser, f"{page}#8")
     browser.execute_script("""
       const frame = document.querySelectorAll("#nest [data-loop]")[1];
       frame.querySelector("rect").dispatchEvent(new MouseEvent("click", {bubbles: true}));
@@ -132,7 +154,7 @@ def test_a_loop_of_the_drawing_can_be_clicked(browser, page):
 
 
 def test_lines_removed_can_be_left_out(browser, page):
-    show(browser, f"{page}#2")
+    show(browser, f"{page}#5")
     gone = browser.find_element(By.CSS_SELECTOR, "#program .gone")
     assert gone.is_displayed()
     browser.find_element(By.ID, "removed").click()
@@ -162,15 +184,17 @@ def test_light_and_dark(browser, page):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("width", [390, 320, 768, 1440])
 def test_nothing_is_wider_than_the_screen(browser, page, width):
-    for step in range(15):
+    for step in ("0", "2-refused", *range(5, 18)):
         show(browser, f"{page}#{step}", width)
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         assert wide <= width, f"step {step} is {wide} px wide"
 
 
 def test_everything_to_press_has_a_name_and_is_large_enough(browser, page):
-    show(browser, f"{page}#9", 390)
-    for element in browser.find_elements(By.CSS_SELECTOR, "main button, main select, header button"):
+    show(browser, f"{page}#12", 390)
+    for element in browser.find_elements(
+        By.CSS_SELECTOR, "main button, main select, main input[type=range], header button"
+    ):
         assert element.accessible_name, element.get_attribute("outerHTML")
         if element.is_displayed():
             assert element.size["height"] >= 32
@@ -182,7 +206,7 @@ def test_text_contrasts_with_its_background(browser, page):
     """At least 4.5 : 1, as WCAG asks for, in both color schemes."""
     for dark in (False, True):
         browser.execute_script("localStorage.clear()")
-        show(browser, f"{page}#1", dark=dark)
+        show(browser, f"{page}#2-refused", dark=dark)
         for name in ("#call", "#source", "#summary", "#proof strong", ".label", "#program .keyword"):
             ratio = browser.execute_script(CONTRAST, name)
             assert ratio >= 4.5, f"{name} in {'dark' if dark else 'light'}: {ratio:.2f}"

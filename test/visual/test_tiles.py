@@ -7,6 +7,7 @@ from programs.short import each, program
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import entered
+from tir_mlir.visual.tile_motion import Motion
 from tir_mlir.visual.touched import loops_around, touched
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -119,3 +120,12 @@ def test_wrong_arguments(tiled, programs):
     steps = len(sch.history)
     sch.plot_access("B", "A_local")
     assert len(sch.history) == steps  # a look is no step
+
+
+def test_tiles_that_move_and_tiles_that_change(tiled, programs):
+    """Where each iteration has its tile: a step that is proved for all iterations, or the shapes of some."""
+    steps = {key[1]: tile.motion for key, tile in answers(tiled, "C", "i_0").items()}
+    assert steps == {"C": Motion(0, 3, (16, 0)), "A": Motion(0, 3, (16, 0)), "B": Motion(0, 3, (0, 0))}
+    assert answers(tiled, "C", "j_0")["read", "B"].motion == Motion(0, 3, (0, 16))
+    rows = answers(Schedule(programs["triangle"]), "B", "i")["write", "B"].motion
+    assert rows.step is None and [(n, tile.count) for n, tile in rows.shapes] == [(n, n + 1) for n in range(8)]

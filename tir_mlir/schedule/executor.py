@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import InternalError, NotProvable, ScheduleError, StepError, TirError, VerifyError
+from tir_mlir.dialect.diagnostics import (
+    InternalError,
+    NotProvable,
+    ScheduleError,
+    StepError,
+    TirError,
+    VerifyError,
+    proofs,
+)
 from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
 from tir_mlir.dialect.incremental.versions import Lent, Version
 from tir_mlir.dialect.ir import Answers, Func, View, attrs, create, entered, funcs, until_edit, user_line
@@ -39,12 +47,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Call:
-    """A user call: source location, index of its first history entry, RNG state before it, start time."""
+    """A user call: source location, index of its first history entry, RNG state before it, start time; facts proved."""
 
     place: tuple[str, int] | None
     first: int
     random: int
     start: float
+    facts: tuple[str, ...] = ()
 
 
 class Executor(HandleTable):
@@ -184,7 +193,9 @@ class Executor(HandleTable):
             if primitive.pure:
                 result = self._run(primitive, arguments, version.module, names)
             else:
-                version, result = self._ran(primitive, arguments, names)
+                with proofs() as facts:
+                    version, result = self._ran(primitive, arguments, names)
+                user = replace(user, facts=tuple(facts))
         except DeciderError as error:
             raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
@@ -277,8 +288,8 @@ class Executor(HandleTable):
         if decision is not None:
             self.trace.decisions[instruction] = decision
         spent = 1e3 * (perf_counter() - user.start)
-        facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first, lost
-        self.history.append(Entry(*facts))
+        facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first
+        self.history.append(Entry(*facts, lost, user.facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         table = versions.known_table(module)

@@ -8,7 +8,7 @@ import html as _html
 import linecache
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ class Entry:
     `number`: its position in the trace, from 1. `call`: with the names of loops and blocks before the step. `ms`: its
     run time. `decision`: that of a sampling step. `versions`: of the program, before and after it. `first`: index of
     the first entry of the same user call, as looking up a block by name is a step of its own. `lost`: ids of the loops
-    and blocks that the step removed.
+    and blocks that the step removed. `facts`: what was proved of this program, as sentences.
     """
 
     number: int
@@ -67,6 +67,7 @@ class Entry:
     random: int
     first: int
     lost: tuple[int, ...] = ()
+    facts: tuple[str, ...] = ()
 
     @property
     def before(self) -> ir.Module:
@@ -175,26 +176,31 @@ class History(tuple[Entry, ...]):
 
     def html(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] = "steps.html",
         *,
         title: str | None = None,
         sizes: Mapping[str, int] | None = None,
+        measure: Any = False,
     ) -> Path:
         """Write a self-contained HTML page for stepping through the schedule. Returns its path.
 
             sch.history.html("steps.html")
+            sch.history.html("steps.html", measure=True)
 
         For each step that changed the program, sampled a value or was refused, the page shows the call with its file
-        and line, the preconditions checked, the diff of the program, the loop nest, the tiles that its blocks access,
-        and the exact number of loads and stores of each buffer. `sizes`: values of shape variables; without them,
-        counts are formulas, and tiles are drawn at sizes that the page names.
+        and line, what was proved, the diff of the program, the loop nest, the tiles that its blocks access, which a
+        slider moves, and the exact number of loads and stores of each buffer. Steps have their numbers of the history.
+        `sizes`: values of shape variables; without them, counts are formulas, and tiles are drawn at sizes that the
+        page names. `measure`: build and run the program after each step, on random arguments, and show the time of a
+        run and GFLOP/s: True for this machine, or a target that this machine runs, as of `build`. The page says why a
+        step cannot run.
 
         Errors: ValueError for a name that is not a shape variable, and for a history without a program.
         """
-        from tir_mlir.schedule.history import page_steps
         from tir_mlir.visual.history_page import write
 
-        return write(page_steps(self), path, title, sizes)
+        steps = page_steps(self)
+        return write(_measured(steps, measure, sizes) if measure else steps, path, title, sizes)
 
     def __str__(self) -> str:
         return "\n".join(str(e) for e in self) or "no steps yet"
@@ -219,6 +225,13 @@ def _row(entry: Entry) -> str:
 # --- the steps of the page --------------------------------------------------------------------------------------------
 
 
+def _measured(steps: list[PageStep], target: Any, given: Mapping[str, int] | None) -> list[PageStep]:
+    from tir_mlir.schedule.measure import measured  # loads the compiler
+
+    times = measured([step.after for step in steps if step.after is not None], target, given or {})
+    return [replace(step, measured=time) for step, time in zip(steps, times, strict=True)]
+
+
 def page_steps(history: History) -> list[PageStep]:
     """The initial program, each step that changed it or sampled a value, and each refusal."""
     first = history[0].before if history else history.start
@@ -240,8 +253,9 @@ def _done(entry: Entry) -> PageStep:
     facts = {"before": entry.before, "after": entry.after, "source": entry.source, "line": entry.line, "focus": focus}
     summary, rewrite, requires = described(name)
     if not entry.changed:
-        return PageStep("choice", call, summary=summary, proof="The program is unchanged.", **facts)
-    return PageStep("step", call, entry.number, entry.ms, summary, rewrite, _proof(requires), **facts)
+        proof = "The program is unchanged."
+        return PageStep("choice", call, entry.number, entry.ms, summary, proof=proof, **facts)
+    return PageStep("step", call, entry.number, entry.ms, summary, rewrite, entry.facts, requires, **facts)
 
 
 def _refused(refusal: Refusal) -> PageStep:
@@ -257,7 +271,7 @@ def _refused(refusal: Refusal) -> PageStep:
     texts = {"proof": refusal.reason, "example": refusal.example, "fix": refusal.fix}
     if refusal.culprit is not None:
         facts["focus"] = (refusal.culprit,)
-    return PageStep(verdict, refusal.call, summary=summary, rewrite=rewrite, **texts, **facts)
+    return PageStep(verdict, refusal.call, refusal.after, summary=summary, rewrite=rewrite, **texts, **facts)
 
 
 def described(name: str) -> tuple[str, str, str]:
@@ -271,8 +285,3 @@ def described(name: str) -> tuple[str, str, str]:
         "\n".join(line.removeprefix(" ") for line in rewrite.splitlines()),
         " ".join(requires.partition(_REQUIRES)[2].partition("Errors:")[0].split()),
     )
-
-
-def _proof(requires: str) -> str:
-    checked = f"Preconditions, all checked: {requires}" if requires else "The step has no preconditions."
-    return f"{checked} The resulting program passed the verifier."

@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, 
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
-from tir_mlir.visual import counts, nest_picture, palette, sizes, tiles
+from tir_mlir.visual import counts, nest_picture, palette, sizes, step_charts, tiles
 from tir_mlir.visual.nest import FuncNode, buffer_names, nests
 from tir_mlir.visual.page_step import PageStep
 from tir_mlir.visual.svg import Picture
@@ -100,8 +100,9 @@ class _PageData:
 
     def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
         step_facts = [self.step(step) for step in steps]
+        charts = self.charts(steps, step_facts)
         facts = {"title": title, "steps": step_facts, "lines": list(self.lines), "pictures": list(self.pictures)}
-        return facts | {"sizes": dict(self.given)}
+        return facts | {"sizes": dict(self.given), "charts": charts, "last": max(step.number for step in steps)}
 
     def step(self, step: PageStep) -> dict[str, Any]:
         assert step.before is not None and step.after is not None
@@ -113,8 +114,8 @@ class _PageData:
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
             facts["counts"] = self.cached("counts", step.after, self.counts)
-        texts = ("kind", "name", "call", "number", "summary", "rewrite", "proof", "example", "fix", "line")
-        facts |= {key: getattr(step, key) for key in texts}
+        texts = ("kind", "name", "call", "number", "summary", "rewrite", "requires", "proof", "example", "fix", "line")
+        facts |= {key: getattr(step, key) for key in texts} | {"facts": list(step.facts)}
         return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
 
     def cached(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
@@ -135,6 +136,20 @@ class _PageData:
             pairs = diff_lines(*(self.cached("program", m, _program) for m in (step.before, step.after)))
         return [[sign, self.lines.setdefault(text, len(self.lines))] for sign, text in pairs]
 
+    def charts(self, steps: Sequence[PageStep], facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The curves over the steps, each as a picture for phones and a wide one."""
+        points = step_charts.points(steps)
+        made = [step_charts.loads(points, [fact["counts"] for fact in facts])]
+        if any(step.measured for step in steps):
+            start = steps[0].after
+            assert start is not None
+            texts, timed = step_charts.times(points, steps, start)
+            made.insert(0, timed)
+            for fact, text in zip(facts, texts, strict=True):
+                fact["time"] = text
+        shown = [chart for chart in made if chart is not None]
+        return [{"title": c.title, "note": c.note, "pictures": [self.picture(p) for p in c.pictures]} for c in shown]
+
     def picture(self, picture: Picture) -> int:
         return self.pictures.setdefault(picture.inline, len(self.pictures))
 
@@ -142,7 +157,7 @@ class _PageData:
         rows = []
         for func in funcs(module):
             for traffic in counts.traffic(func, self.given):
-                texts = {"loads": str(traffic.loads), "stores": str(traffic.stores)}
+                texts = {"loads": str(traffic.loads), "stores": str(traffic.stores), "loaded": traffic.loads.value}
                 by_calls = traffic.loads.by_calls or traffic.stores.by_calls
                 rows.append(
                     {"func": func.name, "buffer": traffic.buffer, "scope": traffic.scope, "calls": by_calls} | texts
@@ -177,8 +192,12 @@ class _PageData:
             regions = touched(block, loop, self.given)
         except NotProvable as error:
             return facts | {"pictures": [], "note": str(error), "at": ""}
-        drawn = [self.picture(p) for p in tiles.draw(regions)]
-        iteration = ", ".join(f"{name} = {value}" for name, value in (regions[0].at if regions else ()))
+        drawn = [self.picture(p) for p in tiles.draw(regions, moving=True)]
+        at = regions[0].at if regions else ()
+        moves = [t.motion for t in regions if t.motion is not None]
+        if moves:
+            facts |= {"first": min(m.first for m in moves), "last": max(m.last for m in moves)}
+        iteration = ", ".join(f"{name} = {value}" for name, value in (at[:-1] if moves else at))
         chosen = regions[0].sizes if regions else ()
         note = f"Drawn for {', '.join(f'{n} = {v}' for n, v in chosen)}." if chosen else ""
         return facts | {"pictures": drawn, "note": note, "at": iteration}

@@ -8,12 +8,22 @@ from mlir import ir
 
 
 @dataclass(frozen=True)
+class Measured:
+    """The seconds of a run, or the reason why there is none; the values of shape variables that it took."""
+
+    seconds: float | None
+    why: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class PageStep:
     """A step: its call, source location and outcome, and the program before and after it.
 
-    `kind`: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`. `proof`: the
-    preconditions checked, or the reason of a refusal; `example`: its counterexample as text; `fix`: a suggested change.
-    `focus`: the ids of the loops and blocks involved, results first.
+    `kind`: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`. `number`:
+    that of the history; of a refused step, that of the last step before it. `facts`: what was proved of this program;
+    `requires`: the preconditions of the primitive, for any program. `proof`: the reason of a refusal; `example`: its
+    counterexample as text; `fix`: a suggested change. `focus`: the ids of the loops and blocks involved, results first.
     """
 
     kind: str
@@ -22,6 +32,8 @@ class PageStep:
     ms: float = 0.0
     summary: str = ""
     rewrite: str = ""
+    facts: tuple[str, ...] = ()
+    requires: str = ""
     proof: str = ""
     example: str = ""
     fix: str = ""
@@ -30,6 +42,7 @@ class PageStep:
     focus: tuple[int, ...] = ()
     before: ir.Module | None = None
     after: ir.Module | None = None
+    measured: Measured | None = None
 
     @property
     def is_refused(self) -> bool:

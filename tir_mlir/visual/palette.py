@@ -39,6 +39,9 @@ DARK: dict[str, str] = {
 _LOOPS = ("parallel", "vectorized", "unrolled", "thread")
 _MARKS = ("new", "gone", "changed")
 
+SERIES = ("parallel", "write", "new", "unrolled", "thread", "changed", "gone", "muted")
+"""The colors of the series of a chart, in order."""
+
 # class of a shape: (property, color name), ...
 RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tir-surface": (("fill", "surface"),),
@@ -55,6 +58,8 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tir-refused": (("stroke", "gone"),),
     "tir-refused-text": (("fill", "gone"),),
     **{f"tir-{kind}-line": (("stroke", kind),) for kind in ("read", "write")},
+    **{f"tir-series-{n}": (("fill", color),) for n, color in enumerate(SERIES)},
+    **{f"tir-series-{n}-line": (("stroke", color),) for n, color in enumerate(SERIES)},
 }
 # properties that do not depend on the theme
 SHAPES = """
@@ -69,6 +74,16 @@ monospace; font-size: 12px; white-space: pre }
 .tir-picture .tir-sweep { fill-opacity: .16 }
 .tir-picture .tir-tile { fill-opacity: .72 }
 """
+
+
+def series_of(number: int) -> str:
+    """The class of the marks of a series."""
+    return f"tir-series-{number % len(SERIES)}"
+
+
+def line_of(number: int) -> str:
+    """The class of the curve of a series."""
+    return f"{series_of(number)}-line"
 
 
 def alone() -> str:

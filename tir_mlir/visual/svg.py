@@ -131,6 +131,11 @@ def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str =
     return f'<text {where} class="{style}">{escaped(content)}</text>'
 
 
+def titled(body: str, title: str, attributes: Mapping[str, str]) -> str:
+    """A group of shapes with a text that is shown where the mouse is."""
+    return group(f"<title>{escaped(title)}</title>{body}", attributes=attributes)
+
+
 def group(body: str, x: float = 0, y: float = 0, attributes: Mapping[str, str] | None = None) -> str:
     """A group of shapes, translated."""
     moved = f' transform="translate({number(x)} {number(y)})"' if x or y else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import groupby
 
 from tir_mlir.visual import svg
 from tir_mlir.visual.svg import Picture
-from tir_mlir.visual.touched import Box, Touched
+from tir_mlir.visual.tile_boxes import Box
+from tir_mlir.visual.touched import Touched, region_text
 
 PAD = 10.0
 LONGEST, SHORTEST = 168.0, 30.0  # sides of a buffer's box, in px
@@ -16,13 +18,16 @@ DEPTH = 0.42  # foreshortening of the third dimension
 RANKS = 3  # the number of dimensions drawn: the last ones
 
 
-def draw(regions: Sequence[Touched]) -> list[Picture]:
-    """One picture per buffer, with its read and its written elements."""
+def draw(regions: Sequence[Touched], moving: bool = False) -> list[Picture]:
+    """One picture per buffer, with its read and its written elements.
+
+    moving: with what the script of a page needs to show other iterations.
+    """
     ordered = sorted(regions, key=lambda t: [u.buffer for u in regions].index(t.buffer))
-    return [_buffer(list(group)) for _, group in groupby(ordered, key=lambda t: t.buffer)]
+    return [_buffer(list(group), moving) for _, group in groupby(ordered, key=lambda t: t.buffer)]
 
 
-def _buffer(group: Sequence[Touched]) -> Picture:
+def _buffer(group: Sequence[Touched], moving: bool) -> Picture:
     first = group[0]
     rank = len(first.shape)
     shape = first.shape[-RANKS:] if rank > RANKS else first.shape
@@ -32,8 +37,8 @@ def _buffer(group: Sequence[Touched]) -> Picture:
         if touched.sweep != touched.hull:
             shapes.append(canvas.box(_cut(touched.sweep), f"tir-{touched.kind} tir-sweep"))
     for touched in group:
-        shapes += [canvas.box(_cut(box), f"tir-{touched.kind} tir-tile") for box in touched.tile]
-    lines = _captions(group)
+        shapes.append(_tile(canvas, touched, moving))
+    lines = _captions(group, moving)
     top = PAD + 34
     title = f"{first.buffer} {' × '.join(map(str, first.shape)) or 'scalar'}"
     parts = [svg.text(PAD, PAD + 10, first.buffer, "tir-ink tir-strong")]
@@ -41,10 +46,11 @@ def _buffer(group: Sequence[Touched]) -> Picture:
     parts.append(svg.text(PAD, PAD + 25, sizes, "tir-muted tir-small"))
     parts.append(svg.group("".join(shapes), x=PAD, y=top))
     bottom = top + canvas.height + 18
-    for position, (words, style) in enumerate(lines):
-        parts.append(svg.text(PAD, bottom + 14 * position, words, style))
+    for position, (words, style, attributes) in enumerate(lines):
+        line = svg.text(PAD, bottom + 14 * position, words, style)
+        parts.append(svg.group(line, attributes=attributes) if attributes else line)
     widths = [svg.width_of(first.buffer), svg.width_of(sizes, True), canvas.width]
-    widths += [svg.width_of(words, True) for words, _ in lines]
+    widths += [svg.width_of(words, True) for words, _, _ in lines]
     height = bottom + 14 * (len(lines) - 1) + PAD
     return Picture("".join(parts), max(widths) + 2 * PAD, height, title, description(group))
 
@@ -53,17 +59,55 @@ def _cut(box: Box) -> Box:
     return box[-RANKS:]
 
 
-def _captions(group: Sequence[Touched]) -> list[tuple[str, str]]:
+def _tile(canvas: _Box2D | _Box3D, touched: Touched, moving: bool) -> str:
+    """The tile of the first iteration; if moving, also where it is in others."""
+
+    def shape(boxes: Sequence[Box]) -> str:
+        return "".join(canvas.box(_cut(box), f"tir-{touched.kind} tir-tile") for box in boxes)
+
+    motion = touched.motion
+    if not moving or motion is None or motion.first == motion.last:
+        return shape(touched.tile)
+    span = {"data-first": str(motion.first), "data-last": str(motion.last)}
+    if motion.step is None:
+        frames = [
+            svg.group(shape(tile.boxes), attributes={"data-at": str(at)} | ({} if not n else {"display": "none"}))
+            for n, (at, tile) in enumerate(motion.shapes)
+        ]
+        return svg.group("".join(frames), attributes=span)
+    moves = motion.last - motion.first
+    end = tuple((a + moves * by, b + moves * by) for (a, b), by in zip(touched.hull, motion.step, strict=True))
+    (x, y), (last_x, last_y) = (canvas.corner(_cut(box)) for box in (touched.hull, end))
+    by = {"data-x": svg.number(last_x - x), "data-y": svg.number(last_y - y)}
+    return svg.group(shape(touched.tile), attributes=span | by)
+
+
+def _caption_motion(touched: Touched, word: str, moving: bool) -> dict[str, str]:
+    """What the caption of a region needs to follow the tile."""
+    motion = touched.motion
+    if not moving or motion is None or motion.first == motion.last:
+        return {}
+    named = {"data-words": f"{word} {touched.buffer}", "data-first": str(motion.first), "data-last": str(motion.last)}
+    if motion.step is not None:
+        return named | {"data-hull": json.dumps(touched.hull), "data-step": json.dumps(motion.step)}
+    texts = {at: f"{word} {region_text(touched.buffer, tile.hull)}" for at, tile in motion.shapes}
+    return named | {"data-texts": json.dumps(texts)}
+
+
+Line = tuple[str, str, dict[str, str]]  # words, style, attributes for the script of a page
+
+
+def _captions(group: Sequence[Touched], moving: bool) -> list[Line]:
     """The caption lines: each region and its number of elements."""
-    lines: list[tuple[str, str]] = []
+    lines: list[Line] = []
     same = len(group) == 2 and group[0].tile == group[1].tile
     for touched in group[:1] if same else group:
         word = "reads and writes" if same else f"{touched.kind}s"
         style = "tir-write" if same else f"tir-{touched.kind}"
-        lines.append((f"{word} {touched.region}", f"{style} tir-small"))
-        lines.append((elements(touched), "tir-muted tir-small"))
+        lines.append((f"{word} {touched.region}", f"{style} tir-small", _caption_motion(touched, word, moving)))
+        lines.append((elements(touched), "tir-muted tir-small", {}))
     if len(group[0].shape) > RANKS:
-        lines.append((f"drawn: the last {RANKS} dimensions", "tir-muted tir-small"))
+        lines.append((f"drawn: the last {RANKS} dimensions", "tir-muted tir-small", {}))
     return lines
 
 
@@ -105,6 +149,11 @@ class _Box2D:
         y, h = _part(rows, self.rows, self.height)
         return svg.rectangle(x, y, w, h, style)
 
+    def corner(self, box: Box) -> tuple[float, float]:
+        """Where a box begins."""
+        rows, columns = ((0, 0), *box)[-2:] if box else ((0, 0), (0, 0))
+        return _part(columns, self.columns, self.width)[0], _part(rows, self.rows, self.height)[0]
+
 
 class _Box3D:
     """Three dimensions: the last to the right, the second down, the first into the page."""
@@ -124,6 +173,12 @@ class _Box3D:
             low, length = _part(span, extent, side)
             spans.append((low, low + length))
         return self._faces(spans[0], spans[1], spans[2], style)
+
+    def corner(self, box: Box) -> tuple[float, float]:
+        """Where a box begins."""
+        sides = zip(box, self.shape, (self.deep, self.down, self.across), strict=True)
+        deep, down, across = (_part(span, extent, side)[0] for span, extent, side in sides)
+        return self._at(deep, down, across)
 
     def _at(self, deep: float, down: float, across: float) -> tuple[float, float]:
         return across + deep, down + self.deep - deep

@@ -14,9 +14,8 @@ from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, func_of, is_loop, onl
 from tir_mlir.dialect.presburger import Domain, dim_type, question, region_map
 from tir_mlir.visual import sizes
 from tir_mlir.visual.nest import buffer_names
-
-Box = tuple[tuple[int, int], ...]  # (first, last) of each dimension
-MOST_POINTS = 4096  # sets with more points that are not boxes are drawn as their hull
+from tir_mlir.visual.tile_boxes import Box, hull_of, tile_of, volume
+from tir_mlir.visual.tile_motion import Motion, motion
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,8 @@ class Touched:
     """The elements of a buffer that a block reads or writes in one iteration of a loop.
 
     `tile`: boxes that cover exactly these elements; `hull`: their bounding box; `count`: their number; `sweep`: the
-    bounding box of the elements of all iterations of the loop. `exact`: false if an access is not affine, so that the
+    bounding box of the elements of all iterations of the loop; `motion`: where the tile is in them, None for the whole
+    run. `exact`: false if an access is not affine, so that the
     tile is an over-approximation. `at`: the iteration shown, by loop. `sizes`: the values of the shape variables.
     """
 
@@ -40,17 +40,23 @@ class Touched:
     exact: bool
     at: tuple[tuple[str, int], ...]
     sizes: tuple[tuple[str, int], ...] = ()
+    motion: Motion | None = None
 
     @property
     def region(self) -> str:
         """`A[0:16, 3]`, the hull of the tile."""
-        parts = [str(low) if low == high else f"{low}:{high + 1}" for low, high in self.hull]
-        return f"{self.buffer}[{', '.join(parts) or '()'}]"
+        return region_text(self.buffer, self.hull)
 
     @property
     def is_box(self) -> bool:
         """Whether the iteration accesses every element of the hull."""
-        return self.count == _volume(self.hull)
+        return self.count == volume(self.hull)
+
+
+def region_text(buffer: str, hull: Box) -> str:
+    """`A[0:16, 3]`."""
+    parts = [str(low) if low == high else f"{low}:{high + 1}" for low, high in hull]
+    return f"{buffer}[{', '.join(parts) or '()'}]"
 
 
 def loops_around(block: Block) -> list[Loop]:
@@ -88,16 +94,16 @@ def _touched(
         iteration = min((point for _, _, point in access_sets if point is not None), default=None)
         if iteration is None:
             return None
-        tile, sweep = _tile_and_sweep([relation for _, relation, _ in access_sets], iteration)
-        count = tile.count_val().to_python()
-        hull = _hull(tile)
-        boxes = _boxes(tile, hull, count)
+        tile, sweep, by_iteration = _tile_and_sweep([relation for _, relation, _ in access_sets], iteration)
+        shape = tile_of(tile)
+        moves = None if by_iteration is None else motion(by_iteration, tile, iteration[-1])
     facts = (buffer.name if not name else name, sizes.extents(buffer.dims, func, values), group[0].kind, block.name)
     exact = all(a.exact for a in group) and all(dom.exact for dom, _, _ in access_sets)
     where = tuple(zip([o.name for o in outer], iteration, strict=True))
     named = tuple(values.items())
     loop_name = loop.name if loop is not None else ""
-    return Touched(*facts, loop_name, boxes, hull, count, _hull(sweep), exact, where, named)
+    counts = shape.boxes, shape.hull, shape.count
+    return Touched(*facts, loop_name, *counts, hull_of(sweep), exact, where, named, moves)
 
 
 def _loop_and_ancestors(loop: Loop) -> list[Loop]:
@@ -131,10 +137,11 @@ def _outer(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
     return relation
 
 
-def _tile_and_sweep(relations: Sequence[isl.Map], iteration: Sequence[int]) -> tuple[isl.Set, isl.Set]:
-    """The elements of one iteration of the innermost outer loop, and those of all its iterations."""
+def _tile_and_sweep(relations: Sequence[isl.Map], iteration: Sequence[int]) -> tuple[isl.Set, isl.Set, isl.Map | None]:
+    """The elements of one iteration of the innermost outer loop, those of all its iterations, and by iteration."""
     tile: isl.Set | None = None
     sweep: isl.Set | None = None
+    moves: isl.Map | None = None
     for relation in relations:
         for axis, value in enumerate(iteration[:-1]):
             relation = relation.fix_val(dim_type.in_, axis, isl.Val(value))
@@ -144,65 +151,8 @@ def _tile_and_sweep(relations: Sequence[isl.Map], iteration: Sequence[int]) -> t
         )
         tile = narrow if tile is None else tile.union(narrow)
         sweep = wide if sweep is None else sweep.union(wide)
+        if iteration:
+            last = relation.project_out(dim_type.in_, 0, len(iteration) - 1)
+            moves = last if moves is None else moves.union(last)
     assert tile is not None and sweep is not None
-    return tile.coalesce(), sweep.coalesce()
-
-
-def _hull(points: isl.Set) -> Box:
-    ends = []
-    for d in range(points.dim(dim_type.set)):
-        low, high = points.dim_min_val(d), points.dim_max_val(d)
-        ends.append((low.to_python(), high.to_python()))
-    return tuple(ends)
-
-
-def _volume(box: Box) -> int:
-    result = 1
-    for low, high in box:
-        result *= high - low + 1
-    return result
-
-
-def _boxes(points: isl.Set, hull: Box, count: int) -> tuple[Box, ...]:
-    """Cover a set exactly by boxes: by its hull if that is full, else by merged runs of points."""
-    if count == _volume(hull) or count > MOST_POINTS:
-        return (hull,)
-    coordinates: list[tuple[int, ...]] = []
-
-    def note(point: isl.Point) -> None:
-        coordinates.append(tuple(point.get_coordinate_val(dim_type.set, d).to_python() for d in range(len(hull))))
-
-    points.foreach_point(note)
-    return _stacked(_runs(sorted(coordinates)))
-
-
-def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
-    """Merge adjacent points along the last dimension."""
-    runs: list[list[tuple[int, int]]] = []
-    for point in points:
-        last = runs[-1] if runs else None
-        if (
-            last
-            and all(p == low for p, (low, _) in zip(point[:-1], last, strict=False))
-            and last[-1][1] == point[-1] - 1
-        ):
-            last[-1] = (last[-1][0], point[-1])
-        else:
-            runs.append([(p, p) for p in point])
-    return [tuple(run) for run in runs]
-
-
-def _stacked(runs: Sequence[Box]) -> tuple[Box, ...]:
-    """Merge equal runs of adjacent rows."""
-    if not runs or len(runs[0]) < 2:
-        return tuple(runs)
-    done: list[list[tuple[int, int]]] = []
-    for run in runs:
-        for box in reversed(done):
-            grows = box[-2][1] == run[-2][0] - 1 and box[-1] == run[-1]
-            if grows and all(a == b for a, b in zip(box[:-2], run[:-2], strict=True)):
-                box[-2] = (box[-2][0], run[-2][1])
-                break
-        else:
-            done.append(list(run))
-    return tuple(tuple(box) for box in done)
+    return tile.coalesce(), sweep.coalesce(), moves

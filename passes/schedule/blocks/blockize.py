@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Constraint,
@@ -68,9 +69,20 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
             check_visits_once(block, inner)
         check_inner_bounds(inner)
         parts = divide_bindings(inner, block)
+        _note_parts(parts, inner)
         guards = walk.constraints(block.where) if block.where is not None else []
         outside, inner_guards = split_guards(guards, parts, inner, block)
     return _rewrite(target, block, parts, (outside, inner_guards), preserve_unit_iters)
+
+
+def _note_parts(parts: Sequence[Division], inner: Sequence[Loop]) -> None:
+    names = ", ".join(f"`{loop.name}`" for loop in inner)
+    for part in parts:
+        name, size = part.iter.name, part.size
+        whole = part.is_whole or not isinstance(size, int)
+        tile = f"{name}_i" if whole else f"{name}_o * {size} + {name}_i"
+        values = f"every value of {size}" if isinstance(size, int) else "every value of its domain"
+        proved(f"`{name} = {tile}`, and {names} run `{name}_i` through {values}, and no other")
 
 
 def _only_block(target: Loop) -> Block:

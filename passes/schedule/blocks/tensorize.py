@@ -24,7 +24,7 @@ from tir_mlir.dialect.computation import (
     match,
     raise_form,
 )
-from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, short_repr
+from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, proved, short_repr
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -85,6 +85,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
         for region_check in region_checks(block, bindings, impl.func, tensor_intrin):
             region_check()
         check_inlinable(impl.func, tensor_intrin)
+        _note(block, tensor_intrin, bindings)
         module = module_of(block.op)
         externs = missing_externs(module, impl.func)
         old_regions = computed(block)
@@ -98,6 +99,12 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     for op in reversed(old):
         edit.drop(op)
     _restore_regions(block, old_regions)
+
+
+def _note(block: Block, name: str, bindings: Sequence[Binding]) -> None:
+    roles = ", ".join(f"{b.param.name} is a window of `{b.buffer.name}`" for b in bindings)
+    proved(f"block `{block.name}` computes what `{name}` describes, up to names and the order of iterators: {roles}")
+    proved(f"the windows have the shapes, strides and alignment that the implementation of `{name}` takes")
 
 
 def parameter_bindings(matched: Match, impl: Func) -> list[Binding]:

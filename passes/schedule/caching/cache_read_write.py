@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, frozen, is_inside, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import as_window, check_redirectable, make_cache, make_copy, redirect
 from tir_mlir.passes.schedule.caching.copy_legality import (
@@ -73,6 +76,7 @@ def cache_read(
         )
         where = as_window(where, scope, readers or [block])
 
+    _note_readers(buffer, readers or [block], writer)
     cache = make_cache(scope, where, storage_scope)
     copy = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
     if writer is not None and not reads_own_write and _sees_one_iteration(writer, copy):
@@ -82,6 +86,14 @@ def cache_read(
     for reader in [block] if reads_own_write else readers:
         redirect(reader.op, buffer, cache, where.shift, loads_only=reads_own_write)
     return copy
+
+
+def _note_readers(buffer: Buffer, readers: Sequence[Block], writer: Block | None) -> None:
+    names = ", ".join(f"`{reader.name}`" for reader in readers)
+    if writer is None:
+        proved(f"no block of the scope writes `{buffer.name}`: the copy has the values that {names} would read")
+    else:
+        proved(f"`{writer.name}` alone writes `{buffer.name}`, before the copy; the copy is before {names}")
 
 
 def _own(block: Block, buffer: Buffer) -> str:
@@ -122,6 +134,7 @@ def cache_write(
             check_redirectable(user.op, buffer)
         where = as_window(write_copy(scope, buffer, block, others), scope, [block, *listed])
 
+    proved(f"block `{block.name}` alone writes `{buffer.name}`; the copy is written back before anything else reads it")
     cache = make_cache(scope, where, storage_scope)
     copy = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
     for user in [block, *listed]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis import of_op
-from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -75,6 +75,7 @@ def compute_inline(block: Block) -> None:
         inverse = inverse_of(block, payload.indices)
         for load in loads:
             _check_reader(payload, load)
+        _note(payload, len(loads))
         readers = list(dict.fromkeys(child_towards(scope.op, load) for load in loads))
     if not all(is_loop(r) or is_block(r) for r in readers):
         readers = [scope.op]  # a load or a choice, which may go
@@ -85,6 +86,13 @@ def compute_inline(block: Block) -> None:
     remove(block, payload.buffer, scope, None)
     for reader in readers:
         fold_known(reader)
+
+
+def _note(payload: BlockExpression, count: int) -> None:
+    name, block = payload.buffer.name, payload.block.name
+    every = "the load" if count == 1 else f"each of the {count} loads"
+    proved(f"{every} of `{name}` runs after block `{block}` has computed the element, in the same iteration")
+    proved(f"what block `{block}` reads has the same value at {'that load' if count == 1 else 'those loads'}")
 
 
 def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:

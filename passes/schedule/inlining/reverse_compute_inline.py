@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, access_domain, of_op
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
-from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -103,6 +103,8 @@ def reverse_compute_inline(block: Block) -> None:
         if pair.producer.block.init is not None:
             check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
     scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
+    part = "a part, which a guard selects, of" if conditions else "each element of"
+    proved(f"block `{block.name}` reads {part} `{buffer.name}` once, which nothing else uses")
     position = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
 
     recompute_regions(pair.producer.block, scope)

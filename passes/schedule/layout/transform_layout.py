@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError, short_repr
+from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError, proved, short_repr
 from tir_mlir.dialect.index_maps import Collision, IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
@@ -94,6 +94,10 @@ def transform_layout(
     with frozen():
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
+        if not assume_injective_transform:
+            filled = "which they fill" if padding.never else "whose other elements are padding"
+            unique = f"the map {index_map} takes no two elements of `{target.name}` to one place of the new shape"
+            proved(f"{unique}, {filled}")
         sources = size_sources(target, change)
         if pad_value is None or padding.never:
             value = None

@@ -21,7 +21,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt, require_certain
 from tir_mlir.dialect.analysis.dataflow import times, unwritten_example, unwritten_reads
 from tir_mlir.dialect.analysis.symbolic_digits import finds_all
-from tir_mlir.dialect.diagnostics import Counterexample, Element
+from tir_mlir.dialect.diagnostics import Counterexample, Element, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -119,6 +119,7 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
     element is uncertain: such a write may write it, or the read is such an access.
     """
     if reads and writes and _is_box_covered(reads, writes, level):
+        _note_covered(reads, level)
         return None
     what = f"whether every element read of {Buffer(reads[0].buffer).name} is written before"
     doubtful: list[Access] = []
@@ -138,7 +139,14 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
                 return smallest_element(access.buffer, missing)
             doubtful.append(access)
     require_certain((*doubtful, *(writes if doubtful else ())), what)
+    _note_covered(reads, level)
     return None
+
+
+def _note_covered(reads: Sequence[Access], level: ir.Operation) -> None:
+    if reads:
+        where = f", in the same iteration of `{Loop(level).name}`" if is_loop(level) else ""
+        proved(f"every element read of `{Buffer(reads[0].buffer).name}` is written before{where}")
 
 
 class Uncovered(Counterexample):
@@ -180,6 +188,7 @@ def check_read_after(block: Block, loop: Loop, buffer: Buffer, what: str) -> Non
             counterexample=example,
             fix=PASS_INNER_LOOP,
         )
+    proved(f"under `{loop.name}`, `{buffer.name}` is read only after block `{block.name}` has written the element")
 
 
 def _op_or_block(op: ir.Operation, loop: Loop) -> ir.Operation:

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import dependences, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.dependences import carried_by
-from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.diagnostics import NotProvable, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -126,6 +126,8 @@ def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequen
             text = f"in two loops a dependence would run backwards: {witness}"
             fix = _fix(loop, Buffer(buffer))
             refuse(enclosing_block(b.access.op), text, counterexample=witness, fix=fix)
+        where = f"`{loop.name}` and accesses of `{Buffer(buffer).name}`"
+        proved(f"{where}: no later iteration of the first part depends on an earlier one of the second part")
     if undecided is not None:
         refuse(loop, str(undecided[0]), provable=False, fix=_fix(loop, undecided[1]))
 

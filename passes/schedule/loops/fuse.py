@@ -9,7 +9,7 @@ from functools import partial
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import NotAffine
+from tir_mlir.dialect.diagnostics import NotAffine, proved
 from tir_mlir.dialect.ir import Index, Loop, create, edit
 from tir_mlir.dialect.presburger import domain, holds, question, times
 from tir_mlir.passes.schedule.edits import check_computable, emit_floormod, replace_by_computed, simplify_bindings
@@ -65,6 +65,8 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     total, wide = _total(loops), any(lp.is_wide for lp in loops)
     warn_serial(loops, "fuse")
+    names = ", ".join(f"`{loop.name}`" for loop in loops)
+    proved(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
         fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total, wide=wide)
     edit.move_body(loops[-1].body, fused.body)

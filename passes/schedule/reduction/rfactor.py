@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -72,12 +72,19 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
         axis = _axis(loop, factor_axis, form)
         computed = partial_results(roles)
         check_may_run_before(roles)
+        _note(roles, form)
 
     scope = scope_of(block)
     parts = [_buffer(scope, result, axis, loop) for result in form.results]
     first = _first_nest(roles, form, parts, axis)
     _second_nest(roles, form, parts, axis, computed)
     return first
+
+
+def _note(roles: LoopRoles, form: Reduction) -> None:
+    results = ", ".join(f"`{b.name}`" for b in form.results)
+    proved(f"the init of {results} is the identity of the reduction: each part may start from it")
+    proved(f"`{roles.loop.name}` is of a reduction, and each point of block `{roles.block.name}` runs once")
 
 
 def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+from tir_mlir.dialect.computation.float_operations import float_operations
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, entered, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.asking import FAST, FULL, Goal
-from tir_mlir.graph.units.schedule_unit import Scheduled, float_operations, plain_schedules, schedules
+from tir_mlir.graph.units.schedule_unit import Scheduled, plain_schedules, schedules
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.target import Target

@@ -6,12 +6,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 
-from mlir import ir
-
-from tir_mlir.dialect.computation.float_operations import flops
-from tir_mlir.dialect.ir import Func, attrs, entered, is_block, is_init, walk
+from tir_mlir.dialect.computation.float_operations import float_operations
+from tir_mlir.dialect.ir import attrs, entered, walk
 from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
 from tir_mlir.graph.units.canonical import canonical_text, parsed
 from tir_mlir.passes.lower.direct.code import is_direct
@@ -94,26 +91,3 @@ def _scheduled(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> by
         with entered():
             attrs.put(result.func.op, attrs.LIGHT, True)
     return answered([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, told])
-
-
-def float_operations(func: Func) -> int | None:
-    """The float operations of a function before its schedule: of each block, those of its body for all its iters. None
-    if a block has a symbolic extent."""
-    total = 0
-    for block in walk.all_blocks(func.op):
-        extents = [it.extent.as_constant() for it in block.iters]
-        block_flops = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
-        if block_flops and any(e is None for e in extents):
-            return None
-        total += block_flops * prod(e for e in extents if e is not None)
-    return total
-
-
-def _belongs(op: ir.Operation, block: ir.Operation) -> bool:
-    """Whether an op is of a block itself: not of a block in it, nor of an init."""
-    for parent in walk.parents(op):
-        if parent == block:
-            return True
-        if is_block(parent) or is_init(parent):
-            return False
-    return False

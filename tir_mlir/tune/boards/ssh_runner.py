@@ -23,13 +23,13 @@ from tir_mlir.dialect.diagnostics import BuildError, TuneError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.target import chosen
 from tir_mlir.tune.boards.board_program import Call, linked, results
 from tir_mlir.tune.trials.job import PATIENCE, Job
 from tir_mlir.tune.trials.local_runner import arguments_of
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
-from tir_mlir.tune.trials.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
 
 FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}"/tir_mlir'
 """Where a board keeps arguments; those that were not used for a week are removed."""

@@ -14,16 +14,17 @@ from mlir import ir
 
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import entered
+from tir_mlir.equivalence.random_arguments import placed, random_arguments
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.sampling_runs import clock_of, in_turns, sample
 from tir_mlir.tune.trials import tolerance
 from tir_mlir.tune.trials.forked import Died, End, gigabytes, run_forked
 from tir_mlir.tune.trials.job import Job
 from tir_mlir.tune.trials.outcome import OUTLYING, Outcome, Status
 from tir_mlir.tune.trials.reference import Reference
-from tir_mlir.tune.trials.sampling_runs import clock_of, in_turns, sample
-from tir_mlir.tune.trials.trial_arguments import placed, random_arguments, signature_of, sum_length
+from tir_mlir.tune.trials.trial_arguments import signature_of, sum_length
 
 HURRY = 30
 """A run that takes this many times as long as the best is ended, if it takes a second."""

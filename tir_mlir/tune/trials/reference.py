@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir.equivalence.random_arguments import as_float
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.tune.trials.tolerance import EPSILON, first_difference
-from tir_mlir.tune.trials.trial_arguments import as_float
 
 UNSCHEDULED, STAND_IN = "the unscheduled program", "the library's schedule"
 

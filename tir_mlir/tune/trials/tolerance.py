@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from tir_mlir.tune.trials.trial_arguments import as_float
+from tir_mlir.equivalence.random_arguments import as_float
 
 EPSILON = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 _NARROW = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}

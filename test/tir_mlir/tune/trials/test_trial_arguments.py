@@ -6,7 +6,8 @@ from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.tune.trials.trial_arguments import as_float, placed, random_arguments, signature_of, sum_length, typed
+from tir_mlir.equivalence.random_arguments import as_float, placed, random_arguments, typed
+from tir_mlir.tune.trials.trial_arguments import signature_of, sum_length
 
 HEAD = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main"
 PRODUCT = (

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tir_mlir.tune.trials.sampling_runs import Clock, clock_of, in_turns, repeats, sample
+from tir_mlir.runtime.sampling_runs import Clock, clock_of, in_turns, repeats, sample
 
 
 class Program:

@@ -1,0 +1,27 @@
+"""What a step proves while it runs, as sentences about its own loops, blocks and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_FACTS: ContextVar[list[str] | None] = ContextVar("facts", default=None)
+
+
+@contextmanager
+def proofs() -> Iterator[list[str]]:
+    """Collect what is proved inside, in order."""
+    facts: list[str] = []
+    token = _FACTS.set(facts)
+    try:
+        yield facts
+    finally:
+        _FACTS.reset(token)
+
+
+def proved(fact: str) -> None:
+    """A check has succeeded: what holds, with the names of this program. Once is enough."""
+    facts = _FACTS.get()
+    if facts is not None and fact not in facts:
+        facts.append(fact)

@@ -1,0 +1,59 @@
+"""How long the program after each step of a schedule runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.build import build
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.ir import entered, funcs, is_loop, ops
+from tir_mlir.equivalence.random_arguments import placed, random_arguments
+from tir_mlir.runtime.progress import Done, followed
+from tir_mlir.runtime.sampling_runs import clock_of, sample
+from tir_mlir.visual import sizes
+from tir_mlir.visual.page_step import Measured
+
+
+def measured(modules: Sequence[ir.Module], target: Any, given: Mapping[str, int]) -> list[Measured]:
+    """The seconds of each module, one run of each of its functions; equal modules are built and run once.
+
+    target: as of `build`; True is this machine. given: values of shape variables; missing ones are chosen. A module
+    that cannot be built or run has the reason instead.
+    """
+    known: dict[int, Measured] = {}
+    with followed("times of steps") as task:
+        task.expect(len({id(m) for m in modules}))
+        for number, module in enumerate(modules):
+            if id(module) not in known:
+                known[id(module)] = found = _measured(module, "llvm" if target is True else target, given)
+                task.note(Done(f"step {number}", found.seconds or 0.0, kind="run"))
+    return [known[id(module)] for module in modules]
+
+
+def _measured(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measured:
+    with entered():
+        chosen: dict[str, int] = {}
+        for func in funcs(module):
+            chosen |= sizes.chosen(func, given)
+        parallel = any(is_loop(op) and "tir.kind" in op.attributes for op in ops(module.operation))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            built = build(module, target)
+            seconds = sum(_seconds(module, built[name], chosen, parallel) for name in built)
+    except (TirError, MemoryError, OSError) as error:
+        return Measured(None, str(error).strip().splitlines()[0], tuple(chosen.items()))
+    return Measured(seconds, "", tuple(chosen.items()))
+
+
+def _seconds(module: ir.Module, function: Any, given: Mapping[str, int], parallel: bool) -> float:
+    """Seconds of one run of a function: the least of a few, with warm caches."""
+    arguments = placed(random_arguments(module, function.signature, given, 0), function.signature)
+    function(*arguments)
+    clock = clock_of(parallel, getattr(function, "seconds", None) is not None)
+    return min(sample(partial(function, *arguments), clock, None)[0])
