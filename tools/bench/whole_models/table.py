@@ -50,6 +50,8 @@ LINES = (
     Line("llama-block"),
     Line("llama-decode"),
     Line("bert-base", BF16, bar=1.0, aim=1.3, loose=0.05),
+    Line("resnet50", BF16, bar=1.0, aim=1.3, loose=0.05),
+    Line("bert-base", INT8, bar=1.1, aim=1.5, loose=0.2),
     Line("resnet50", INT8, bar=1.0, aim=1.2, loose=0.2),
     Line("mobilenet-v2", INT8, bar=1.0, aim=1.2, loose=0.2),
     Line("llama-decode", INT4, bar=1.0, aim=1.3, loose=0.2),

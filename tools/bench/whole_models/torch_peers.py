@@ -36,10 +36,14 @@ def compiled(subject: Subject, threads: int) -> Call:
 
 
 def _of_type(subject: Subject) -> tuple[Any, tuple[Any, ...]]:
-    """The model with the weights of the line, and its inputs."""
+    """The model with the weights of the line, and its inputs; of images in bfloat16 channels come last, for oneDNN."""
     model, inputs = subject.example.model, subject.example.inputs
     if subject.line.weights == BF16:
-        return copy.deepcopy(model).to(torch.bfloat16), inputs
+        halves = copy.deepcopy(model).to(torch.bfloat16)
+        if not any(x.ndim == 4 for x in inputs):
+            return halves, inputs
+        last = {"dtype": torch.bfloat16, "memory_format": torch.channels_last}
+        return halves.to(memory_format=torch.channels_last), tuple(x.to(**last) for x in inputs)
     if subject.line.weights == INT8:
         raise Missing("PyTorch quantizes convolutions by torchao, which is not part of it")
     if subject.line.weights == INT4:

@@ -139,8 +139,35 @@ def _placed(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Any:
 
 @onnx_op("MatMulInteger")
 def matmul_integer(e: OnnxEmitter, x: Any, y: Any, x_zero: Any = None, y_zero: Any = None) -> Any:
-    """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column."""
-    return matmul(e, shifted(e, x, x_zero, trailing=1), shifted(e, y, y_zero, trailing=0))
+    """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column.
+
+    Of matrices x @ y - x_zero * sums of columns of y - y_zero * (sums of rows of x - k * x_zero), so that a product is
+    of the numbers of 8 bits: the same, modulo 2^32.
+    """
+    if rank_of(x) < 2 or rank_of(y) < 2:
+        return matmul(e, shifted(e, x, x_zero, trailing=1), shifted(e, y, y_zero, trailing=0))
+    total = e.op("matmul", x, y, out_dtype="int32")
+    by_row, by_column = _zeros(e, x_zero, 1), _zeros(e, y_zero, 0)
+    if by_row is not None:
+        total = e.subtract(total, e.multiply(_totals(e, y, -2), by_row))
+    if by_column is not None:
+        sums = _totals(e, x, -1)
+        if by_row is not None:
+            depth = e.value(x).shape[-1]
+            sums = e.subtract(sums, e.multiply(by_row, static(depth, "the length of rows of a product")))
+        total = e.subtract(total, e.multiply(sums, by_column))
+    return total
+
+
+def _zeros(e: OnnxEmitter, zero: Any, trailing: int) -> Any:
+    """Zero points in int32, in a shape that broadcasts to a product; None if all are known to be 0."""
+    known = zero is None or (isinstance(zero, np.ndarray) and not zero.any())
+    return None if known else e.cast(_placed(e, zero, trailing), "int32")
+
+
+def _totals(e: OnnxEmitter, x: Any, axis: int) -> Any:
+    """Sums along an axis in int32."""
+    return e.op("sum", e.cast(e.value(x), "int32"), axis=[axis], keepdims=True)
 
 
 @onnx_op("QLinearMatMul")

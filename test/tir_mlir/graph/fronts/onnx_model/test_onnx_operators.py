@@ -35,6 +35,12 @@ def test_every_case_is_imported():
     assert not refused, "\n".join(refused)
 
 
+def test_products_with_zero_points_are_of_numbers_of_8_bits():
+    """Zero points are taken from the sums, so that no operand is widened before."""
+    texts = [tir_mlir.from_onnx(model("MatMulInteger", *case)[0]).script() for case in newest("MatMulInteger")]
+    assert texts and all('out_dtype="int32"' in text for text in texts)
+
+
 @pytest.mark.few(6)
 @pytest.mark.parametrize("name", sorted(set(CASES) - ON_DATA))
 def test_results(name):
