@@ -16,6 +16,8 @@ from tir_mlir import moved, on_demand, sources
 if TYPE_CHECKING:
     from tir_mlir import cache as cache
     from tir_mlir import errors as errors
+    from tir_mlir import graph as graph
+    from tir_mlir import intrin as intrin
     from tir_mlir import schedules as schedules
     from tir_mlir import script as script
     from tir_mlir import target as target
@@ -56,7 +58,7 @@ _HOME = {
     "to_linalg": "tir_mlir.script.linalg",
 }
 
-_PACKAGES = ("cache", "errors", "schedules", "script", "target", "te", "topi", "tune", "visual")
+_PACKAGES = ("cache", "errors", "graph", "intrin", "schedules", "script", "target", "te", "topi", "tune", "visual")
 
 
 def _graphs() -> Any:

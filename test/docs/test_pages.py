@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from docsite import picture, summary, update_outputs
+from docsite import gallery, page_pictures, picture, summary, update_outputs
 from docsite.examples import PageError, pattern, run_page
-from docsite.fences import fences
+from docsite.fences import NUMBERS, fences
 from tir_mlir.dialect.computation import intrinsics
-from tir_mlir.passes.lower import LOWERINGS
+from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime.kernels.registry import _kernels
 
@@ -27,6 +27,7 @@ PAGES = [path.relative_to(ROOT).as_posix() for path in _PATHS]
 LONG = ("docs/tutorials/", "docs/programs/")
 _LONG_TUTORIALS = ("amx", "attention", "gpt", "mlp", "resnet", "tuning")
 NIGHTLY = (
+    "docs/gallery.md",
     *(f"docs/guides/{n}.md" for n in ("import-models", "low-precision", "models", "tuning")),
     *(f"docs/programs/{n}.md" for n in ("attention", "depthwise", "images", "sequences")),
     *(f"docs/tutorials/{n}.md" for n in _LONG_TUTORIALS),
@@ -73,17 +74,30 @@ def test_the_summary_shows_the_tables_of_the_page():
     assert summary.PICTURE.read_text() == summary.draw(picture.PAGE.read_text())
 
 
+def test_the_gallery_shows_the_ratios_of_the_tables():
+    assert page_pictures.unstyled(gallery.PICTURE.read_text()) == page_pictures.unstyled(gallery.draw())
+    page = gallery.GALLERY.read_text()
+    assert [card.slug for card in gallery.cards() if card.short not in page or card.sentence not in page] == []
+
+
+def test_the_page_on_the_pipeline_has_its_order():
+    """The table names the passes of `pass_names`, and no others, in order."""
+    page = (ROOT / "docs" / "internals" / "pipeline.md").read_text().partition("| Passes |")[2].partition("\n\n")[0]
+    shown = [name for row in page.splitlines()[2:] for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
+    assert shown == [name.partition("{")[0] for name in pipeline.pass_names(parallel=True)]
+
+
 def test_the_runner_finds_faults(tmp_path, monkeypatch):
     """A page that prints something else, prints more, raises, or names a command that is not there."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("docsite.examples.ROOT", tmp_path)
     (tmp_path / "Makefile").write_text("check:\n")
     page = tmp_path / "page.md"
-    right = '```python\nprint("x", 3)\n```\n\n```text title="output"\nx ...\n```\n'
+    right = '```python\nprint("x", 3)\n```\n\n<!-- varies: numbers -->\n```text title="output"\nx 4\n```\n'
     page.write_text(right)
     run_page(page, tmp_path)
     for wrong in (
-        right.replace("x ...", "y ..."),
+        right.replace("x 4", "y 4"),
         "```python\nprint(1)\n```\n",
         "```python\n1 / 0\n```\n",
         "```sh\nmake nothing\n```\n",
@@ -97,19 +111,31 @@ def test_the_runner_finds_faults(tmp_path, monkeypatch):
 
 
 def test_output_patterns():
-    assert pattern("a ... c\n...\nz").fullmatch("a b c\n1\n2\nz\n")
+    assert pattern("a\n...\nz", ["b c"]).fullmatch("a\n1\n2\nz\n")
     assert not pattern("a\n...\nz").fullmatch("a\n1\n2\ny\n")
-    assert [f.title for f in fences('```text title="output"\nx\n```\n')] == ["output"]
-    with pytest.raises(ValueError, match="line 1"):
-        fences("```python output\nx\n```\n")
+    assert pattern("took 1.5 s by me", ["me", NUMBERS]).fullmatch("took   12.25 s by them\n")
+    assert not pattern("took 1.5 s by me", [NUMBERS]).fullmatch("took 12.25 s by them\n")
+    page = '<!-- varies: numbers, "x, y" -->\n```text title="output"\nx, y\n```\n'
+    assert [(f.title, f.varying) for f in fences(page)] == [("output", (NUMBERS, "x, y"))]
+    for wrong in ("```python output\nx\n```\n", page.replace("numbers", "words")):
+        with pytest.raises(ValueError, match="line [01]"):
+            fences(wrong)
 
 
-def test_outputs_are_written_again(tmp_path, monkeypatch):
-    """Outputs that match keep their ellipses, others become what is printed."""
+def test_outputs_and_pictures_are_written_again(tmp_path, monkeypatch):
+    """Outputs that match stay, others become what is printed; so do pictures that the code saves."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(update_outputs, "ROOT", tmp_path)
+    monkeypatch.setattr(page_pictures, "IMAGES", tmp_path / "images")
+    (tmp_path / "images").mkdir()
     page = tmp_path / "page.md"
-    kept = '```python\nprint("a b")\n```\n\n```text title="output"\na ...\n```\n'
-    page.write_text(kept + kept.replace("a ...", "c\nd"))
+    kept = '```python\nprint("a c")\n```\n\n<!-- varies: "b" -->\n```text title="output"\na b\n```\n'
+    code = "open('p.svg', 'w').write('<text>1 ms</text>')"
+    drawn = f"```python\n_ = {code}\n```\n\n<!-- varies: numbers -->\n![p](images/p.svg)\n"
+    page.write_text(kept + kept.replace("a b", "c\nd") + drawn)
+    assert update_outputs.update(page) == 2
+    assert page.read_text() == kept + kept.replace("a b", "a c") + drawn
+    (tmp_path / "images" / "p.svg").write_text("<text>2 ms</text>")
+    assert update_outputs.update(page) == 0
+    (tmp_path / "images" / "p.svg").write_text("<text>2 us</text>")
     assert update_outputs.update(page) == 1
-    assert page.read_text() == kept + kept.replace("a ...", "a b")

@@ -1,1 +1,44 @@
-"""Models as graphs of operators: how they are written, imported, transformed, and compiled to one native function."""
+"""Models as graphs of operators: how they are written, imported, transformed, and compiled to one native function.
+
+Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.builder import GraphBuilder as GraphBuilder
+    from tir_mlir.graph.compile import STAGES as STAGES
+    from tir_mlir.graph.compile import compile_graph as compile_graph
+    from tir_mlir.graph.graph import Graph as Graph
+    from tir_mlir.graph.model import Model as Model
+    from tir_mlir.graph.operators import OPERATORS as OPERATORS
+    from tir_mlir.graph.operators import Operator as Operator
+    from tir_mlir.graph.operators import OperatorKind as OperatorKind
+    from tir_mlir.graph.packed_functions import register_packed as register_packed
+
+_HOME = {
+    "GraphBuilder": "builder",
+    "STAGES": "compile",
+    "compile_graph": "compile",
+    "Graph": "graph",
+    "Model": "model",
+    "OPERATORS": "operators",
+    "Operator": "operators",
+    "OperatorKind": "operators",
+    "register_packed": "packed_functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'tir_mlir.graph' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
+    value = getattr(importlib.import_module(f"tir_mlir.graph.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

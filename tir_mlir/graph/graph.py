@@ -14,6 +14,7 @@ from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
+    from tir_mlir.visual.svg import Picture
 
 
 class Graph:
@@ -123,6 +124,12 @@ class Graph:
         from tir_mlir.graph.transforms.linalg_bodies import to_linalg
 
         return to_linalg(self)
+
+    def plot(self) -> Picture:
+        """Draw the graph: one row a node with its type, functions of TensorIR with the names of their blocks."""
+        from tir_mlir.graph.profiling.graph_rows import plot_graph
+
+        return plot_graph(self)
 
     def text(self) -> str:
         """The module as MLIR text."""

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph import size_code
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.memory import places
 from tir_mlir.graph.memory.places import Call, Plan
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
+from tir_mlir.visual import arena_picture
+from tir_mlir.visual.arena_picture import Buffer
+from tir_mlir.visual.svg import Picture
 
 
 @dataclass(frozen=True)
 class Memory:
     """Bytes. arena: of a thread, or its size by slot where it depends on named sizes; unshared: what the buffers in it
     would take side by side, where sizes are numbers; buffers: how many; scratch: what each thread of the function
-    that needs most allocates while it runs, for buffers of constant size that are not in the arena."""
+    that needs most allocates while it runs, for buffers of constant size that are not in the arena; drawn: where each
+    buffer lies, and when it is alive, where sizes are numbers."""
 
     weights: int
     arena: int | str
     unshared: int
     buffers: int
     scratch: int = 0
+    drawn: tuple[Buffer, ...] = field(default=(), repr=False)
+
+    def plot(self) -> Picture:
+        """Draw the arena: calls from left to right, bytes from the bottom up, one rectangle a buffer.
+
+        Errors: ValueError for an arena whose size depends on named sizes, and for a model without buffers.
+        """
+        if not isinstance(self.arena, int):
+            raise ValueError(f"the arena has {self.arena} bytes: it is drawn for a model of sizes that are numbers")
+        return arena_picture.draw(self.drawn, self.arena, self.unshared, "The arena of the model")
 
     def __repr__(self) -> str:
         arena = f"{self.arena:,} bytes" if isinstance(self.arena, int) else self.arena
@@ -38,12 +53,15 @@ class Memory:
 def memory_of(plan: Plan, scratch: int = 0) -> Memory:
     """The memory of a plan. scratch: bytes that its functions allocate."""
     arena = plan.arena
+    drawn: tuple[Buffer, ...] = ()
     if arena.offsets is not None:
         size: int | str = arena.total
+        where = [(arena.offsets[slot], request) for slot, request in zip(arena.slots, arena.requests, strict=True)]
+        drawn = tuple(Buffer(offset, size_code.value(r.size, {}), r.first, r.last) for offset, r in where)
     else:
         slots = [list(map(str, sizes)) for sizes in arena.members]
         size = " + ".join(f"max({', '.join(sizes)})" if len(sizes) > 1 else sizes[0] for sizes in slots)
-    return Memory(plan.weight_bytes, size, arena.unshared, len(arena.requests), scratch)
+    return Memory(plan.weight_bytes, size, arena.unshared, len(arena.requests), scratch, drawn)
 
 
 def python_calls(plan: Plan) -> set[str]:

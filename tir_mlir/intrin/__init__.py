@@ -1,10 +1,28 @@
-"""Tensor intrinsics: a description of the computation, an implementation that calls a kernel, and built-in ones."""
+"""Tensor intrinsics: a description of the computation, an implementation that calls a kernel, and built-in ones.
+
+`register_kernel`, `built_in_kernel`, `emit` and `find_kernel` are those of `tir_mlir.runtime.kernels`, loaded when first used.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from tir_mlir.dialect.computation import TensorIntrin
 
-__all__ = ["TensorIntrin"]
+if TYPE_CHECKING:
+    from tir_mlir.runtime.kernels import built_in_kernel as built_in_kernel
+    from tir_mlir.runtime.kernels import emit as emit
+    from tir_mlir.runtime.kernels import find_kernel as find_kernel
+    from tir_mlir.runtime.kernels import register_kernel as register_kernel
+
+__all__ = ["TensorIntrin", "built_in_kernel", "emit", "find_kernel", "register_kernel"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'tir_mlir.intrin' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(importlib.import_module("tir_mlir.runtime.kernels"), name)
 
 
 def register_built_in(name: str) -> None:

@@ -322,10 +322,17 @@ class Reduction:
 
 
 class Reducer:
-    """A commutative reducer: a combiner of two values and its identity element."""
+    """A commutative reducer: a combiner of two values and its identity element.
 
-    def __init__(self, name: str, fcombine: Combine, fidentity: Callable[..., Any]):
+        k = te.reduce_axis((0, m), name="k")
+        te.compute((n,), lambda i: te.sum(A[i, k], axis=k))     # (n, m) -> (n,)
+
+    `comm_reducer` makes one; `te.sum`, `prod`, `max` and `min` are four.
+    """
+
+    def __init__(self, name: str, fcombine: Combine, fidentity: Callable[..., Any], doc: str = ""):
         self.name = name
+        self.__doc__ = doc or type(self).__doc__
         self.__name__ = name
         self._fcombine = fcombine
         self._fidentity = fidentity
@@ -388,7 +395,34 @@ def comm_reducer(fcombine: Combine, fidentity: Callable[..., Any], name: str = "
     return Reducer(name, fcombine, fidentity)
 
 
-sum = Reducer("sum", lambda x, y: x + y, lambda t: t_call(t, 0))
-prod = Reducer("prod", lambda x, y: x * y, lambda t: t_call(t, 1))
-max = Reducer("max", lambda x, y: t_call("max", x, y), lambda t: t_call("min_value", t))
-min = Reducer("min", lambda x, y: t_call("min", x, y), lambda t: t_call("max_value", t))
+def _doc(first: str, name: str, empty: str) -> str:
+    """The docstring of a built-in reducer."""
+    return f"""{first} over reduce axes: the value of an element in `te.compute`.
+
+        k = te.reduce_axis((0, m), name="k")
+        te.compute((n,), lambda i: te.{name}(A[i, k], axis=k))     # (n, m) -> (n,)
+
+    expr: a number; axis: one reduce axis or several; where: a condition, points at which it is false are skipped;
+    init: the start value -> a number of the type of expr. Without terms: {empty}. The order of the terms is free, so
+    that a schedule may split, vectorize and factor the axes. Without an axis, values are combined: `te.{name}(a, b)`.
+    """
+
+
+sum = Reducer("sum", lambda x, y: x + y, lambda t: t_call(t, 0), _doc("The sum of an expression", "sum", "0"))
+"""The sum of an expression over reduce axes: `te.sum(A[i, k], axis=k)`."""
+prod = Reducer("prod", lambda x, y: x * y, lambda t: t_call(t, 1), _doc("The product of an expression", "prod", "1"))
+"""The product of an expression over reduce axes: `te.prod(A[i, k], axis=k)`."""
+max = Reducer(
+    "max",
+    lambda x, y: t_call("max", x, y),
+    lambda t: t_call("min_value", t),
+    _doc("The maximum of an expression", "max", "the least finite number of the type"),
+)
+"""The maximum of an expression over reduce axes, `te.max(A[i, k], axis=k)`, or of two values, `te.max(a, b)`."""
+min = Reducer(
+    "min",
+    lambda x, y: t_call("min", x, y),
+    lambda t: t_call("max_value", t),
+    _doc("The minimum of an expression", "min", "the greatest finite number of the type"),
+)
+"""The minimum of an expression over reduce axes, `te.min(A[i, k], axis=k)`, or of two values, `te.min(a, b)`."""

@@ -88,8 +88,20 @@ def _binary(name: str, combine: Callable[[str], Combine], doc: str, types: str =
         return _elements(name, dtype, (lhs, rhs), combine(dtype))
 
     operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = doc
+    operator.__doc__ = _described(name, doc, {"any": "any type", "bool": "bool"}.get(types, types))
     return operator
+
+
+def _described(name: str, doc: str, types: str) -> str:
+    """The docstring of an operator of two tensors."""
+    result = "bool" if "as bool" in doc or types == "bool" else "their type"
+    return f"""{doc}
+
+        topi.{name}(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type ({types}), or one of them a number -> a tensor of {result}. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
 
 
 def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
@@ -178,7 +190,13 @@ right_shift = _binary("right_shift", _of(lambda a, b: a >> b), "lhs >> rhs, keep
 
 
 def power(lhs: Any, rhs: Any) -> te.Tensor:
-    """lhs to the power rhs, of floats; integers to a number from 0 to 64. The squares and cubes are products."""
+    """lhs to the power rhs, element by element.
+
+        topi.power(x, 2)     # (n, m) -> (n, m)
+
+    lhs, rhs: floats that broadcast, or a number -> floats; lhs of integers: rhs is a number from 0 to 64. Squares and
+    cubes are products. Errors: GraphError for other exponents of integers.
+    """
     dtype = _pair("power", lhs, rhs)
     number = not isinstance(rhs, (te.Tensor, te.Expr))
     if not is_float(dtype) and not (number and isinstance(rhs, int) and 0 <= rhs <= 64):
@@ -199,7 +217,10 @@ def _product(factors: Sequence[Any]) -> Any:
 
 
 def atan2(lhs: Any, rhs: Any) -> te.Tensor:
-    """The angle of the point (rhs, lhs), of floats."""
+    """The angle of the point (rhs, lhs), in -pi..pi, element by element.
+
+    lhs, rhs: floats of one type that broadcast, or a number -> floats.
+    """
     for what, x in (("lhs", lhs), ("rhs", rhs)):
         if isinstance(x, te.Tensor):
             floats("atan2", what, x)
@@ -214,7 +235,7 @@ def _of_float_pairs(name: str, combine: Callable[[Any, Any], Any], doc: str) -> 
         return _elements(name, _pair(name, lhs, rhs), (lhs, rhs), combine)
 
     operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = doc
+    operator.__doc__ = _described(name, doc, "floats")
     return operator
 
 

@@ -25,34 +25,52 @@ __all__ = ["arange", "eye", "full", "full_like", "one_hot", "ones", "ones_like",
 
 
 def full(shape: Any, dtype: str, fill_value: Any) -> te.Tensor:
-    """A tensor of one number."""
+    """A tensor of one number.
+
+    shape: numbers or sizes; dtype: any type; fill_value: a number -> a tensor of that shape and type.
+    """
     one_of("full", "dtype", dtype, DTYPES)
     return te.compute(shape_of("full", shape), lambda *i: constant(fill_value, dtype), name="T_full")
 
 
 def zeros(shape: Any, dtype: str = "float32") -> te.Tensor:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    shape: numbers or sizes; dtype: any type -> a tensor of that shape and type.
+    """
     return full(shape, dtype, 0)
 
 
 def ones(shape: Any, dtype: str = "float32") -> te.Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    shape: numbers or sizes; dtype: any type -> a tensor of that shape and type.
+    """
     return full(shape, dtype, 1)
 
 
 def full_like(x: Any, fill_value: Any) -> te.Tensor:
-    """A tensor of one number with the shape and type of another."""
+    """A tensor of one number with the shape and type of another.
+
+    x: any shape and type; fill_value: a number -> the same shape and type. The elements of x are not read.
+    """
     operand = tensor("full_like", "x", x)
     return full(operand.shape, operand.dtype, fill_value)
 
 
 def zeros_like(x: Any) -> te.Tensor:
-    """Zeros with the shape and type of a tensor."""
+    """Zeros with the shape and type of a tensor.
+
+    x: any shape and type -> the same. The elements of x are not read.
+    """
     return full_like(x, 0)
 
 
 def ones_like(x: Any) -> te.Tensor:
-    """Ones with the shape and type of a tensor."""
+    """Ones with the shape and type of a tensor.
+
+    x: any shape and type -> the same. The elements of x are not read.
+    """
     return full_like(x, 1)
 
 
@@ -77,7 +95,10 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: str = "float32") 
 
 
 def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
-    """Ones on a diagonal of an n x m matrix: k above the main one."""
+    """A matrix with ones on a diagonal, zeros elsewhere.
+
+    n, m: rows and columns, m default n; k: how far the diagonal is above the main one, negative below -> (n, m).
+    """
     one_of("eye", "dtype", dtype, DTYPES)
     unit, zero = constant(1, dtype), constant(0, dtype)
     shape = shape_of("eye", (n, n if m is None else m))
@@ -85,12 +106,18 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: str = "float32") -> te.Tensor:
 
 
 def tril(x: Any, k: int = 0) -> te.Tensor:
-    """The last two axes on and below a diagonal, zero above: the main one, or k above it."""
+    """The last two axes on and below a diagonal, zero above it.
+
+    x: (.., n, m) -> the same shape and type; k: how far the diagonal is above the main one, negative below.
+    """
     return _triangle("tril", x, k, lambda i, j: j <= i)
 
 
 def triu(x: Any, k: int = 0) -> te.Tensor:
-    """The last two axes on and above a diagonal, zero below: the main one, or k above it."""
+    """The last two axes on and above a diagonal, zero below it.
+
+    x: (.., n, m) -> the same shape and type; k: how far the diagonal is above the main one, negative below.
+    """
     return _triangle("triu", x, k, lambda i, j: j >= i)
 
 

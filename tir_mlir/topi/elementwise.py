@@ -27,8 +27,15 @@ def _of_floats(name: str, function: Callable[[Any], Any], doc: str) -> Any:
     def operator(x: Any) -> te.Tensor:
         return mapped(name, floats(name, "x", x), function)
 
+    kind = ", of bool" if "as bool" in doc else " and type"
     operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = f"{doc} Of floats."
+    operator.__doc__ = f"""{doc}
+
+        topi.{name}(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape{kind}, element by element.
+    Errors: GraphError for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
     return operator
 
 
@@ -68,41 +75,63 @@ def _number(name: str, x: Any) -> te.Tensor:
 
 
 def abs(x: Any) -> te.Tensor:
-    """The absolute value, of integers and floats."""
+    """The absolute value of each element.
+
+    x: integers or floats, of any shape -> the same shape and type. The least integer of a type is its own absolute
+    value.
+    """
     return mapped("abs", _number("abs", x), te.abs)
 
 
 def negative(x: Any) -> te.Tensor:
-    """The number with the other sign."""
+    """The number with the other sign, element by element.
+
+    x: integers or floats, of any shape -> the same shape and type.
+    """
     return mapped("negative", _number("negative", x), lambda v: -v)
 
 
 def square(x: Any) -> te.Tensor:
-    """x * x."""
+    """x * x, element by element.
+
+    x: integers or floats, of any shape -> the same shape and type; integers wrap.
+    """
     return mapped("square", _number("square", x), lambda v: v * v)
 
 
 def reciprocal(x: Any) -> te.Tensor:
-    """1 / x, of floats."""
+    """1 / x, element by element.
+
+    x: floats, of any shape -> the same shape and type; infinity of 0.
+    """
     operand = floats("reciprocal", "x", x)
     return mapped("reciprocal", operand, lambda v: constant(1, operand.dtype) / v)
 
 
 def sign(x: Any) -> te.Tensor:
-    """-1, 0 or 1."""
+    """-1, 0 or 1: the sign of each element.
+
+    x: integers or floats, of any shape -> the same shape and type. 0 of NaN.
+    """
     operand = _number("sign", x)
     zero, unit = constant(0, operand.dtype), constant(1, operand.dtype)
     return mapped("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
 
 
 def logical_not(x: Any) -> te.Tensor:
-    """Whether x, of bool, is false."""
+    """Whether each element is false.
+
+    x: bool, of any shape -> bool of the same shape.
+    """
     operand = of_type("logical_not", "x", tensor("logical_not", "x", x), ("bool",), "of bool")
     return mapped("logical_not", operand, lambda v: t_call("Not", v))
 
 
 def bitwise_not(x: Any) -> te.Tensor:
-    """Bitwise complement, of integers."""
+    """The bits of each element inverted, `~x`.
+
+    x: integers, of any shape -> the same shape and type. Errors: GraphError for floats.
+    """
     operand = _number("bitwise_not", x)
     if is_float(operand.dtype):
         raise refuse("bitwise_not", f"{described('x', operand)} is not of integers", 'cast it: astype(x, "int32")')
@@ -110,7 +139,11 @@ def bitwise_not(x: Any) -> te.Tensor:
 
 
 def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
-    """x limited to a_min..a_max; None: no limit on that side."""
+    """Each element limited to a_min..a_max.
+
+    x: integers or floats, of any shape; a_min, a_max: numbers, or None for no limit on that side -> the shape and
+    type of x.
+    """
     operand = _number("clip", x)
     low, high = (None if v is None else constant(v, operand.dtype) for v in (a_min, a_max))
 
@@ -122,7 +155,11 @@ def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
 
 
 def cast(x: Any, dtype: str) -> te.Tensor:
-    """The elements in another type; floats lose their fraction in integers; itself if it has the type."""
+    """The elements in another type: floats lose their fraction in integers; bool is whether a number is not 0.
+
+    x: any shape; dtype: a type, as text -> a tensor of that type, x itself if it has it. Errors: GraphError for an
+    unknown type.
+    """
     operand = tensor("astype", "x", x)
     if dtype not in DTYPES:
         raise refuse("astype", f"dtype {short_repr(dtype)} is not supported", f"use one of {', '.join(DTYPES)}")

@@ -14,7 +14,11 @@ __all__ = ["concatenate", "repeat", "split", "stack", "tile"]
 
 
 def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
-    """Tensors one after the other along an axis; their other sizes are equal."""
+    """Tensors one after the other along an axis.
+
+    a_tuple: tensors of one type, (n, a) and (n, b) -> (n, a + b) for axis=1; their other sizes are equal. Errors:
+    GraphError that names the tensor that does not fit.
+    """
     tensors = _tensors("concat", a_tuple)
     dim = axis_of("concat", axis, tensors[0].ndim)
     for n, x in enumerate(tensors[1:], 1):
@@ -53,7 +57,11 @@ def _tensors(name: str, operands: Any) -> list[te.Tensor]:
 
 
 def stack(a: Any, axis: int = 0) -> te.Tensor:
-    """Tensors of one shape along a new axis."""
+    """Tensors of one shape along a new axis.
+
+    a: k tensors of one shape and type, (n, m) -> (k, n, m) for axis=0; axis: the position of the new axis in the
+    result.
+    """
     tensors = _tensors("stack", a)
     first = tensors[0]
     for n, x in enumerate(tensors[1:], 1):
@@ -73,7 +81,11 @@ def stack(a: Any, axis: int = 0) -> te.Tensor:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[te.Tensor]:
-    """The parts of a tensor along an axis: that many equal ones, or those between the given indices."""
+    """The parts of a tensor along an axis.
+
+    ary: (n, m) -> 3 tensors (n, m / 3) for indices_or_sections=3, axis=1: equal parts, so that it divides the size;
+    or a list of indices [a, b]: parts :a, a:b and b:.
+    """
     x = tensor("split", "ary", ary)
     dim = axis_of("split", axis, x.ndim)
     bounds = _bounds(x, indices_or_sections, dim)
@@ -106,7 +118,10 @@ def _part(x: te.Tensor, dim: int, first: Any, last: Any) -> te.Tensor:
 
 
 def tile(a: Any, reps: Any) -> te.Tensor:
-    """The whole tensor repeated reps[i] times along axis i: [1, 2] -> [1, 2, 1, 2]."""
+    """The whole tensor repeated reps[i] times along axis i: [1, 2] -> [1, 2, 1, 2].
+
+    a: (n, m) -> (n * reps[0], m * reps[1]); reps: a number for each axis, or one number for the last.
+    """
     x = tensor("tile", "a", a)
     counts = [integer("tile", "reps", r, 1) for r in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     rank = max(x.ndim, len(counts))
@@ -121,7 +136,10 @@ def tile(a: Any, reps: Any) -> te.Tensor:
 
 
 def repeat(a: Any, repeats: int, axis: int | None = 0) -> te.Tensor:
-    """Each element repeated along an axis: [1, 2] -> [1, 1, 2, 2]."""
+    """Each element repeated along an axis: [1, 2] -> [1, 1, 2, 2].
+
+    a: (n, m) -> (n * repeats, m) for axis=0; axis None: of all elements in row-major order, as a vector.
+    """
     x, count = tensor("repeat", "a", a), integer("repeat", "repeats", repeats, 1)
     dim = axis_of("repeat", axis, x.ndim)
     shape = (*x.shape[:dim], simple(x.shape[dim] * count), *x.shape[dim + 1 :])

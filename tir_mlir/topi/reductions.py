@@ -77,9 +77,14 @@ def _reduction(name: str, reducer: Any, doc: str, adds: bool) -> Any:
         return narrow(reduced(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
 
     operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = f"{doc} over axes. axis: one, several or None for all; keepdims: keep them with size 1."
-    if adds:
-        operator.__doc__ += " float16 and bfloat16 are combined in float32."
+    wide = " float16 and bfloat16 are combined in float32." if adds else ""
+    operator.__doc__ = f"""{doc} over some axes.
+
+        topi.{name}(data, axis=1)     # (n, m) -> (n,)
+
+    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape ();
+    keepdims: keep the axes with size 1.{wide} Errors: GraphError for bool; fix: `all`, `any` or a cast.
+    """
     return operator
 
 
@@ -103,19 +108,31 @@ _ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False
 
 
 def all(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Whether all elements over axes, of bool, are true."""
+    """Whether all elements over some axes are true.
+
+    data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
+    with size 1. True of no elements.
+    """
     x = of_type("all", "data", tensor("all", "data", data), ("bool",), "of bool")
     return reduced("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
 
 
 def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Whether one of the elements over axes, of bool, is true."""
+    """Whether one of the elements over some axes is true.
+
+    data: bool, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep them
+    with size 1. False of no elements.
+    """
     x = of_type("any", "data", tensor("any", "data", data), ("bool",), "of bool")
     return reduced("any", x, axes_of("any", axis, x.ndim), keepdims, _ANY, "bool")
 
 
 def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Mean over axes, of floats. axis: one, several or None for all; keepdims: keep them with size 1."""
+    """The mean over some axes.
+
+    data: floats, (n, m) -> (n,) for axis=1, () for axis=None; axis: one, several or None for all; keepdims: keep
+    them with size 1. float16 and bfloat16 are summed in float32.
+    """
     x = floats("mean", "data", data)
     axes, dtype = axes_of("mean", axis, x.ndim), wide_type(x.dtype)
     count = constant(total([x.shape[a] for a in axes]), dtype)
@@ -124,12 +141,20 @@ def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
 
 
 def variance(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Mean of the squared distances to the mean, over axes, of floats."""
+    """The mean of the squared distances to the mean, over some axes.
+
+    data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
+    Divides by the number of elements, not by one less.
+    """
     return _spread("variance", data, axis, keepdims, lambda v: v)
 
 
 def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Root of the variance over axes, of floats."""
+    """The root of the variance over some axes.
+
+    data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
+    See `variance`.
+    """
     return _spread("std", data, axis, keepdims, te.sqrt)
 
 

@@ -88,7 +88,10 @@ def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[in
 
 
 def transpose(a: Any, axes: Any = None) -> te.Tensor:
-    """Axes in another order: axis i of the result is axis axes[i] of the input. axes: default reversed."""
+    """The axes in another order: axis i of the result is axis axes[i] of the input.
+
+    a: (n, m, k) -> (k, m, n), or (m, n, k) for axes=(1, 0, 2); axes: default reversed. Type and elements stay.
+    """
     x = tensor("transpose", "a", a)
     order = tuple(range(x.ndim))[::-1] if axes is None else axes_of("transpose", axes, x.ndim, "axes")
     if len(order) != x.ndim:
@@ -104,7 +107,11 @@ def flatten(data: Any) -> te.Tensor:
 
 
 def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
-    """New axes of size 1, at positions of the result. num_newaxis: that many at one position."""
+    """New axes of size 1.
+
+    a: (n, m) -> (n, 1, m) for axis=1; axis: a position or several, in the result; num_newaxis: that many axes at
+    one position.
+    """
     x = tensor("expand_dims", "a", a)
     positions = list(axis) if isinstance(axis, (tuple, list)) else [axis]
     rank = x.ndim + len(positions)
@@ -118,7 +125,11 @@ def expand_dims(a: Any, axis: Any, num_newaxis: int = 1) -> te.Tensor:
 
 
 def squeeze(a: Any, axis: Any = None) -> te.Tensor:
-    """Without axes of size 1: all of them, or those given."""
+    """The tensor without axes of size 1.
+
+    a: (n, 1, m, 1) -> (n, m); axis: those to remove, default all of size 1. Errors: GraphError for an axis of
+    another size.
+    """
     x = tensor("squeeze", "a", a)
     gone = {d for d, n in enumerate(x.shape) if is_one(n)} if axis is None else set(axes_of("squeeze", axis, x.ndim))
     wrong = [d for d in sorted(gone) if not is_one(x.shape[d])]

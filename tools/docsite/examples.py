@@ -1,7 +1,7 @@
 """Run the code blocks of a page and compare their output with the output blocks.
 
-`fences.py` defines the info strings. In an output block, `...` within a line matches anything on that line, and a line
-that is only `...` matches any number of lines. Spaces before a trailing `...` are ignored.
+`fences.py` defines the info strings, and how a page says what of an output is different in each run. A line of an
+output that is only `...` matches any number of lines: what a page leaves out of a long output.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from docsite.fences import OUTPUT, Fence, fences
+from docsite.fences import EVERYTHING, NUMBERS, OUTPUT, Fence, fences
+from docsite.page_pictures import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
+_NUMBER = r" *\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)? *"  # with the spaces that keep a column straight
 SHOWN = {"", "text", "c", "js", "toml", "json"}
 
 
@@ -30,9 +32,14 @@ class PageError(AssertionError):
 def run_page(path: Path, folder: Path) -> None:
     """Run all blocks of a page in `folder`, which must be the current directory. Errors: PageError."""
     run = PageRun(path.relative_to(ROOT).as_posix(), folder)
-    for fence in fences(path.read_text(encoding="utf-8")):
+    page = path.read_text(encoding="utf-8")
+    for fence in fences(page):
         run.block(fence)
     run.expect_nothing("the end of the page")
+    for picture in drawn(page, folder):
+        if not picture.is_shown:
+            update = f"python tools/docsite/update_outputs.py {run.page}"
+            raise PageError(f"{run.page}: the code draws another {picture.name} than docs/images has: {update}")
 
 
 class PageRun:
@@ -96,7 +103,7 @@ class PageRun:
         return out.getvalue()
 
     def compare(self, fence: Fence) -> None:
-        if not pattern(fence.text).fullmatch(self.printed.strip() + "\n"):
+        if not matches(fence, self.printed):
             raise PageError(f"{self.page}:{fence.line}: the page shows\n{fence.text}\nbut it prints\n{self.printed}")
         self.printed = ""
 
@@ -109,12 +116,24 @@ class PageRun:
             raise PageError(f"{self.page}:{fence.line}: fails: {what}")
 
 
-def pattern(text: str) -> re.Pattern[str]:
-    """Return a regular expression for an output block."""
+def matches(fence: Fence, printed: str) -> bool:
+    """Return whether an output block shows what is printed."""
+    if EVERYTHING in fence.varying:
+        return True
+    return pattern(fence.text, fence.varying).fullmatch(printed.strip() + "\n") is not None
+
+
+def pattern(text: str, varying: Sequence[object] = ()) -> re.Pattern[str]:
+    """Return a regular expression for an output block, of which `varying` is different in each run."""
+    quoted = sorted((part for part in varying if isinstance(part, str)), key=len, reverse=True)
+    texts = [re.escape(part) for part in quoted]
+    if NUMBERS in varying:
+        texts.append(_NUMBER)
+    marks = re.compile("|".join(texts) or "(?!)")
     lines = []
     for line in text.strip().splitlines():
-        parts = [re.escape(part) for part in re.sub(r" *\.\.\.$", "...", line.rstrip()).split("...")]
-        lines.append("(?:.*\n)*?" if line.strip() == "..." else "[^\n]*".join(parts) + "[ ]*\n")
+        parts = [re.escape(part) for part in marks.split(line.rstrip())]
+        lines.append("(?:.*\n)*?" if line.strip() == "..." else "[^\n]*?".join(parts) + "[ ]*\n")
     return re.compile("".join(lines))
 
 

@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from docsite.fences import OUTPUT, Fence, parts
+from docsite.fences import OUTPUT, Fence, parts, without_marks
 
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
@@ -44,7 +44,7 @@ def text(page: Path) -> str:
 
 def _cell(part: object) -> NotebookNode | None:
     if not isinstance(part, Fence):
-        prose = _LINK.sub(r"\1", _OTHER_FORMS.sub("", getattr(part, "text", ""))).strip()
+        prose = _LINK.sub(r"\1", _OTHER_FORMS.sub("", without_marks(getattr(part, "text", "")))).strip()
         return new_markdown_cell(prose) if prose else None
     if part.title == OUTPUT:
         return None

@@ -53,7 +53,7 @@ class Bar:
 def bars(page: str) -> list[Bar]:
     """Return the bars of the page, kinds together. Errors: ValueError if a table has no rows that are known."""
     found: dict[tuple[str, str], list[float]] = {}
-    for machine, head, rows in _tables(page):
+    for machine, head, rows in tables(page):
         for row in rows:
             cells = dict(zip(head, row, strict=True))
             if (one := _ratio(cells)) is not None:
@@ -64,7 +64,7 @@ def bars(page: str) -> list[Bar]:
     return [Bar(kind, machine, tuple(found[kind, machine])) for kind in kinds for k, machine in found if k == kind]
 
 
-def _tables(page: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+def tables(page: str) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """The machine that the text names last before a table, its head and its rows."""
     machine, lines = "", page.splitlines()
     for number, line in enumerate(lines):

@@ -159,7 +159,26 @@ def _without_self(signature: inspect.Signature) -> str:
 
 
 def _prose(doc: str) -> str:
-    return "\n".join(line.rstrip() for line in doc.splitlines())
+    """Return a docstring as Markdown, with the requirements as a list."""
+    paragraphs = "\n".join(line.rstrip() for line in doc.splitlines()).split("\n\n")
+    return "\n\n".join(_requirements(p) if p.startswith("Requires: ") else p for p in paragraphs)
+
+
+def _requirements(paragraph: str) -> str:
+    """`Requires: a; b (c; d). More.` as a list of a and b, and a paragraph of the rest."""
+    text = " ".join(paragraph.removeprefix("Requires: ").split())
+    items, start, depth = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        ends = letter == "." and (at + 1 == len(text) or text[at + 1] == " ")
+        if depth == 0 and (letter == ";" or ends):
+            items.append(text[start:at].strip())
+            start = at + 1
+            if ends:
+                break
+    rest = text[start:].strip()
+    listed = "\n".join(f"- {item}{';' if item is not items[-1] else '.'}" for item in items)
+    return f"Requires:\n\n{listed}" + (f"\n\n{rest}" if rest else "")
 
 
 def _code(text: str, language: str) -> str:

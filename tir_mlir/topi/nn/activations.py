@@ -31,13 +31,19 @@ Number = Callable[[float], Any]
 
 
 def relu(x: Any) -> te.Tensor:
-    """max(x, 0)."""
+    """max(x, 0), element by element.
+
+    x: numbers, of any shape -> the same shape and type.
+    """
     operand = tensor("nn.relu", "x", x)
     return te.compute(operand.shape, lambda *i: te.max(operand(*i), constant(0, operand.dtype)), name="T_relu")
 
 
 def relu6(x: Any) -> te.Tensor:
-    """x limited to 0..6."""
+    """x limited to 0..6, element by element.
+
+    x: numbers, of any shape -> the same shape and type.
+    """
     return clip(x, 0, 6)
 
 
@@ -54,12 +60,18 @@ def _activation(name: str, x: Any, function: Callable[[Any, Number], Any]) -> te
 
 
 def leaky_relu(x: Any, alpha: float = 0.01) -> te.Tensor:
-    """x above 0, alpha * x below."""
+    """x above 0, alpha * x below, element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
     return _activation("leaky_relu", x, lambda v, c: te.Select(v > c(0), v, v * c(alpha)))
 
 
 def gelu(x: Any) -> te.Tensor:
-    """x / 2 * (1 + erf(x / sqrt(2)))."""
+    """x / 2 * (1 + erf(x / sqrt(2))), element by element.
+
+    x: floats, of any shape -> the same shape and type. PyTorch's `gelu`; `gelu_tanh` is its approximation.
+    """
     return _activation("gelu", x, lambda v, c: v * c(0.5) * (c(1) + te.erf(v * c(math.sqrt(0.5)))))
 
 
@@ -74,17 +86,26 @@ def gelu_tanh(x: Any) -> te.Tensor:
 
 
 def silu(x: Any) -> te.Tensor:
-    """x * sigmoid(x)."""
+    """x * sigmoid(x), element by element.
+
+    x: floats, of any shape -> the same shape and type. Also called swish.
+    """
     return _activation("silu", x, lambda v, _: v * te.sigmoid(v))
 
 
 def hardsigmoid(x: Any) -> te.Tensor:
-    """x / 6 + 1 / 2, limited to 0..1."""
+    """x / 6 + 1 / 2, limited to 0..1, element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
     return _activation("hardsigmoid", x, lambda v, c: te.min(te.max(v + c(3), c(0)), c(6)) * c(1 / 6))
 
 
 def hardswish(x: Any) -> te.Tensor:
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x), element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
     return _activation("hardswish", x, lambda v, c: v * te.min(te.max(v + c(3), c(0)), c(6)) * c(1 / 6))
 
 
@@ -94,7 +115,10 @@ def _exp_minus_one(v: Any, c: Number) -> Any:
 
 
 def elu(x: Any, alpha: float = 1.0) -> te.Tensor:
-    """x above 0, alpha * (exp(x) - 1) below."""
+    """x above 0, alpha * (exp(x) - 1) below, element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
     below = lambda v, c: c(alpha) * _exp_minus_one(te.min(v, c(0)), c)  # noqa: E731
     return _activation("elu", x, lambda v, c: te.Select(v > c(0), v, below(v, c)))
 
@@ -118,12 +142,18 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> te.Tensor:
 
 
 def softsign(x: Any) -> te.Tensor:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|), element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
     return _activation("softsign", x, lambda v, c: v / (c(1) + te.abs(v)))
 
 
 def mish(x: Any) -> te.Tensor:
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)), element by element.
+
+    x: floats, of any shape -> the same shape and type.
+    """
 
     def value(v: Any, c: Number) -> Any:
         return v * te.tanh(te.Select(v > c(20), v, te.log1p(te.exp(te.min(v, c(20))))))
@@ -151,6 +181,9 @@ def prelu(x: Any, slope: Any, axis: int = 1) -> te.Tensor:
 
 
 def dropout(x: Any, rate: float = 0.5) -> te.Tensor:
-    """The input: nothing is dropped in inference."""
+    """The input: nothing is dropped in inference.
+
+    x: any shape and type -> x; rate is ignored.
+    """
     del rate
     return identity(x)

@@ -21,35 +21,50 @@ __all__ = [
 def conv1d_ncw(
     data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
 ) -> te.Tensor:
-    """`conv1d` in NCW with weights in OIW."""
+    """`conv1d` of images (n, c, w) with weights (features, c, kernel) -> (n, features, out).
+
+    Options are those of `conv1d`; the block has TVM's name for this layout.
+    """
     return conv1d(data, kernel, strides, padding, dilation, "NCW", "OIW", out_dtype)
 
 
 def conv1d_nwc(
     data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
 ) -> te.Tensor:
-    """`conv1d` in NWC with weights in WIO."""
+    """`conv1d` of images (n, w, c) with weights (kernel, c, features) -> (n, out, features).
+
+    Options are those of `conv1d`; the block has TVM's name for this layout.
+    """
     return conv1d(data, kernel, strides, padding, dilation, "NWC", "WIO", out_dtype)
 
 
 def conv2d_nchw(
     data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
 ) -> te.Tensor:
-    """`conv2d` in NCHW with weights in OIHW."""
+    """`conv2d` of images (n, c, h, w) with weights (features, c, kernel h, kernel w) -> (n, features, ..).
+
+    Options are those of `conv2d`; the block has TVM's name for this layout.
+    """
     return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype)
 
 
 def conv2d_nhwc(
     data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
 ) -> te.Tensor:
-    """`conv2d` in NHWC with weights in HWIO."""
+    """`conv2d` of images (n, h, w, c) with weights (kernel h, kernel w, c, features) -> (n, .., features).
+
+    Options are those of `conv2d`; the block has TVM's name for this layout.
+    """
     return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype)
 
 
 def conv2d_hwcn(
     data: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, out_dtype: str | None = None
 ) -> te.Tensor:
-    """`conv2d` in HWCN with weights in HWIO."""
+    """`conv2d` of images (h, w, c, n) with weights (kernel h, kernel w, c, features) -> (.., features, n).
+
+    Options are those of `conv2d`; the block has TVM's name for this layout.
+    """
     return conv2d(data, kernel, stride, padding, dilation, "HWCN", "HWIO", out_dtype)
 
 
@@ -62,7 +77,10 @@ def conv3d_ncdhw(
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
-    """`conv3d` in NCDHW with weights in OIDHW."""
+    """`conv3d` of volumes (n, c, d, h, w) with weights (features, c, kernel ..) -> (n, features, ..).
+
+    Options are those of `conv3d`; the block has TVM's name for this layout.
+    """
     return conv3d(data, kernel, stride, padding, dilation, "NCDHW", "OIDHW", out_dtype, groups)
 
 
@@ -75,7 +93,10 @@ def conv3d_ndhwc(
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
-    """`conv3d` in NDHWC with weights in DHWIO."""
+    """`conv3d` of volumes (n, d, h, w, c) with weights (kernel .., c, features) -> (n, .., features).
+
+    Options are those of `conv3d`; the block has TVM's name for this layout.
+    """
     return conv3d(data, kernel, stride, padding, dilation, "NDHWC", "DHWIO", out_dtype, groups)
 
 
@@ -88,7 +109,10 @@ def group_conv2d_nchw(
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
-    """`conv2d` of groups of channels, in NCHW with weights in OIHW."""
+    """`conv2d` of groups of channels: (n, c, h, w), (features, c / groups, kernel ..) -> (n, features, ..).
+
+    Options are those of `conv2d`; groups divides the channels and the features.
+    """
     return conv2d(data, kernel, stride, padding, dilation, "NCHW", "OIHW", out_dtype, groups)
 
 
@@ -101,7 +125,10 @@ def group_conv2d_nhwc(
     groups: int = 1,
     out_dtype: str | None = None,
 ) -> te.Tensor:
-    """`conv2d` of groups of channels, in NHWC with weights in HWIO."""
+    """`conv2d` of groups of channels: (n, h, w, c), (kernel .., c / groups, features) -> (n, .., features).
+
+    Options are those of `conv2d`; groups divides the channels and the features.
+    """
     return conv2d(data, kernel, stride, padding, dilation, "NHWC", "HWIO", out_dtype, groups)
 
 

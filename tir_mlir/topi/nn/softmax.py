@@ -11,7 +11,11 @@ __all__ = ["log_softmax", "softmax"]
 
 
 def softmax(x: Any, axis: int = -1) -> te.Tensor:
-    """exp(x - max) / sum of it, along one axis."""
+    """exp(x - max) / sum of it, along one axis: numbers from 0 to 1 whose sum is 1.
+
+    x: floats, of any shape -> the same shape and type; axis: along which it is computed, default the last. Three
+    blocks: the maximum, the exponentials and their sum, and the quotient.
+    """
     operand = floats("nn.softmax", "x", x)
     axis, wide = axis_of("nn.softmax", axis, operand.ndim), wide_type(operand.dtype)
     top, power, total = _stages(operand, axis, wide)
@@ -24,7 +28,10 @@ def softmax(x: Any, axis: int = -1) -> te.Tensor:
 
 
 def log_softmax(x: Any, axis: int = -1) -> te.Tensor:
-    """x - max - log(sum(exp(x - max))), along one axis."""
+    """x - max - log(sum(exp(x - max))), along one axis: the logarithm of `softmax`, without overflow.
+
+    x: floats, of any shape -> the same shape and type; axis: along which it is computed, default the last.
+    """
     operand = floats("nn.log_softmax", "x", x)
     axis, wide = axis_of("nn.log_softmax", axis, operand.ndim), wide_type(operand.dtype)
     top, _, total = _stages(operand, axis, wide)

@@ -1,0 +1,40 @@
+"""The nodes of a graph as the rows of its picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from tir_mlir.dialect.graph.views import Node
+from tir_mlir.dialect.ir import entered
+from tir_mlir.visual import graph_picture
+from tir_mlir.visual.graph_picture import Row
+from tir_mlir.visual.svg import Picture
+
+if TYPE_CHECKING:
+    from tir_mlir.graph.graph import Graph
+
+
+def plot_graph(graph: Graph) -> Picture:
+    """Draw the nodes in their order, without constants and what is computed from weights only."""
+    with entered():
+        func = graph.func
+        known = {value for at, value in enumerate(func.inputs) if func.weight(at) is None}
+        number: dict[ir.Value, int] = {}
+        rows: list[Row] = []
+        for node in func.nodes:
+            if not any(value in known for value in node.inputs):
+                continue
+            reads = tuple(number[value] for value in node.inputs if value in number)
+            number |= dict.fromkeys(node.results, len(rows))
+            known.update(node.results)
+            note = ", ".join(map(str, node.types))
+            rows.append(Row(_label(node), note, reads, is_function=node.operator is None))
+    return graph_picture.draw(rows, f"{graph.name}: {len(rows)} nodes")
+
+
+def _label(node: Node) -> str:
+    """The operator, or the name of the function that is called."""
+    callee = node.callee
+    return node.operator or (node.kind if callee is None else callee.callee or callee.name)

@@ -1,0 +1,59 @@
+"""Draw a graph: one row a node, in order, and an arc for each value that another row than the next one reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tir_mlir.visual import svg
+from tir_mlir.visual.svg import Picture
+
+ROW, GAP, PAD, HEAD, ARC = 24.0, 12.0, 12.0, 28.0, 9.0
+"""Height of a row, space between two, margin, height of the title, and width of an arc for each row it spans, in px."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A node: its label, a note such as the type of its result, the numbers of the rows that it reads, and whether it
+    is a function (framed in color) rather than an operator."""
+
+    label: str
+    note: str
+    reads: tuple[int, ...] = ()
+    is_function: bool = False
+
+
+def draw(rows: Sequence[Row], title: str) -> Picture:
+    """Draw rows from the top down. The description lists the labels."""
+    spans = [(read, number) for number, row in enumerate(rows) for read in dict.fromkeys(row.reads)]
+    longest = max((end - start for start, end in spans if end - start > 1), default=0)
+    left = PAD + (min(longest, 8) * ARC if longest else 0)
+    wide = max((svg.width_of(row.label) for row in rows), default=0) + 20
+
+    def top(number: int) -> float:
+        return PAD + HEAD + number * (ROW + GAP)
+
+    parts = [svg.text(PAD, PAD + 8, title, "tir-ink tir-strong")]
+    for start, end in spans:
+        middle = left + wide / 2
+        if end - start == 1:
+            parts.append(svg.line(middle, top(start) + ROW, middle, top(end)))
+        else:
+            parts.append(_arc(left, top(start) + ROW / 2, top(end) + ROW / 2, min(end - start, 8) * ARC))
+    for number, row in enumerate(rows):
+        y = top(number)
+        parts.append(svg.rectangle(left, y, wide, ROW, "tir-block" if row.is_function else "tir-loop", 4))
+        style = "tir-parallel tir-strong" if row.is_function else "tir-ink"
+        parts.append(svg.text(left + 10, y + 16, row.label, style))
+        parts.append(svg.text(left + wide + 10, y + 16, row.note, "tir-muted tir-small"))
+    noted = max((svg.width_of(row.note, small=True) for row in rows), default=0)
+    width = max(left + wide + 10 + noted, PAD + svg.width_of(title)) + PAD
+    told = " -> ".join(row.label for row in rows)
+    return Picture("".join(parts), width, top(len(rows)) - GAP + PAD, title, told)
+
+
+def _arc(x: float, y1: float, y2: float, out: float) -> str:
+    """A bracket to the left of `x` from one row to another."""
+    n = svg.number
+    corners = f"M{n(x)} {n(y1)}C{n(x - out)} {n(y1)} {n(x - out)} {n(y2)} {n(x)} {n(y2)}"
+    return f'<path d="{corners}" fill="none" class="tir-rule"/>'
