@@ -1,6 +1,7 @@
 """Tensor intrinsics: a description of the computation, an implementation that calls a kernel, and built-in ones.
 
-`register_kernel`, `built_in_kernel`, `emit` and `find_kernel` are those of `tir_mlir.runtime.kernels`, loaded when first used.
+`register_kernel`, `built_in_kernel`, `emit` and `find_kernel` are those of `tir_mlir.runtime.kernels`; they are loaded
+when first used.
 """
 
 from __future__ import annotations

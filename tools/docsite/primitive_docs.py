@@ -18,5 +18,5 @@ class PrimitiveDocs(griffe.Extension):
         inside = func.parent is not None and func.parent.is_class and ".schedule." in func.path
         if inside and func.docstring is None and page.exists():
             summary = page.read_text(encoding="utf-8").split("```")[2].strip().split("\n\n")[0]
-            link = f"[Reference](../../primitives/{func.name}/)"
+            link = f'<a href="../../primitives/{func.name}/">Reference</a>'  # a link of Markdown would be a file
             func.docstring = griffe.Docstring(f"{summary}\n\n{link}", parent=func)
