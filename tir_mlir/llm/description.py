@@ -23,7 +23,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import IRModule
 
-KIND = "language models"
+KIND = "languages"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ from tir_mlir.llm.description import Description, described, graph_of
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
+from tir_mlir.llm.packed_weights import PackedWeights, entry_name
 from tir_mlir.llm.repeated import Precision, Repeated, Weight
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
+from tir_mlir.runtime.cache import fingerprint, mapped
 
 Stored = StoredTensor | GgufTensor
 
@@ -50,7 +53,12 @@ def load(
     description = described(folder, config, (chunk, context, batch))
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
-    return _Loading(description, tensors, precision, threads).model(Limits(_tokens(description), context, chunk, batch))
+    limits = Limits(_tokens(description), context, chunk, batch)
+    facts = config, str(limits), str(precision), str(threads), fingerprint.package()
+    name = entry_name([tensor.path for tensor in tensors.values()], *facts)
+    known = mapped.load(name)
+    with mapped.writing(name if known is None else None) as writer:
+        return _Loading(description, tensors, precision, threads, PackedWeights(known, writer)).model(limits)
 
 
 def _opened(path: Path) -> tuple[Mapping[str, Stored], str]:
@@ -110,9 +118,15 @@ class _Loading:
     """The state of loading one model."""
 
     def __init__(
-        self, description: Description, tensors: Mapping[str, Stored], precision: Precision, threads: int | None
+        self,
+        description: Description,
+        tensors: Mapping[str, Stored],
+        precision: Precision,
+        threads: int | None,
+        packed: PackedWeights,
     ):
         self.description, self.tensors, self.precision, self.threads = description, tensors, precision, threads
+        self.packed = packed
 
     def model(self, limits: Limits) -> LanguageModel:
         description = self.description
@@ -124,18 +138,21 @@ class _Loading:
         """The layers: those of one form are compiled once."""
         known: dict[int, Repeated] = {}
         layers = []
-        for number, names in self.description.layers:
+        for place, (number, names) in enumerate(self.description.layers):
             form = self.description.forms[number]
-            arrays = {name: self.tensors[tensor].stored() for name, tensor in names.items()}
             if number not in known:
                 values = {name: _without_values(self.tensors[tensor].shape) for name, tensor in names.items()}
                 graphs = [graph_of(form.one, "one", values), graph_of(form.chunk, "chunk", values)]
                 known[number] = Repeated(graphs, self.precision, self.threads)
             one, chunk = known[number].programs
+            make = partial(self._bound, known[number], {name: self.tensors[tensor] for name, tensor in names.items()})
             caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in ("keys", "values"))
-            weights = known[number].bound(arrays)
+            weights = self.packed.buffers(f"layer{place}", known[number].programs, make)
             layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
         return layers
+
+    def _bound(self, repeated: Repeated, tensors: Mapping[str, Stored]) -> list[np.ndarray]:
+        return repeated.bound({name: tensor.stored() for name, tensor in tensors.items()})
 
     def _scores(self) -> list[Layer]:
         """The scores, some tokens at a time: the last ones are filled up with zeros."""
@@ -149,13 +166,19 @@ class _Loading:
         repeated = Repeated([graph_of(description.scores, "scores", values)], self.precision, self.threads)
         (program,), layers = repeated.programs, []
         for start in range(0, _tokens(description), count):
-            arrays = {
+            make = partial(self._part_of_scores, repeated, tensors, start)
+            (weights,) = self.packed.buffers(f"scores{start}", repeated.programs, make)
+            layers.append(Layer(program, program, (weights, weights)))
+        return layers
+
+    def _part_of_scores(self, repeated: Repeated, tensors: Mapping[str, Stored], start: int) -> list[np.ndarray]:
+        count = self.description.scored
+        return repeated.bound(
+            {
                 name: _filled(tensor, start, count) if name.startswith("head.") else tensor.stored()
                 for name, tensor in tensors.items()
             }
-            (weights,) = repeated.bound(arrays)
-            layers.append(Layer(program, program, (weights, weights)))
-        return layers
+        )
 
 
 def _without_values(shape: tuple[int, ...]) -> np.ndarray:

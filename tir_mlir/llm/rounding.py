@@ -54,9 +54,7 @@ def _program(dtype: str, group: int, bits: int) -> Any:
     most, zero, half = (1 << (bits - 1)) - 1, 1 << (bits - 1), group // 2
     n, k, all_ = te.var("n"), te.reduce_axis((0, group), name="k"), te.reduce_axis((0, group), name="all")
     given: Any = te.placeholder((n, group), dtype, name="given")
-    w: Any = (
-        te.compute((n, group), lambda i, j: given[i, j].astype("float32"), name="w") if dtype != "float32" else given
-    )
+    w: Any = te.compute((n, group), lambda i, j: given[i, j].astype("float32"), name="w")
     largest = te.compute((n,), lambda i: te.max(te.abs(w[i, k]), axis=k), name="largest")
     zeros = te.compute((n,), lambda i: te.sum(w[i, all_] * 0.0, axis=all_), name="zeros")
     step = te.compute((n,), lambda i: largest[i] / float(most), name="step")

@@ -92,9 +92,9 @@ def quantize_weights(
 
 def to_be_rounded(graph: Graph, how: Format) -> tuple[Graph, dict[str, bool]]:
     """The graph that `quantize_weights` makes of one whose weights have shapes and no values yet, in bfloat16 or a
-    format of groups; and the names of the weights that are rounded: whether each is read transposed. The arrays of rounded
-    weights have no values; the names of those of each are the attribute STORED of the graph. What is computed from
-    other weights is left in the graph."""
+    format of groups; and the names of the weights that are rounded: whether each is read transposed. The arrays of
+    rounded weights have no values; the names of those of each are the attribute STORED of the graph. What is computed
+    from other weights is left in the graph."""
     quantized = channels_last(fold_batch_norm(simplify(graph))).clone()
     with entered():
         (state := _ToBeRounded(quantized, how, Chosen(None, ()))).run()

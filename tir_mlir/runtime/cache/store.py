@@ -18,13 +18,14 @@ from typing import BinaryIO
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
-KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "contents")
+KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "languages", "contents")
 """Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, kernels as a GPU's driver compiled them, entry.c, calls of
 intrinsics that a CPU supports, compiled graphs, imported models, what is found about one function of a graph,
+what language models compute,
 fingerprints of the contents of files."""
 LOCAL = ("contents",)
 """Kinds that say something about this machine only."""
-OF_PACKAGE = ("graphs", "imports", "functions")
+OF_PACKAGE = ("graphs", "imports", "functions", "languages")
 """Kinds whose entries depend on all sources of the package, and not only on those that generate code."""
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512
