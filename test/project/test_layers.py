@@ -52,7 +52,7 @@ PACKAGES: dict[str, str] = {
     "opt": "dialect graph passes runtime schedule script target tir_mlir",
     "tune": (
         "build dialect equivalence graph opt passes.schedule.queries runtime schedule schedules script sources target "
-        "tir_mlir"
+        "tir_mlir visual"
     ),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",

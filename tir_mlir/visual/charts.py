@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tir_mlir.visual import palette, svg
 from tir_mlir.visual.svg import Picture
@@ -15,16 +16,19 @@ PLOT = 190.0
 _COLUMN = 0.72
 """The part of its place that a column takes."""
 
+MOST_TITLES = 300
+"""Marks that show a text below the mouse."""
+
 Format = Callable[[float], str]
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values by point, None where there is none; `points`: drawn without lines between them."""
+    """Values by point, None where there is none; drawn as "marks", as a "line", or as both."""
 
     name: str
     values: Sequence[float | None]
-    points: bool = False
+    shape: Literal["both", "marks", "line"] = "both"
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,12 @@ def curves(title: str, series: Sequence[Series], points: Points, axis: Axis, wid
     parts = [frame.drawn(points, axis), _legend([s.name for s in series], width)]
     for number, one in enumerate(series):
         known = [(n, v) for n, v in enumerate(one.values) if v is not None]
-        if not one.points:
+        if one.shape != "marks":
             parts.append(svg.polyline([frame.at(n, v) for n, v in known], f"{palette.line_of(number)} tir-roof"))
-        for n, value in known:
+        for n, value in known if one.shape != "line" else ():
+            if len(known) > MOST_TITLES:
+                parts.append(svg.circle(*frame.at(n, value), 2, palette.series_of(number)))
+                continue
             words = f"{points.texts[n]}: {one.name} {axis.format(value)}".replace(":  ", ": ")
             mark = svg.circle(*frame.at(n, value), 3, palette.series_of(number))
             parts.append(svg.titled(mark, words, {points.key: str(n), "class": "tir-mark"}))
@@ -162,17 +169,21 @@ class _Frame:
 
 
 def _powers(values: Sequence[float]) -> tuple[float, ...]:
-    """Powers of ten around positive values, also 2 and 5 times these if they are few."""
+    """Powers of ten around positive values, also numbers between these if they are few."""
     low = math.floor(math.log10(min(values, default=1.0)))
     high = math.ceil(math.log10(max(values, default=1.0)))
     high = max(high, low + 1)
     every = max(1, math.ceil((high - low) / 6))
     if high - low > 2:
         return tuple(10.0**n for n in range(low, high + every, every))
-    fine = sorted(m * 10.0**n for n in range(low, high) for m in (1, 2, 5)) + [10.0**high]
-    first = max((n for n, t in enumerate(fine) if t <= min(values, default=1.0)), default=0)
-    last = min((n for n, t in enumerate(fine) if t >= max(values, default=1.0)), default=len(fine) - 1)
-    return tuple(fine[first : max(last, first + 1) + 1])
+    for parts in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        fine = sorted(m * 10.0**n for n in range(low, high) for m in parts) + [10.0**high]
+        first = max((n for n, t in enumerate(fine) if t <= min(values, default=1.0)), default=0)
+        last = min((n for n, t in enumerate(fine) if t >= max(values, default=1.0)), default=len(fine) - 1)
+        ticks = tuple(fine[first : max(last, first + 1) + 1])
+        if len(ticks) > 3:
+            break
+    return ticks
 
 
 def _even(values: Sequence[float]) -> tuple[float, ...]:

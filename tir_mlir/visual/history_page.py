@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,13 +17,13 @@ from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, 
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
-from tir_mlir.visual import counts, nest_picture, palette, sizes, step_charts, tiles
+from tir_mlir.visual import counts, nest_picture, sizes, step_charts, tiles
+from tir_mlir.visual.document import document, read
 from tir_mlir.visual.nest import FuncNode, buffer_names, nests
 from tir_mlir.visual.page_step import PageStep
 from tir_mlir.visual.svg import Picture
 from tir_mlir.visual.touched import loops_around, touched
 
-_FOLDER = Path(__file__).parent
 NEST_WIDTH = 348.0  # fits on a phone
 MOST_BLOCKS = 8  # the maximum number of blocks per step whose tiles are drawn
 T = TypeVar("T")
@@ -51,22 +50,9 @@ def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str
         sizes.check_names(given, functions)
         heading = title or f"{', '.join(f.name for f in functions) or 'a module'}, step by step"
         data = _PageData(given or {}).of(steps, heading)
-    texts = {
-        "title": html.escape(heading),
-        "style": _variables() + palette.in_page() + (_FOLDER / "page.css").read_text(encoding="utf-8"),
-        "script": (_FOLDER / "page.js").read_text(encoding="utf-8"),
-        "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
-        "plain": html.escape("\n".join(_program(steps[-1].after))),
-    }
-    text = (_FOLDER / "page.html").read_text(encoding="utf-8")
-    for key, value in texts.items():
-        text = text.replace(f"<!-- {key} -->", value)
-    return text
-
-
-def _variables() -> str:
-    light, dark = palette.variables(palette.LIGHT), palette.variables(palette.DARK)
-    return f":root {{ color-scheme: light; {light} }}\n:root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+    plain = html.escape("\n".join(_program(steps[-1].after)))
+    body = read("page.html").replace("<!-- plain -->", plain)
+    return document(heading, body, "call", read("page.css"), read("page.js"), data)
 
 
 def _marked(step: PageStep) -> list[tuple[str, str]]:

@@ -367,27 +367,7 @@
     return made;
   }
 
-  // --- light and dark, keys ---------------------------------------------------------------------------------------
-
-  function setTheme(theme, keep) {
-    document.documentElement.dataset.theme = theme;
-    at("theme").setAttribute("aria-pressed", String(theme === "dark"));
-    at("theme").textContent = theme === "dark" ? "Light" : "Dark";
-    at("theme").setAttribute("aria-label", "Dark colors");
-    if (keep) try { localStorage.setItem("tir-theme", theme); } catch { /* no local storage */ }
-  }
-
-  function startTheme() {
-    const system = matchMedia("(prefers-color-scheme: dark)");
-    let kept = null;
-    try { kept = localStorage.getItem("tir-theme"); } catch { /* no local storage */ }
-    setTheme(kept || (system.matches ? "dark" : "light"), false);
-    system.addEventListener("change", (event) => { if (!kept) setTheme(event.matches ? "dark" : "light", false); });
-    at("theme").addEventListener("click", () => {
-      kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-      setTheme(kept, true);
-    });
-  }
+  // --- keys ----------------------------------------------------------------------------------------------------------
 
   function onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -400,7 +380,6 @@
     go(to);
   }
 
-  startTheme();
   buildSteps();
   buildCharts();
   at("previous").addEventListener("click", () => go(current - 1));
@@ -414,6 +393,8 @@
     moveTiles();
   });
   document.addEventListener("keydown", onKey);
-  window.addEventListener("hashchange", () => go(placeOf(location.hash.slice(1))));
+  window.addEventListener("hashchange", () => {
+    if (location.hash !== "#call") go(placeOf(location.hash.slice(1))); // #call: the link to the step
+  });
   go(placeOf(location.hash.slice(1)));
 })();

@@ -5,7 +5,7 @@ import pytest
 from tir_mlir.errors import TuneError
 from tir_mlir.tune import __main__ as tune_command
 from tir_mlir.tune.__main__ import main, options_of, parser, program_of, selected
-from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
+from tir_mlir.tune.report.search_plots import Search, SearchPlots
 
 PROGRAM = """
 from tir_mlir.script import ir as I, tir as T
@@ -47,7 +47,7 @@ class Found:
         return "the table"
 
     def plot(self):
-        return SearchPlots({"": plots_of([])})
+        return SearchPlots({"": Search("main", [])})
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_the_result_is_printed(asked, file, capsys):
 
 def test_plots_are_saved(asked, file, tmp_path):
     assert main([file, "--plot", str(tmp_path / "p.html")]) == 0
-    assert "Time by stage" in (tmp_path / "p.html").read_text()
+    assert "by candidate and stage" in (tmp_path / "p.html").read_text()
 
 
 def test_the_name_of_plots_is_checked_before_the_search(asked, file, capsys):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tir_mlir.graph.model import Model
-from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
+from tir_mlir.tune.report.search_plots import SearchPlots
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.best import Best
+from tir_mlir.tune.search.drawn_search import search_of
 
 HEAD = (
     "function", "calls", "share", "library's schedule", "best found", "gain", "in the model", "trials", "verified",
@@ -85,7 +86,7 @@ class BestOfModel:
         """Draw the searches of the functions, see `Best.plot`."""
         bests = [function.best for function in self.searched if function.best is not None]
         names = [function.name for function in self.searched]
-        return SearchPlots({n: plots_of(b.trials, b.library_seconds) for n, b in zip(names, bests, strict=True)})
+        return SearchPlots({name: search_of(best) for name, best in zip(names, bests, strict=True)})
 
     def __str__(self) -> str:
         total = sum(function.before for function in self.functions) or 1.0

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.records.record import Record
-from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
+from tir_mlir.tune.report.search_plots import SearchPlots
 from tir_mlir.tune.report.table import table_of
+from tir_mlir.tune.search.drawn_search import search_of
 from tir_mlir.tune.search.finals import LIBRARY, Finals
 from tir_mlir.tune.search.session import TrialResult
 
@@ -66,11 +67,9 @@ class Best:
     def plot(self) -> SearchPlots:
         """Draw the history of the search, the importance of its decisions, and the time by stage.
 
-            best.plot().save("search.html")
-
-        Raises TuneError if plotly is not installed.
+        best.plot().save("search.html")
         """
-        return SearchPlots({"": plots_of(self.trials, self.library_seconds)})
+        return SearchPlots({"": search_of(self)})
 
     def _median(self, number: int | None) -> float | None:
         return next((t.median for t in self.trials if t.number == number), None)

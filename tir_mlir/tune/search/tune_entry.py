@@ -21,6 +21,7 @@ from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Space
+from tir_mlir.tune.search.drawn_search import search_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
 from tir_mlir.tune.trials.pool import Pool
@@ -36,7 +37,7 @@ from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.script.module import module_text
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, subject
-from tir_mlir.tune.report.search_plots import SearchPlots, plots_of
+from tir_mlir.tune.report.search_plots import SearchPlots
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.candidates import Candidate, drawn
 from tir_mlir.tune.search.finals import NotEqual, verified
@@ -239,7 +240,7 @@ class BestOfModule:
 
     def plot(self) -> SearchPlots:
         """Draw the searches of the functions, see `Best.plot`."""
-        return SearchPlots({name: plots_of(b.trials, b.library_seconds) for name, b in self.functions.items()})
+        return SearchPlots({name: search_of(best) for name, best in self.functions.items()})
 
     def __str__(self) -> str:
         rows = [("function", "library's schedule", "best found", "gain", "trials")]
