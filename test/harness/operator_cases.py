@@ -90,7 +90,7 @@ CASES: dict[str, list[Case]] = {
     "diagonal": [([(3, 5)], {"offset": 1}), ([(2, 3, 2)], {"axis1": 0, "axis2": 2})],
     "sliding_windows": [([(2, 7)], {"size": 3, "step": 2})],
     "as_strided": [([(3, 4)], {"shape": [2, 3], "strides": [4, 1], "offset": 1})],
-    "nn.unfold": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
+    "nn.windows": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
     "nn.patches": [
         ([(2, 4, 5, 3)], {"kernel": [2, 3], "padding": 1, "strides": [2, 1], "pad_value": 7, "multiple": 4}),
     ],

@@ -121,12 +121,13 @@ def last_axis(info: BlockInfo) -> str | None:
 
 
 def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
-    """Move the iter that indexes the contiguous dimension of the input of highest rank to the end."""
+    """Move the iter that indexes the contiguous dimension of the input of highest rank to the end; that of the result,
+    where inputs are read at computed places."""
     written = {str(w) for w in info.writes}
     reads = sorted((r for r in info.reads if str(r) not in written), key=lambda r: -len(r.axes))
-    for read in reads:
+    for region in (*reads, *info.writes):
         for name in names:
-            if read.axes and name in read.axes[-1]:
+            if region.axes and name in region.axes[-1]:
                 return [*(n for n in names if n != name), name]
     return names
 

@@ -30,6 +30,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gathered, may_gather, short
 from tir_mlir.passes.lower.vector.indirect_rows import INTEGER_CASTS, is_indirect_row
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.partial_sums import Accumulator
@@ -83,7 +84,7 @@ class Emitter:
             self.load(op)
         elif op.name == "affine.apply":
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
-            self.values[op.results[0]] = self.spread(index)
+            self.values[op.results[0]] = self.spread(index, op)
         elif op.name == "memref.load":
             self.gather(op)
         else:
@@ -110,11 +111,14 @@ class Emitter:
             return apply(self.scalars[value])
         return self.values.get(value, value)
 
-    def spread(self, index: Index) -> ir.Value:
-        """The values of an index expression in all lanes, as a vector of index."""
+    def spread(self, index: Index, op: ir.Operation | None = None) -> ir.Value:
+        """The values of an index expression in all lanes, as a vector of index; op: where it is computed."""
         type_ = self._type(ir.IndexType.get())
         grows = step(index, self.lanes.var)
         if grows is None:
+            numbers = None if op is None else self._numbers(op)
+            if numbers is not None and numbers.fits(index):
+                return arith.index_cast(type_, numbers.of(index))
             return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
         numbers = np.arange(self.width, dtype=np.int64) * grows
         steps = arith.constant(type_, dense_attr(numbers, type_))
@@ -146,13 +150,26 @@ class Emitter:
                 lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride
             )
         elif not is_contiguous(self.lanes, memref, indices):
-            loaded = vector.from_elements(type_, [self._load_one(memref, indices, k) for k in range(self.width)])
+            loaded = self._apart(op, indices)
         elif mask is None or self._may_read_all(memref, indices):
             loaded = self._load_row(memref, [self.at(i) for i in indices])
         else:
             places = [apply(self.at(i)) for i in indices]
             loaded = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
         self.values[op.results[0]] = loaded
+
+    def _numbers(self, op: ir.Operation) -> LaneNumbers:
+        return LaneNumbers(self.lanes.var, self.at, self.width, intervals.around(op))
+
+    def _apart(self, op: ir.Operation, indices: Sequence[Index]) -> ir.Value:
+        """Elements that are not adjacent: gathered where their distances differ, else loaded one by one."""
+        memref, numbers = op.operands[0], self._numbers(op)
+        uneven = [step(i, self.lanes.var) is None for i in indices]
+        if any(uneven) and self.mask is None and may_gather(op, memref) and all(map(numbers.fits, indices)):
+            places = [numbers.of(i) if i.uses(self.lanes.var) else self.at(i) for i in indices]
+            return gathered(memref, places, self.width)
+        elements = [self._load_one(memref, indices, k) for k in range(self.width)]
+        return vector.from_elements(self._type(op.results[0].type), elements)
 
     def _load_row(self, memref: ir.Value, indices: Sequence[Index]) -> ir.Value:
         map_, operands = emit_map(indices)
@@ -183,6 +200,10 @@ class Emitter:
         if is_indirect_row(op, self.lanes.var, self.lanes.varying):
             first = [self.first(i) for i in indices]
             self.values[op.results[0]] = vector.load(self._type(op.results[0].type), memref, first)
+            return
+        if self.mask is None and self.guard is None and may_gather(op, memref):
+            places = [short(i, self.vector) if i in self.lanes.varying else Index.of(self.scalar(i)) for i in indices]
+            self.values[op.results[0]] = gathered(memref, places, self.width)
             return
         elements = []
         for lane in range(self.width):

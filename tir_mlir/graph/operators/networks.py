@@ -134,7 +134,7 @@ OPERATORS = [
     Operator("nn.attention", nn.attention, num_inputs=4),
     Operator("nn.rotary_embedding", nn.rotary_embedding),
     Operator("nn.upsampling", nn.upsampling, num_inputs=1),
-    Operator("nn.unfold", nn.unfold, num_inputs=1),
+    Operator("nn.windows", nn.windows, num_inputs=1),
     Operator("nn.patches", nn.patches, num_inputs=1),
     Operator("nn.fold", nn.fold, num_inputs=1),
     Operator("image.resize2d", _resize2d, num_inputs=1),

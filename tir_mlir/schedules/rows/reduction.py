@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import ops
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import (
     LARGE,
     along_memory,
     block_info,
+    block_view,
     even_tile,
     extent_of,
     extents,
@@ -52,7 +54,7 @@ def reduction(
     info = block_info(sch, block)
     if not iters(info, "R"):
         raise ScheduleError(f'block "{info.name}" is not a reduction; use tir_mlir.schedules.elementwise')
-    while any(inline(sch, p) for p in sch.get_producers(block) if _is_alone(sch, p)):
+    while any(inline(sch, p) for p in sch.get_producers(block) if _may_join(sch, p, block)):
         pass
     info, loops = block_info(sch, block), loops_by_iter(sch, block)
     options = Free(sch, block, free)
@@ -68,9 +70,17 @@ def reduction(
         _over_sum(sch, block, info, loops, rows, sums, target, threads, options)
 
 
-def _is_alone(sch: Schedule, producer: Any) -> bool:
-    """Whether a producer is elementwise, and nothing else reads it."""
-    return not iters(block_info(sch, producer), "R") and len(sch.get_consumers(producer)) == 1
+CHEAP = 4
+"""The most operations of a block that is computed again for each element that a reduction reads."""
+
+
+def _may_join(sch: Schedule, producer: Any, block: Any) -> bool:
+    """Whether to compute an elementwise producer that nothing else reads in a reduction: it is cheap, or read once."""
+    info = block_info(sch, producer)
+    if iters(info, "R") or len(sch.get_consumers(producer)) != 1:
+        return False
+    steps = [o for o in ops(block_view(sch, producer).op) if o.name.startswith(("arith.", "math."))]
+    return len(steps) <= CHEAP or num_instances(info) >= num_instances(block_info(sch, block))
 
 
 def _takes_results(info: BlockInfo, default: bool, sums: list[str], target: Target, free: Free) -> bool:

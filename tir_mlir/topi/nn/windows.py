@@ -9,33 +9,39 @@ from tir_mlir import te
 from tir_mlir.topi.nn.convolution import Window
 from tir_mlir.topi.operands import as_type, constant, described, integers, ranked, refuse, wide_type
 from tir_mlir.topi.reductions import narrow
+from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import number, same, simple, total
 
-__all__ = ["fold", "unfold"]
+__all__ = ["fold", "unfold", "windows"]
 
 
 def unfold(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
     """The windows of an image as columns: (n, c, h, w) -> (n, c * kh * kw, windows), zeros beyond the image."""
-    op = "nn.unfold"
+    y = windows(data, kernel, strides, padding, dilation)
+    n, c, kh, kw, h, w = y.shape
+    return reshape(y, (n, simple(c * kh * kw), total((h, w))))
+
+
+def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
+    """The windows of an image, for each of their elements: (n, c, h, w) -> (n, c, kh, kw, oh, ow), zeros beyond the
+    image."""
+    op = "nn.windows"
     x = ranked(op, "data", data, 4)
     taps = integers(op, "kernel", kernel, 2, 1)
     window = Window.of(op, strides, padding, dilation, 2)
     counts = window.result(op, x.shape[2:], taps)
-    rows, columns = simple(x.shape[1] * (taps[0] * taps[1])), total(counts)
 
-    def element(n: Any, r: Any, j: Any) -> Any:
-        offsets = (r // taps[1] % taps[0], r % taps[1])
-        places = (j // counts[1], j % counts[1])
+    def element(n: Any, c: Any, ky: Any, kx: Any, *place: Any) -> Any:
         index, tests = [], []
-        for a in range(2):
+        for a, offset in enumerate((ky, kx)):
             (low, high), step, apart = window.padding[a], window.strides[a], window.dilation[a]
-            v = places[a] * step + offsets[a] * apart - low
+            v = place[a] * step + offset * apart - low
             tests += [v >= 0] * (low > 0) + [v < x.shape[2 + a]] * (high > 0)
             index.append(v)
-        value = x(n, r // (taps[0] * taps[1]), *index)
+        value = x(n, c, *index)
         return te.if_then_else(te.all(*tests), value, constant(0, x.dtype)) if tests else value
 
-    return te.compute((x.shape[0], rows, columns), element, name="T_unfold")
+    return te.compute((*x.shape[:2], *taps, *counts), element, name="T_windows")
 
 
 def fold(data: Any, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:

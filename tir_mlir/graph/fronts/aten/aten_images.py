@@ -114,8 +114,8 @@ def grid_sampler(
 @aten("im2col")
 def windows_as_columns(e: TorchEmitter, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     batched = x if len(x.shape) == 4 else e.reshape(x, (1, *x.shape))
-    y = e.op("nn.unfold", batched, kernel=kernel_size, strides=stride, padding=padding, dilation=dilation)
-    return y if batched is x else e.reshape(y, y.shape[1:])
+    y = e.op("nn.windows", batched, kernel=kernel_size, strides=stride, padding=padding, dilation=dilation)
+    return e.reshape(y, e.shape)
 
 
 @aten("col2im")

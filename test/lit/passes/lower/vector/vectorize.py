@@ -21,6 +21,23 @@ def lanes(A: T.Buffer((4, 16), "float32"), S: T.Buffer((4,), "float32"), B: T.Bu
 # -----
 
 
+# Elements whose distances differ between lanes are gathered, at places computed as 32-bit integers.
+# CHECK-LABEL: func.func @uneven
+# CHECK: %[[AT:.*]] = arith.addi {{.*}} : vector<16xi32>
+# CHECK: arith.divui %[[AT]], {{.*}} : vector<16xi32>
+# CHECK: vector.gather %arg0[%{{.*}}, %{{.*}}] [%{{.*}}], {{.*}} : memref<4x23xf32>, vector<16xi32>
+@T.prim_func
+def uneven(A: T.Buffer((4, 23), "float32"), B: T.Buffer((4, 16), "float32")):
+    for i in range(4):
+        for j in T.vectorized(16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, (vj + 5) % 7]
+
+
+# -----
+
+
 # Over 64 lanes: chunks of a register, and a narrower vector for the rest.
 # CHECK-LABEL: func.func @chunks
 # CHECK: affine.for %{{.*}} = 0 to 6 {

@@ -1,0 +1,122 @@
+"""Elements at places that are not evenly apart, loaded at once: `A[i, (j + 5) mod 56]`, `A[i, min(j, 7)]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith, vector
+
+from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, step
+from tir_mlir.dialect.ir.op_traits import INDEX_CASTS
+from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.memory.checks import SITE
+from tir_mlir.passes.lower.memory.strides import is_padded
+from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+
+MOST = 2**31
+"""Elements of a buffer that 32 bits count."""
+NARROWEST = 32
+"""Bits of the elements that CPUs gather."""
+
+
+def may_gather(op: ir.Operation, memref: ir.Value) -> bool:
+    """Whether the elements that an op loads may be gathered: of known places in memory, unchecked, and wide enough."""
+    type_ = ir.MemRefType(memref.type)
+    strides, _ = type_.get_strides_and_offset()
+    dynamic = ir.ShapedType.get_dynamic_size(), ir.ShapedType.get_dynamic_stride_or_offset()
+    if attrs.get(op, SITE) or is_padded(memref) or any(n in dynamic for n in (*type_.shape, *strides)):
+        return False
+    element = type_.element_type
+    wide = isinstance(element, ir.F32Type | ir.F64Type) or getattr(element, "width", 0) in (NARROWEST, 64)
+    extent = sum((n - 1) * s for n, s in zip(type_.shape, strides, strict=True))
+    return wide and strides[-1:] == [1] and extent < MOST and min(strides) > 0
+
+
+def gathered(memref: ir.Value, places: Sequence[Index | ir.Value], width: int) -> ir.Value:
+    """A vector of the elements at some places: an index of a dimension that all lanes share, or a vector of 32-bit
+    integers."""
+    type_ = ir.MemRefType(memref.type)
+    strides, _ = type_.get_strides_and_offset()
+    starts, offsets = [], None
+    for place, stride in zip(places, strides, strict=True):
+        if isinstance(place, Index):
+            starts.append(apply(place))
+            continue
+        starts.append(apply(Index.constant(0)))
+        part = place if stride == 1 else arith.muli(place, _splat(ir.VectorType(place.type), stride))
+        offsets = part if offsets is None else arith.addi(offsets, part)
+    result = ir.VectorType.get([width], type_.element_type)
+    bits = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+    every = arith.constant(bits, ir.DenseElementsAttr.get_splat(bits, ir.BoolAttr.get(True)))
+    return vector.gather(result, memref, starts, offsets, every, zero_vector(result))
+
+
+def short(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """The vector of an index, in 32 bits."""
+    op = defining_op(value)
+    wide = vector_of(op.operands[0] if op is not None and op.name in INDEX_CASTS else value)
+    element, short_type = ir.VectorType(wide.type).element_type, ir.IntegerType.get_signless(32)
+    if element == short_type:
+        return wide
+    to = ir.VectorType.get(ir.VectorType(wide.type).shape, short_type)
+    if isinstance(element, ir.IndexType):
+        return arith.index_cast(to, wide)
+    narrow = ir.IntegerType(element).width < 32
+    unsigned = op is not None and op.name == "arith.index_castui"
+    return (arith.extui if unsigned else arith.extsi)(to, wide) if narrow else arith.trunci(to, wide)
+
+
+class LaneNumbers:
+    """The values of index expressions in all lanes, as vectors of 32-bit integers. at: an expression in the first
+    lane; box: the ranges of values."""
+
+    def __init__(self, var: ir.Value, at: Callable[[Index], Index], width: int, box: intervals.ValueRanges):
+        self.var, self.at, self.width, self.box = var, at, width, box
+        self.type = ir.VectorType.get([width], ir.IntegerType.get_signless(32))
+
+    def fits(self, index: Index) -> bool:
+        """Whether an expression, and all that it is computed from, has 32 bits."""
+        return self._fits(index.expr, index.values)
+
+    def _fits(self, expr: ir.AffineExpr, values: Sequence[ir.Value]) -> bool:
+        expr = expr.maybe_downcast()
+        low, high = intervals.interval(Index(expr, tuple(values)), self.box)
+        if low is None or high is None or low < -MOST or high >= MOST:
+            return False
+        return not isinstance(expr, ir.AffineBinaryExpr) or all(self._fits(e, values) for e in (expr.lhs, expr.rhs))
+
+    def of(self, index: Index) -> ir.Value:
+        """The values of an expression that fits."""
+        grows = step(index, self.var)
+        if grows is not None:
+            first = arith.index_cast(ir.IntegerType.get_signless(32), apply(self.at(index)))
+            numbers = np.arange(self.width, dtype=np.int32) * grows
+            start = vector.broadcast(self.type, first)
+            return arith.addi(start, arith.constant(self.type, dense_attr(numbers, self.type))) if grows else start
+        expr, values = index.expr.maybe_downcast(), index.values
+        assert isinstance(expr, ir.AffineBinaryExpr)
+        left = Index(expr.lhs, values).trimmed()
+        right = Index(expr.rhs, values).trimmed()
+        if isinstance(expr, ir.AffineAddExpr):
+            return arith.addi(self.of(left), self.of(right))
+        if isinstance(expr, ir.AffineMulExpr):
+            return arith.muli(self.of(left), self.of(right))
+        return self._divided(expr, left, right)
+
+    def _divided(self, expr: ir.AffineBinaryExpr, left: Index, right: Index) -> ir.Value:
+        divisor = right.as_constant() or 1
+        if isinstance(expr, ir.AffineCeilDivExpr):
+            left = left + (divisor - 1)
+        dividend, by = self.of(left), _splat(self.type, divisor)
+        low, _ = intervals.interval(left, self.box)
+        positive = low is not None and low >= 0
+        quotient = arith.divui(dividend, by) if positive else arith.floordivsi(dividend, by)
+        if not isinstance(expr, ir.AffineModExpr):
+            return quotient
+        return arith.subi(dividend, arith.muli(quotient, by))
+
+
+def _splat(type_: ir.VectorType, value: int) -> ir.Value:
+    return arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, ir.IntegerAttr.get(type_.element_type, value)))
