@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
@@ -33,6 +34,7 @@ __all__ = [
 
 Index = Sequence[Any]
 Combine = Callable[[Any, Any], Any]
+Binary = TypeVar("Binary", bound=Callable[..., te.Tensor])
 
 
 def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
@@ -77,31 +79,24 @@ def _pair(name: str, lhs: Any, rhs: Any) -> str:
     return tensor(name, "lhs", lhs if isinstance(lhs, te.Tensor) else rhs).dtype
 
 
-def _binary(name: str, combine: Callable[[str], Combine], doc: str, types: str = "numbers") -> Any:
-    """An operator of two tensors, or of a tensor and a number; `combine(dtype)` is its function of two elements."""
+def _binary(combine: Callable[[str], Combine], types: str = "numbers") -> Callable[[Binary], Binary]:
+    """Make a declaration an operator of two tensors, or of a tensor and a number; `combine(dtype)` is its function of
+    two elements."""
 
-    def operator(lhs: Any, rhs: Any) -> te.Tensor:
-        dtype = _pair(name, lhs, rhs)
-        for what, x in (("lhs", lhs), ("rhs", rhs)):
-            if isinstance(x, te.Tensor):
-                _check_kind(name, what, x, types)
-        return _elements(name, dtype, (lhs, rhs), combine(dtype))
+    def made(declared: Binary) -> Binary:
+        name = declared.__name__
 
-    operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = _described(name, doc, {"any": "any type", "bool": "bool"}.get(types, types))
-    return operator
+        @functools.wraps(declared)
+        def operator(lhs: Any, rhs: Any) -> te.Tensor:
+            dtype = _pair(name, lhs, rhs)
+            for what, x in (("lhs", lhs), ("rhs", rhs)):
+                if isinstance(x, te.Tensor):
+                    _check_kind(name, what, x, types)
+            return _elements(name, dtype, (lhs, rhs), combine(dtype))
 
+        return operator  # pyright: ignore[reportReturnType]
 
-def _described(name: str, doc: str, types: str) -> str:
-    """The docstring of an operator of two tensors."""
-    result = "bool" if "as bool" in doc or types == "bool" else "their type"
-    return f"""{doc}
-
-        topi.{name}(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
-
-    lhs, rhs: tensors of one type ({types}), or one of them a number -> a tensor of {result}. Shapes broadcast as in
-    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
-    """
+    return made
 
 
 def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
@@ -162,31 +157,285 @@ def _of(function: Combine) -> Callable[[str], Combine]:
     return lambda _: function
 
 
-add = _binary("add", _of(lambda a, b: a + b), "lhs + rhs.")
-subtract = _binary("subtract", _of(lambda a, b: a - b), "lhs - rhs.")
-multiply = _binary("multiply", _of(lambda a, b: a * b), "lhs * rhs.")
-divide = _binary("divide", _divide, "lhs / rhs; of integers the quotient without its fraction, as in C.")
-floor_divide = _binary(
-    "floor_divide", _floor_divide, "The quotient rounded down, as `//` in Python; of floats by 0 that of `/`."
-)
-floor_mod = _binary("floor_mod", _floor_mod, "The exact remainder with the sign of rhs, as `%` in Python.")
-mod = _binary("mod", _mod, "The exact remainder with the sign of lhs, as fmod in C.")
-maximum = _binary("maximum", _of(te.max), "The greater of lhs and rhs.")
-minimum = _binary("minimum", _of(te.min), "The lesser of lhs and rhs.")
-equal = _binary("equal", _of(lambda a, b: t_call("EQ", a, b)), "lhs == rhs, as bool.", "any")
-not_equal = _binary("not_equal", _of(lambda a, b: t_call("NE", a, b)), "lhs != rhs, as bool.", "any")
-less = _binary("less", _of(lambda a, b: a < b), "lhs < rhs, as bool.")
-less_equal = _binary("less_equal", _of(lambda a, b: a <= b), "lhs <= rhs, as bool.")
-greater = _binary("greater", _of(lambda a, b: a > b), "lhs > rhs, as bool.")
-greater_equal = _binary("greater_equal", _of(lambda a, b: a >= b), "lhs >= rhs, as bool.")
-logical_and = _binary("logical_and", _of(te.all), "Whether both are true.", "bool")
-logical_or = _binary("logical_or", _of(te.any), "Whether one is true.", "bool")
-logical_xor = _binary("logical_xor", _of(lambda a, b: t_call("NE", a, b)), "Whether just one is true.", "bool")
-bitwise_and = _binary("bitwise_and", _of(lambda a, b: a & b), "lhs & rhs.", "integers")
-bitwise_or = _binary("bitwise_or", _of(lambda a, b: a | b), "lhs | rhs.", "integers")
-bitwise_xor = _binary("bitwise_xor", _of(lambda a, b: a ^ b), "lhs ^ rhs.", "integers")
-left_shift = _binary("left_shift", _of(lambda a, b: a << b), "lhs << rhs.", "integers")
-right_shift = _binary("right_shift", _of(lambda a, b: a >> b), "lhs >> rhs, keeping the sign.", "integers")
+@_binary(_of(lambda a, b: a + b))
+def add(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs + rhs.
+
+        topi.add(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a - b))
+def subtract(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs - rhs.
+
+        topi.subtract(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a * b))
+def multiply(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs * rhs.
+
+        topi.multiply(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_divide)
+def divide(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs / rhs; of integers the quotient without its fraction, as in C.
+
+        topi.divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_floor_divide)
+def floor_divide(lhs: Any, rhs: Any) -> te.Tensor:
+    """The quotient rounded down, as `//` in Python; of floats by 0 that of `/`.
+
+        topi.floor_divide(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_floor_mod)
+def floor_mod(lhs: Any, rhs: Any) -> te.Tensor:
+    """The exact remainder with the sign of rhs, as `%` in Python.
+
+        topi.floor_mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_mod)
+def mod(lhs: Any, rhs: Any) -> te.Tensor:
+    """The exact remainder with the sign of lhs, as fmod in C.
+
+        topi.mod(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(te.max))
+def maximum(lhs: Any, rhs: Any) -> te.Tensor:
+    """The greater of lhs and rhs.
+
+        topi.maximum(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(te.min))
+def minimum(lhs: Any, rhs: Any) -> te.Tensor:
+    """The lesser of lhs and rhs.
+
+        topi.minimum(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: t_call("EQ", a, b)), "any")
+def equal(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs == rhs, as bool.
+
+        topi.equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (any type), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: t_call("NE", a, b)), "any")
+def not_equal(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs != rhs, as bool.
+
+        topi.not_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (any type), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a < b))
+def less(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs < rhs, as bool.
+
+        topi.less(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a <= b))
+def less_equal(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs <= rhs, as bool.
+
+        topi.less_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a > b))
+def greater(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs > rhs, as bool.
+
+        topi.greater(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a >= b))
+def greater_equal(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs >= rhs, as bool.
+
+        topi.greater_equal(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (numbers), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(te.all), "bool")
+def logical_and(lhs: Any, rhs: Any) -> te.Tensor:
+    """Whether both are true.
+
+        topi.logical_and(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(te.any), "bool")
+def logical_or(lhs: Any, rhs: Any) -> te.Tensor:
+    """Whether one is true.
+
+        topi.logical_or(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: t_call("NE", a, b)), "bool")
+def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
+    """Whether just one is true.
+
+        topi.logical_xor(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (bool), or one of them a number -> a tensor of bool. Shapes broadcast as in
+    NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a & b), "integers")
+def bitwise_and(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs & rhs.
+
+        topi.bitwise_and(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
+    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
+    fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a | b), "integers")
+def bitwise_or(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs | rhs.
+
+        topi.bitwise_or(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
+    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
+    fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a ^ b), "integers")
+def bitwise_xor(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs ^ rhs.
+
+        topi.bitwise_xor(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
+    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
+    fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a << b), "integers")
+def left_shift(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs << rhs.
+
+        topi.left_shift(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
+    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
+    fit.
+    """
+    ...
+
+
+@_binary(_of(lambda a, b: a >> b), "integers")
+def right_shift(lhs: Any, rhs: Any) -> te.Tensor:
+    """lhs >> rhs, keeping the sign.
+
+        topi.right_shift(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (integers), or one of them a number -> a tensor of their type. Shapes broadcast
+    as in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not
+    fit.
+    """
+    ...
 
 
 def power(lhs: Any, rhs: Any) -> te.Tensor:
@@ -227,16 +476,22 @@ def atan2(lhs: Any, rhs: Any) -> te.Tensor:
     return _elements("atan2", _pair("atan2", lhs, rhs), (lhs, rhs), te.atan2)
 
 
-def _of_float_pairs(name: str, combine: Callable[[Any, Any], Any], doc: str) -> Any:
-    def operator(lhs: Any, rhs: Any) -> te.Tensor:
-        for what, x in (("lhs", lhs), ("rhs", rhs)):
-            if isinstance(x, te.Tensor):
-                floats(name, what, x)
-        return _elements(name, _pair(name, lhs, rhs), (lhs, rhs), combine)
+def _of_float_pairs(combine: Callable[[Any, Any], Any]) -> Callable[[Binary], Binary]:
+    """Make a declaration an operator of two tensors of floats, or of a tensor and a number."""
 
-    operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = _described(name, doc, "floats")
-    return operator
+    def made(declared: Binary) -> Binary:
+        name = declared.__name__
+
+        @functools.wraps(declared)
+        def operator(lhs: Any, rhs: Any) -> te.Tensor:
+            for what, x in (("lhs", lhs), ("rhs", rhs)):
+                if isinstance(x, te.Tensor):
+                    floats(name, what, x)
+            return _elements(name, _pair(name, lhs, rhs), (lhs, rhs), combine)
+
+        return operator  # pyright: ignore[reportReturnType]
+
+    return made
 
 
 def _hypot(a: Any, b: Any) -> Any:
@@ -248,18 +503,52 @@ def _hypot(a: Any, b: Any) -> Any:
     return te.Select(te.any(te.isinf(a), te.isinf(b)), te.infinity(dtype), length)
 
 
-copysign = _of_float_pairs("copysign", te.copysign, "The size of lhs with the sign of rhs, of floats.")
-hypot = _of_float_pairs("hypot", _hypot, "sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.")
-fmax = _of_float_pairs(
-    "fmax",
-    lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))),
-    "The greater of lhs and rhs, of floats; the other one of a NaN.",
-)
-fmin = _of_float_pairs(
-    "fmin",
-    lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))),
-    "The lesser of lhs and rhs, of floats; the other one of a NaN.",
-)
+@_of_float_pairs(te.copysign)
+def copysign(lhs: Any, rhs: Any) -> te.Tensor:
+    """The size of lhs with the sign of rhs, of floats.
+
+        topi.copysign(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_of_float_pairs(_hypot)
+def hypot(lhs: Any, rhs: Any) -> te.Tensor:
+    """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
+
+        topi.hypot(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))))
+def fmax(lhs: Any, rhs: Any) -> te.Tensor:
+    """The greater of lhs and rhs, of floats; the other one of a NaN.
+
+        topi.fmax(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
+
+
+@_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))))
+def fmin(lhs: Any, rhs: Any) -> te.Tensor:
+    """The lesser of lhs and rhs, of floats; the other one of a NaN.
+
+        topi.fmin(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
+
+    lhs, rhs: tensors of one type (floats), or one of them a number -> a tensor of their type. Shapes broadcast as
+    in NumPy: aligned at the last axis, sizes equal or 1. Errors: GraphError for shapes or types that do not fit.
+    """
+    ...
 
 
 def where(condition: Any, x: Any, y: Any) -> te.Tensor:

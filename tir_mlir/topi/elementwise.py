@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
@@ -18,56 +19,373 @@ __all__ = [
 ]  # fmt: skip
 
 
+Unary = TypeVar("Unary", bound=Callable[..., te.Tensor])
+
+
 def mapped(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
     """The function of every element of a tensor."""
     return te.compute(x.shape, lambda *i: function(x(*i)), name=f"T_{name}")
 
 
-def _of_floats(name: str, function: Callable[[Any], Any], doc: str) -> Any:
-    def operator(x: Any) -> te.Tensor:
-        return mapped(name, floats(name, "x", x), function)
+def _of_floats(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
+    """Make a declaration the function of every element of a tensor of floats."""
 
-    kind = ", of bool" if "as bool" in doc else " and type"
-    operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = f"""{doc}
+    def made(declared: Unary) -> Unary:
+        @functools.wraps(declared)
+        def operator(x: Any) -> te.Tensor:
+            return mapped(declared.__name__, floats(declared.__name__, "x", x), function)
 
-        topi.{name}(x)     # x: (n, m) -> (n, m)
+        return operator  # pyright: ignore[reportReturnType]
 
-    x: a tensor of floats of any shape -> a tensor of its shape{kind}, element by element.
-    Errors: GraphError for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    return made
+
+
+@_of_floats(te.exp)
+def exp(x: Any) -> te.Tensor:
+    """e to the power x.
+
+        topi.exp(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
     """
-    return operator
+    ...
 
 
-exp = _of_floats("exp", te.exp, "e to the power x.")
-exp2 = _of_floats("exp2", te.exp2, "2 to the power x.")
-log = _of_floats("log", te.log, "Natural logarithm.")
-log2 = _of_floats("log2", te.log2, "Logarithm to base 2.")
-log10 = _of_floats("log10", te.log10, "Logarithm to base 10.")
-log1p = _of_floats("log1p", te.log1p, "log(1 + x).")
-sqrt = _of_floats("sqrt", te.sqrt, "Square root.")
-rsqrt = _of_floats("rsqrt", te.rsqrt, "1 / sqrt(x).")
-sin = _of_floats("sin", te.sin, "Sine.")
-cos = _of_floats("cos", te.cos, "Cosine.")
-tan = _of_floats("tan", te.tan, "Tangent.")
-asin = _of_floats("asin", te.asin, "Arc sine.")
-acos = _of_floats("acos", te.acos, "Arc cosine.")
-atan = _of_floats("atan", te.atan, "Arc tangent.")
-sinh = _of_floats("sinh", te.sinh, "Hyperbolic sine.")
-cosh = _of_floats("cosh", te.cosh, "Hyperbolic cosine.")
-asinh = _of_floats("asinh", te.asinh, "Inverse hyperbolic sine.")
-acosh = _of_floats("acosh", te.acosh, "Inverse hyperbolic cosine.")
-atanh = _of_floats("atanh", te.atanh, "Inverse hyperbolic tangent.")
-tanh = _of_floats("tanh", te.tanh, "Hyperbolic tangent.")
-sigmoid = _of_floats("sigmoid", te.sigmoid, "1 / (1 + exp(-x)).")
-erf = _of_floats("erf", te.erf, "Error function.")
-floor = _of_floats("floor", te.floor, "The greatest integer not above x.")
-ceil = _of_floats("ceil", te.ceil, "The least integer not below x.")
-round = _of_floats("round", te.round, "The nearest integer, ties to even.")
-trunc = _of_floats("trunc", te.trunc, "x without its fraction.")
-isnan = _of_floats("isnan", te.isnan, "Whether x is not a number, as bool.")
-isinf = _of_floats("isinf", te.isinf, "Whether x is infinite, as bool.")
-isfinite = _of_floats("isfinite", te.isfinite, "Whether x is neither infinite nor NaN, as bool.")
+@_of_floats(te.exp2)
+def exp2(x: Any) -> te.Tensor:
+    """2 to the power x.
+
+        topi.exp2(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.log)
+def log(x: Any) -> te.Tensor:
+    """Natural logarithm.
+
+        topi.log(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.log2)
+def log2(x: Any) -> te.Tensor:
+    """Logarithm to base 2.
+
+        topi.log2(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.log10)
+def log10(x: Any) -> te.Tensor:
+    """Logarithm to base 10.
+
+        topi.log10(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.log1p)
+def log1p(x: Any) -> te.Tensor:
+    """log(1 + x).
+
+        topi.log1p(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.sqrt)
+def sqrt(x: Any) -> te.Tensor:
+    """Square root.
+
+        topi.sqrt(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.rsqrt)
+def rsqrt(x: Any) -> te.Tensor:
+    """1 / sqrt(x).
+
+        topi.rsqrt(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.sin)
+def sin(x: Any) -> te.Tensor:
+    """Sine.
+
+        topi.sin(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.cos)
+def cos(x: Any) -> te.Tensor:
+    """Cosine.
+
+        topi.cos(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.tan)
+def tan(x: Any) -> te.Tensor:
+    """Tangent.
+
+        topi.tan(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.asin)
+def asin(x: Any) -> te.Tensor:
+    """Arc sine.
+
+        topi.asin(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.acos)
+def acos(x: Any) -> te.Tensor:
+    """Arc cosine.
+
+        topi.acos(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.atan)
+def atan(x: Any) -> te.Tensor:
+    """Arc tangent.
+
+        topi.atan(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.sinh)
+def sinh(x: Any) -> te.Tensor:
+    """Hyperbolic sine.
+
+        topi.sinh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.cosh)
+def cosh(x: Any) -> te.Tensor:
+    """Hyperbolic cosine.
+
+        topi.cosh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.asinh)
+def asinh(x: Any) -> te.Tensor:
+    """Inverse hyperbolic sine.
+
+        topi.asinh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.acosh)
+def acosh(x: Any) -> te.Tensor:
+    """Inverse hyperbolic cosine.
+
+        topi.acosh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.atanh)
+def atanh(x: Any) -> te.Tensor:
+    """Inverse hyperbolic tangent.
+
+        topi.atanh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.tanh)
+def tanh(x: Any) -> te.Tensor:
+    """Hyperbolic tangent.
+
+        topi.tanh(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.sigmoid)
+def sigmoid(x: Any) -> te.Tensor:
+    """1 / (1 + exp(-x)).
+
+        topi.sigmoid(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.erf)
+def erf(x: Any) -> te.Tensor:
+    """Error function.
+
+        topi.erf(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.floor)
+def floor(x: Any) -> te.Tensor:
+    """The greatest integer not above x.
+
+        topi.floor(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.ceil)
+def ceil(x: Any) -> te.Tensor:
+    """The least integer not below x.
+
+        topi.ceil(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.round)
+def round(x: Any) -> te.Tensor:
+    """The nearest integer, ties to even.
+
+        topi.round(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.trunc)
+def trunc(x: Any) -> te.Tensor:
+    """x without its fraction.
+
+        topi.trunc(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.isnan)
+def isnan(x: Any) -> te.Tensor:
+    """Whether x is not a number, as bool.
+
+        topi.isnan(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape, of bool, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.isinf)
+def isinf(x: Any) -> te.Tensor:
+    """Whether x is infinite, as bool.
+
+        topi.isinf(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape, of bool, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.isfinite)
+def isfinite(x: Any) -> te.Tensor:
+    """Whether x is neither infinite nor NaN, as bool.
+
+        topi.isfinite(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape, of bool, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
 
 
 def _number(name: str, x: Any) -> te.Tensor:

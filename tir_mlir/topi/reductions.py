@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
@@ -24,6 +25,9 @@ from tir_mlir.topi.operands import (
 from tir_mlir.topi.sizes import total
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "variance"]
+
+
+Reducing = TypeVar("Reducing", bound=Callable[..., te.Tensor])
 
 
 def reduced_shape(shape: Sequence[Any], axes: Sequence[int], keepdims: bool) -> tuple[Any, ...]:
@@ -68,28 +72,50 @@ def narrow(x: te.Tensor, dtype: str) -> te.Tensor:
     return x if x.dtype == dtype else te.compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast")
 
 
-def _reduction(name: str, reducer: Any, doc: str, adds: bool) -> Any:
-    def operator(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-        x = tensor(name, "data", data)
-        if x.dtype == "bool":
-            raise refuse(name, f"{described('data', x)} is of bool", 'use all or any, or cast: astype(data, "int32")')
-        dtype = wide_type(x.dtype) if adds else x.dtype
-        return narrow(reduced(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
+def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
+    """Make a declaration a reduction over axes. adds: float16 and bfloat16 are combined in float32."""
 
-    operator.__name__ = operator.__qualname__ = name
-    wide = " float16 and bfloat16 are combined in float32." if adds else ""
-    operator.__doc__ = f"""{doc} over some axes.
+    def made(declared: Reducing) -> Reducing:
+        name = declared.__name__
 
-        topi.{name}(data, axis=1)     # (n, m) -> (n,)
+        @functools.wraps(declared)
+        def operator(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+            x = tensor(name, "data", data)
+            if x.dtype == "bool":
+                fix = 'use all or any, or cast: astype(data, "int32")'
+                raise refuse(name, f"{described('data', x)} is of bool", fix)
+            dtype = wide_type(x.dtype) if adds else x.dtype
+            return narrow(reduced(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
 
-    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape ();
-    keepdims: keep the axes with size 1.{wide} Errors: GraphError for bool; fix: `all`, `any` or a cast.
+        return operator  # pyright: ignore[reportReturnType]
+
+    return made
+
+
+@_reduction(te.sum, True)
+def sum(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Sum over some axes.
+
+        topi.sum(data, axis=1)     # (n, m) -> (n,)
+
+    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape
+    (); keepdims: keep the axes with size 1. float16 and bfloat16 are combined in float32. Errors: GraphError for
+    bool; fix: `all`, `any` or a cast.
     """
-    return operator
+    ...
 
 
-sum = _reduction("sum", te.sum, "Sum", True)
-prod = _reduction("prod", te.prod, "Product", True)
+@_reduction(te.prod, True)
+def prod(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Product over some axes.
+
+        topi.prod(data, axis=1)     # (n, m) -> (n,)
+
+    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape
+    (); keepdims: keep the axes with size 1. float16 and bfloat16 are combined in float32. Errors: GraphError for
+    bool; fix: `all`, `any` or a cast.
+    """
+    ...
 
 
 def _extremum(name: str, better: te.Reducer, bound: Any, end: float) -> te.Reducer:
@@ -100,8 +126,31 @@ def _extremum(name: str, better: te.Reducer, bound: Any, end: float) -> te.Reduc
 
 MAX = _extremum("max", te.max, te.min_value, -math.inf)
 MIN = _extremum("min", te.min, te.max_value, math.inf)
-max = _reduction("max", MAX, "Maximum, NaN if there is one,", False)
-min = _reduction("min", MIN, "Minimum, NaN if there is one,", False)
+
+
+@_reduction(MAX, False)
+def max(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Maximum, NaN if there is one, over some axes.
+
+        topi.max(data, axis=1)     # (n, m) -> (n,)
+
+    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape
+    (); keepdims: keep the axes with size 1. Errors: GraphError for bool; fix: `all`, `any` or a cast.
+    """
+    ...
+
+
+@_reduction(MIN, False)
+def min(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
+    """Minimum, NaN if there is one, over some axes.
+
+        topi.min(data, axis=1)     # (n, m) -> (n,)
+
+    data: numbers of any shape -> the same type; axis: one, several or None for all, which makes a tensor of shape
+    (); keepdims: keep the axes with size 1. Errors: GraphError for bool; fix: `all`, `any` or a cast.
+    """
+    ...
+
 
 _ALL = te.comm_reducer(lambda a, b: te.all(a, b), lambda t: t_call("bool", True), name="all")
 _ANY = te.comm_reducer(lambda a, b: te.any(a, b), lambda t: t_call("bool", False), name="any")

@@ -5,13 +5,14 @@ They are computed in float64, whose rounding is far below that of float32.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.elementwise import mapped
+from tir_mlir.topi.elementwise import Unary, mapped
 from tir_mlir.topi.operands import as_type, floats
 
 __all__ = ["digamma", "erfc", "erfinv", "lgamma"]
@@ -21,14 +22,21 @@ STEPS = 7
 """The argument of the asymptotic series is made this much larger."""
 
 
-def _in_wide(name: str, function: Callable[[Any], Any], doc: str) -> Any:
-    def operator(x: Any) -> te.Tensor:
-        operand = floats(name, "x", x)
-        return mapped(name, operand, lambda v: as_type(function(as_type(v, operand.dtype, WIDE)), WIDE, operand.dtype))
+def _in_wide(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
+    """Make a declaration the function of every element of a tensor of floats, computed in float64."""
 
-    operator.__name__ = operator.__qualname__ = name
-    operator.__doc__ = doc
-    return operator
+    def made(declared: Unary) -> Unary:
+        name = declared.__name__
+
+        @functools.wraps(declared)
+        def operator(x: Any) -> te.Tensor:
+            operand = floats(name, "x", x)
+            dtype = operand.dtype
+            return mapped(name, operand, lambda v: as_type(function(as_type(v, dtype, WIDE)), WIDE, dtype))
+
+        return operator  # pyright: ignore[reportReturnType]
+
+    return made
 
 
 def _number(value: float) -> te.Expr:
@@ -140,6 +148,19 @@ def erfinv(x: Any) -> te.Tensor:
     return te.compute(x.shape, lambda *i: as_type(_erfinv_ends(wide(*i), y(*i)), WIDE, operand.dtype), name="T_erfinv")
 
 
-lgamma = _in_wide("lgamma", _log_gamma, "The logarithm of the absolute value of the gamma function. Of floats.")
-digamma = _in_wide("digamma", _digamma, "The derivative of the logarithm of the gamma function. Of floats.")
-erfc = _in_wide("erfc", _erfc, "1 - erf(x), also where erf(x) is near 1. Of floats.")
+@_in_wide(_log_gamma)
+def lgamma(x: Any) -> te.Tensor:
+    """The logarithm of the absolute value of the gamma function. Of floats."""
+    ...
+
+
+@_in_wide(_digamma)
+def digamma(x: Any) -> te.Tensor:
+    """The derivative of the logarithm of the gamma function. Of floats."""
+    ...
+
+
+@_in_wide(_erfc)
+def erfc(x: Any) -> te.Tensor:
+    """1 - erf(x), also where erf(x) is near 1. Of floats."""
+    ...
