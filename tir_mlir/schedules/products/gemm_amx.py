@@ -12,10 +12,11 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
 from tir_mlir.schedules.products.contraction import Contraction
 from tir_mlir.schedules.products.grouped_packing import (
+    copy_groups,
     copy_operand,
     is_copy,
     lay_out,
-    pack_groups,
+    lay_out_groups,
     pack_rows,
     vectorize_rows,
 )
@@ -115,7 +116,7 @@ class TileGemm:
         if rhs is not None:
             if batch:
                 sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
-            pack_groups(sch, rhs, what, self.width, unit.group, self.threads)
+            lay_out_groups(sch, rhs, what, self.width, unit.group)
         self._copy_rows(lhs, i_b)
         tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
         for tiles in (tiles_of_a, tiles_of_b):
@@ -124,6 +125,8 @@ class TileGemm:
         zeros = sch.decompose_reduction(self.block, k_0)
         sch.tensorize(tile, unit.name)
         self._tensorize_copies(zeros, tiles_of_a, tiles_of_b, sums)
+        if rhs is not None:
+            copy_groups(sch, rhs, what, self.width, unit.group, self.threads)
         if self.threads > 1:
             sch.parallel(j_0 if self.shares_panels else i_b)
 
@@ -156,9 +159,12 @@ class TileGemm:
         return write_back
 
     def _vectorize_rows(self, write_back: Any) -> None:
-        """Vectorize the copy of a block of sums along its rows, a tile wide."""
+        """Vectorize the copy of a block of sums along its rows, a tile wide; without a loop, in which LLVM would call
+        memcpy, after which it configures the tiles again."""
         *_, row = self.sch.get_loops(write_back)
-        self.sch.vectorize(self.sch.split(row, [None, SIDE])[1])
+        tiles, row = self.sch.split(row, [None, SIDE])
+        self.sch.unroll(tiles)
+        self.sch.vectorize(row)
 
     def _left_copy(self) -> Any:
         """The block that copies the left operand; None if it is read in place."""

@@ -115,7 +115,7 @@ def dot_gemm(
     sharing = 1 if plan.by_columns else threads
     pack_rows(sch, lhs, what, dot.group, threads if plan.by_columns else 1)
     if rhs is not None:
-        pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing, filled=True)
+        pack_groups(sch, rhs, what, plan.vectors * dot.lanes, dot.group, sharing)
     if sums is not None:
         _sum_columns(sch, sums, plan, dot, sharing)
     sch.unroll(i_2)

@@ -71,30 +71,40 @@ def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads
         sch.parallel(rows)
 
 
-def pack_groups(
-    sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int, filled: bool = False
-) -> None:
-    """Lay out the right operand in panels of `width` columns; within a panel, by groups of the reduction.
+def pack_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+    """Pack the right operand into panels of `width` columns; within a panel, by groups of the reduction."""
+    lay_out_groups(sch, packed, what, width, group)
+    copy_groups(sch, packed, what, width, group, threads)
 
-    filled: whether zeros are written first, if it is padded: a copy without conditions is interleaved in registers.
-    """
+
+def lay_out_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int) -> None:
+    """Lay out the copy of the right operand in panels."""
     n, k = what.n, what.k
     lay_out(
         sch, packed, what.right, what, lambda pos: (pos(n) // width, pos(k) // group, pos(n) % width, pos(k) % group)
     )  # fmt: skip
-    depth = len(what.right.axes)
+
+
+def copy_groups(sch: Schedule, packed: Any, what: Contraction, width: int, group: int, threads: int) -> None:
+    """Copy the right operand into its panels, in the order of its memory.
+
+    Zeros are written first, if it is padded: a copy without conditions is interleaved in registers.
+    """
+    n, k, depth = what.n, what.k, len(what.right.axes)
     first = sch.get_loops(packed)[-depth]
-    if filled and sch.can_decompose_padding(packed, first):
+    if sch.can_decompose_padding(packed, first):
         _fill(sch, sch.decompose_padding(packed, first), what, width, group, threads)
     loops = dict(zip(what.right.axes, sch.get_loops(packed)[-depth:], strict=True))
     j_0, j_1 = sch.split(loops[n], [None, width])
     k_0, k_1 = sch.split(loops[k], [None, group])
-    sch.reorder(j_0, k_0, k_1, j_1)
+    in_rows = what.right.axes[-1] == n
+    first, second = (k_0, j_0) if in_rows else (j_0, k_0)
+    sch.reorder(first, second, k_1, j_1)
     sch.unroll(k_1)  # the rows of a group, interleaved in registers
-    if what.right.axes[-1] == n or _is_full(what, n, width):
+    if in_rows or _is_full(what, n, width):
         sch.vectorize(j_1)
     if threads > 1:
-        sch.parallel(j_0)
+        sch.parallel(first)
 
 
 def _fill(sch: Schedule, zeros: Any, what: Contraction, width: int, group: int, threads: int) -> None:
