@@ -17,16 +17,24 @@ if TYPE_CHECKING:
     from tir_mlir.tune.models.tune_model import tune_model as tune_model
     from tir_mlir.tune.records.database import Database as Database
     from tir_mlir.tune.records.record import Record as Record
+    from tir_mlir.tune.records.record import subject as subject
     from tir_mlir.tune.search.best import Best as Best
     from tir_mlir.tune.search.tune_entry import tune as tune
+    from tir_mlir.tune.spaces.deciders import Defaults as Defaults
+    from tir_mlir.tune.spaces.deciders import Fixed as Fixed
+    from tir_mlir.tune.spaces.deciders import Recording as Recording
 
 _HOME: dict[str, str] = {
     "Best": "tir_mlir.tune.search.best",
     "BestOfModel": "tir_mlir.tune.models.best_model",
     "Database": "tir_mlir.tune.records.database",
+    "Defaults": "tir_mlir.tune.spaces.deciders",
+    "Fixed": "tir_mlir.tune.spaces.deciders",
     "Record": "tir_mlir.tune.records.record",
+    "Recording": "tir_mlir.tune.spaces.deciders",
     "TuneError": "tir_mlir.dialect.diagnostics",
     "TuneWarning": "tir_mlir.dialect.diagnostics",
+    "subject": "tir_mlir.tune.records.record",
     "tune": "tir_mlir.tune.search.tune_entry",
     "tune_model": "tir_mlir.tune.models.tune_model",
 }
