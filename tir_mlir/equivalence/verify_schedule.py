@@ -45,6 +45,7 @@ from tir_mlir.equivalence.compare import Comparison, compare
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import signatures
+from tir_mlir.runtime.progress import followed, stage
 
 FULL_WORK = 1 << 24
 """Up to this many iterations "auto" runs at full size."""
@@ -86,15 +87,18 @@ def verify_schedule(
     """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
         raise ValueError(f'sizes must be "auto", "full" or "scaled", not {short_repr(sizes)}')
-    with entered():
+    with entered(), followed(f"verification of {', '.join(func.name for func in funcs(original))}"):
         work = max(_work(m) for m in (original, scheduled.module))
         if sizes == "full" or (sizes == "auto" and work <= way.full_work):
-            return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
-        result = _scaled(original, scheduled, replay, seed, way)
+            with stage("at full size"):
+                return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
+        with stage("at smaller sizes"):
+            result = _scaled(original, scheduled, replay, seed, way)
         if isinstance(result, Result):
             return result
         if sizes == "auto" and work <= way.tried_work:
-            return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
+            with stage("at full size"):
+                return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
         raise NotChecked(
             f"the program cannot be checked at smaller sizes: {result}."
             f' verify("full") runs it at its own sizes, about {work:.0e} iterations'

@@ -20,6 +20,7 @@ from tir_mlir.graph.memory import places
 from tir_mlir.graph.memory.calls_in_place import marked
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.memory.places import is_view
+from tir_mlir.runtime import progress
 
 PART = "part"
 MOST_WORK = 1 << 31
@@ -115,14 +116,19 @@ class ByParts:
         """The result. Errors: NotChecked where parts differ that are not the whole, which is too large to run."""
         start = time.perf_counter()
         original, transformed = self.sides
-        others = original.named()
-        for name, (value, type_) in transformed.named().items():
+        others, named = original.named(), transformed.named()
+        task = progress.current()
+        if task is not None:
+            task.expect(len(named) + 1, "parts")
+        for name, (value, type_) in named.items():
             if name in others and others[name][1] == type_:
                 outcome = self._compared([others[name][0]], [value])
                 if isinstance(outcome, Result) and outcome.equal:
                     original.known[others[name][0]] = transformed.known[value] = f"value {name}"
                 elif not self.differing:
                     self.differing = name
+            if task is not None:
+                task.done += 1
         outcome = self._compared(original.func.outputs, transformed.func.outputs)
         if not isinstance(outcome, Result):
             raise NotChecked(f"the graphs cannot be compared part by part: {outcome}")

@@ -19,6 +19,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.graph.whole_program import calls_only, weight_types
+from tir_mlir.runtime.progress import followed, stage
 
 
 def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
@@ -30,6 +31,11 @@ def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     name. Errors: GraphError for packed functions, and if a weight is rounded in one of them only; NotChecked for what
     has no exact semantics, and for large graphs of which a part differs.
     """
+    with followed(f"verification of {transformed.name}"), stage("comparison"):
+        return _verified(original, transformed, seed)
+
+
+def _verified(original: Graph, transformed: Graph, seed: int) -> Result:
     _refuse_rounded(original, transformed)
     if (changed := _other_weight(original, transformed)) is not None:
         return Result(

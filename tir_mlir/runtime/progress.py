@@ -1,7 +1,8 @@
-"""What a build tells while it runs: a line on a terminal after two seconds, and log records of `tir_mlir`.
+"""What builds, imports, exports and verifications tell while they run: a line on a terminal after two seconds, and log
+records of `tir_mlir`.
 
-The line is on stderr if that is a terminal, and gone when the build ends; TIR_PROGRESS=0 turns it off. Programs get the
-logger `tir_mlir`: INFO for each stage, DEBUG for each function.
+The line is on stderr if that is a terminal, and gone at the end; TIR_PROGRESS=0 turns it off. Programs get the logger
+`tir_mlir`: INFO for each stage and each candidate of a search, DEBUG for each function.
 """
 
 from __future__ import annotations
@@ -43,9 +44,11 @@ class Build:
         self.functions: list[Done] = []
         self.count = self.done = 0
         """Functions of the stage, and how many of them are done."""
+        self.unit = "functions"
 
-    def expect(self, count: int) -> None:
-        """So many functions come."""
+    def expect(self, count: int, unit: str = "functions") -> None:
+        """So many functions come, or other units."""
+        self.unit = unit
         if self.done == self.count:
             self.count = self.done = 0
         self.count += count
@@ -55,7 +58,7 @@ class Build:
         self.functions.append(done)
         self.done += 1
         how = "from the cache" if done.cached else f"{done.seconds:.3f} s"
-        _log("DEBUG", "%s: %s %s: %s", self.title, done.kind, done.label, how)
+        log("DEBUG", "%s: %s %s: %s", self.title, done.kind, done.label, how)
 
 
 class _Elsewhere(threading.local):
@@ -69,15 +72,16 @@ elsewhere = _Elsewhere()
 
 
 @contextmanager
-def followed(title: str) -> Iterator[Build]:
-    """Follow what is done inside, unless it is part of a build that is followed. title: "build of main"."""
+def followed(title: str, shown: bool = True) -> Iterator[Build]:
+    """Follow what is done inside, unless it is part of a build that is followed. title: "build of main". shown: False
+    where something else is shown on the terminal."""
     outer = _BUILD.get()
     if outer is not None:
         yield outer
         return
     build = Build(title)
     token = _BUILD.set(build)
-    line = _Line(build) if _is_shown() else None
+    line = _Line(build) if shown and _is_shown() else None
     try:
         yield build
     finally:
@@ -102,10 +106,22 @@ def leave_stage(stage: str, seconds: float, cpu_seconds: float) -> None:
     """A stage ends, after wall and CPU seconds."""
     build = _BUILD.get()
     title = "build" if build is None else build.title
-    _log("INFO", "%s: %s: %.3f s, %.3f s CPU", title, stage, seconds, cpu_seconds)
+    log("INFO", "%s: %s: %.3f s, %.3f s CPU", title, stage, seconds, cpu_seconds)
 
 
-def _log(level: str, message: str, *args: Any) -> None:
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """A stage of what is followed."""
+    enter_stage(name)
+    start, cpu = time.perf_counter(), time.process_time()
+    try:
+        yield
+    finally:
+        leave_stage(name, time.perf_counter() - start, time.process_time() - cpu)
+
+
+def log(level: str, message: str, *args: Any) -> None:
+    """A record of the logger `tir_mlir`, if somebody listens."""
     logging = sys.modules.get("logging")  # not imported by any part of the program: nobody listens
     if logging is not None:
         logger = logging.getLogger("tir_mlir")
@@ -159,7 +175,7 @@ class _Line:
             line = bar.add_task(build.title, total=None, functions="", seconds=PATIENCE)
             while not self._ended.wait(0.1):
                 count, done = build.count, min(build.done, build.count)
-                told = f"{done} of {count} functions" if count else ""
+                told = f"{done} of {count} {build.unit}" if count else ""
                 stage = f"{build.title}: {build.stage}".removesuffix(": ")
                 seconds = time.monotonic() - self._start
                 bar.update(

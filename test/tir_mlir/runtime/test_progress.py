@@ -77,3 +77,13 @@ def test_a_part_of_a_build_is_told_as_the_build():
     with progress.followed("build of net") as whole, progress.followed("build of part") as part:
         assert part is whole and part.title == "build of net"
     assert progress.current() is None
+
+
+def test_verifications_tell_their_stages(caplog):
+    from tir_mlir import Schedule
+    from tir_mlir.examples.matmul import matmul
+
+    with caplog.at_level(logging.INFO, "tir_mlir"):
+        assert Schedule(matmul(8, 8, 8)).verify()
+    told = [record.getMessage() for record in caplog.records]
+    assert [text for text in told if text.startswith("verification of main: at full size: ")]

@@ -24,6 +24,7 @@ from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.progress import followed, stage
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
 from tir_mlir.target import Target
@@ -41,6 +42,19 @@ def export_model(
     libs: Sequence[str | Path],
 ) -> list[Path]:
     """Write the files of a model to a folder, see `Model.export`. Raises BuildError."""
+    with followed(f"export of {graph.name}"):
+        return _exported(graph, plan, weights, folder, name, target, libs)
+
+
+def _exported(
+    graph: Graph,
+    plan: Plan,
+    weights: np.ndarray,
+    folder: str | Path,
+    name: str | None,
+    target: Target | str,
+    libs: Sequence[str | Path],
+) -> list[Path]:
     out_dir = Path(folder)
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
@@ -49,7 +63,7 @@ def export_model(
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
         c_tools.require("model.export")
-    with entered():
+    with stage("whole program"), entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -66,8 +80,10 @@ def export_model(
         out_dir / f"{name}.c": model.loader().encode(),
         out_dir / "example.c": model.example().encode(),
     }
-    files.write_whole(written)
-    binaries = _library(library, model, out_dir) if for_host else library.export(out_dir / f"{kernels}.o", kernels)
+    with stage("files"):
+        files.write_whole(written)
+    with stage("code"):
+        binaries = _library(library, model, out_dir) if for_host else library.export(out_dir / f"{kernels}.o", kernels)
     return [*written, *binaries]
 
 

@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from tir_mlir.runtime.progress import followed
 from tir_mlir.tune.report.table import duration
 
 SHOWN = 5
@@ -133,7 +134,7 @@ def listener_of(
     if progress is False:
         yield silent()
     elif progress is True:
-        with live() as listener:
+        with live() as listener, followed("search", shown=False):
             yield listener
     else:
         yield progress

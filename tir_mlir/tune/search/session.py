@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.runtime.progress import log
 from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger
@@ -229,7 +230,12 @@ class Session:
         self.proposals.tell(candidate, score)
         self.ledger.finish(candidate.number, score, as_attribute(result))
         self._record(candidate, result)
+        self._tell(result)
+
+    def _tell(self, result: TrialResult) -> None:
+        """Say how a candidate ended."""
         self.listener.tested(result, self.best)
+        log("INFO", "search: %s", result)
 
     def _learn(self) -> None:
         """Take in the trials that other runs and other processes finished, and how many run elsewhere."""
@@ -243,7 +249,7 @@ class Session:
             if result is not None and result.status != REPEATED:
                 self.results.append(result)
                 self.proposals.learn(trial)
-                self.listener.tested(result, self.best)
+                self._tell(result)
 
 
 def as_attribute(result: TrialResult) -> dict[str, Any]:

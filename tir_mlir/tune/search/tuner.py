@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError, TuneError, TuneWarning, short_repr
 from tir_mlir.dialect.ir import held_module
+from tir_mlir.runtime.progress import log
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info
 from tir_mlir.script.module import IRModule, module_text
@@ -133,7 +134,7 @@ class Tuner:
         """Open the ledger, take up what earlier runs left, and compute what candidates are compared with."""
         options = self.options
         self.listener.begin(", ".join(IRModule(held_module(self.program)).prim_funcs), options.trials)
-        self.listener.phase("reference")
+        self._phase("reference")
         _ = self.defaults  # errors of the space and of the storage are told before anything is built
         ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
         with ledger.closed_by_errors():
@@ -142,7 +143,7 @@ class Tuner:
             ledger.publish(SETTINGS, self.settings.as_json())
         proposals = Proposals(self.program, self.space, sampler_of(options.sampler, options.seed), options.seed)
         session = self._session(proposals, ledger)
-        self.listener.phase("search")
+        self._phase("search")
         session.resume()
         self._first(proposals)
         return session
@@ -280,8 +281,13 @@ class Tuner:
         """Seconds of what others have for this program, where it is one that they know."""
         if isinstance(self.target, CUDA) or not self.target.runs_here or self.options.ssh:
             return {}
-        self.listener.phase("other libraries")
+        self._phase("other libraries")
         return matmul_seconds(self.program, self.options.threads or self.target.cores)
+
+    def _phase(self, text: str) -> None:
+        """Say what the search does now."""
+        self.listener.phase(text)
+        log("INFO", "search: %s", text)
 
     def _notes(self, session: Session, winner: Candidate) -> list[str]:
         notes = []
@@ -304,7 +310,7 @@ class Tuner:
 
     def _finals(self, candidates: list[Candidate], interrupted: bool) -> Finals:
         """The finals; after Ctrl-C they run as well, and a second one skips them."""
-        self.listener.phase("finals: a second Ctrl-C skips them" if interrupted else "finals")
+        self._phase("finals: a second Ctrl-C skips them" if interrupted else "finals")
         try:
             return finals(candidates, self.baseline, self.lab, ROUNDS)
         except KeyboardInterrupt:

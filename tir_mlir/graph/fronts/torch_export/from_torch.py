@@ -21,7 +21,7 @@ from tir_mlir.graph.fronts.torch_export.export_model import apart, exported, in_
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.graph.units.expected_work import start_workers
-from tir_mlir.runtime.progress import followed
+from tir_mlir.runtime.progress import followed, stage
 
 
 def from_torch(
@@ -75,9 +75,12 @@ def from_torch(
 
     def imported() -> Any:
         start_workers(given_model.number_of_operators(module))  # its build follows
-        program, names, from_two = exported(module, example_inputs, example_kwargs, shapes)
-        decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
-        return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
+        with stage("torch.export"):
+            program, names, from_two = exported(module, example_inputs, example_kwargs, shapes)
+        with stage("decomposition"):
+            decomposed = in_known_operators(program, {*translations(), *aten_complex.TABLE, *user_ops})
+        with stage("translation"):
+            return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
     with followed("import of a model"):
         if not cache or user_ops or foreign_operators():
