@@ -55,6 +55,36 @@ def case(*operands, outputs=1, since=1, until=10**6, **attrs):
     return Case(operands, attrs, outputs, since, until)
 
 
+def _recurrent(gates):
+    """Layers of 3 inputs and a state of 5: every option, lengths of sequences, first states, both directions."""
+    lstm, outputs = gates == 4, 3 if gates == 4 else 2
+    own = {1: ("RNN",), 3: ("GRU",), 4: ("LSTM",)}[gates]
+
+    def layer(*more, steps=4, directions=1, biases=True, outputs=outputs, **attrs):
+        sizes = [(directions, gates * 5, 3), (directions, gates * 5, 5)] + [(directions, gates * 10)] * biases
+        more = () if not biases else more
+        return case(f(steps, 2, 3), *(f(*s) for s in sizes), *more, outputs=outputs, hidden_size=5, **attrs)
+
+    def states(directions):
+        return [f(directions, 2, 5) for _ in range(1 + lstm)]
+
+    given = k([2, 4], "int32")
+    options = [{}, {"clip": 0.4}, {"direction": "reverse"}]
+    options += (
+        [{"activations": ["Relu"]}, {"activations": ["Affine"], "activation_alpha": [0.5], "activation_beta": [0.1]}]
+        if own == ("RNN",)
+        else []
+    )
+    options += [{"linear_before_reset": 1}, {"linear_before_reset": 1, "clip": 0.3}] if own == ("GRU",) else []
+    options += [{"input_forget": 1}, {"activations": ["HardSigmoid", "Softsign", "Relu"]}] if lstm else []
+    cases = [layer(**o) for o in options]
+    cases += [layer(None, *states(1)), layer(given, *states(1)), layer(given, direction="reverse"), layer(steps=1)]
+    cases += [layer(given, *states(2), directions=2, direction="bidirectional"), layer(biases=False, outputs=1)]
+    cases += [layer(None, *states(1), f(1, 15)), layer(given, *states(1), f(1, 15), clip=0.5)] if lstm else []
+    batched = f(2, 4, 3), f(1, gates * 5, 3), f(1, gates * 5, 5)
+    return [*cases, case(*batched, outputs=1, hidden_size=5, layout=1, since=14)]
+
+
 X, Y = f(2, 3, 4), f(2, 3, 4)
 IMAGE = f(2, 4, 6, 7)
 UNARY = (
@@ -187,7 +217,14 @@ CASES: dict[str, list[Case]] = {
     "Unique": [case(i(6), outputs=4)],
     "NonZero": [case(i(2, 3, high=2))],
     "Compress": [case(X, k([True, False, True]), axis=1), case(X, b(3), axis=1)],
-    "NonMaxSuppression": [case(p(1, 6, 4), p(1, 2, 6), k([2]), k([0.5], "float32"), k([0.1], "float32"))],
+    "NonMaxSuppression": [
+        case(p(1, 6, 4), p(1, 2, 6), k([2]), k([0.5]), k([0.1])),
+        case(p(2, 9, 4), i(2, 3, 9).astype("f4"), k([4]), k([0.2]), k([0.5])),
+        case(p(2, 9, 4), p(2, 1, 9), k([9]), k([0.4]), center_point_box=1),
+        case(p(1, 9, 4), p(1, 2, 9), np.array([3]), np.array([0.3], "f4"), np.array([0.4], "f4")),
+        case(np.zeros((1, 4, 4), "f4"), p(1, 1, 4), k([3]), k([0.0])),
+        case(p(1, 5, 4), p(1, 1, 5)), case(p(1, 5, 4), p(1, 1, 5), k([3]), k([0.5]), k([2.0])),
+    ],
     "Reshape": [case(X, k([4, -1])), case(X, k([0, 0, 2, 2])), case(f(0, 3), k([3, 0]), allowzero=1, since=14)],
     "Flatten": [case(X), case(X, axis=2), case(X, axis=0)],
     "Transpose": [case(X), case(X, perm=[1, 0, 2])],
@@ -257,14 +294,7 @@ CASES: dict[str, list[Case]] = {
     "Col2Im": [case(f(1, 5, 5), k([5, 5]), k([1, 5])), case(f(1, 8, 9), k([4, 4]), k([2, 2])),
         case(f(1, 9, 4), k([6, 6]), k([3, 3]), strides=[3, 3])],
     "CenterCropPad": [case(f(5, 4), k([3, 6])), case(f(5, 4, 3), k([3, 6]), axes=[0, 1])],
-    "RNN": [case(f(4, 2, 3), f(1, 5, 3), f(1, 5, 5), f(1, 10), outputs=2, hidden_size=5)],
-    "GRU": [case(f(4, 2, 3), f(1, 15, 3), f(1, 15, 5), f(1, 30), outputs=2, hidden_size=5, **g) for g in ({},
-        {"linear_before_reset": 1})]
-    + [case(f(4, 2, 3), f(1, 15, 3), f(1, 15, 5), outputs=1, hidden_size=5)],
-    "LSTM": [case(f(4, 2, 3), f(1, 20, 3), f(1, 20, 5), f(1, 40), outputs=3, hidden_size=5),
-             case(f(4, 2, 3), f(1, 20, 3), f(1, 20, 5), f(1, 40), None, f(1, 2, 5), f(1, 2, 5), f(1, 15), outputs=3,
-                 hidden_size=5),
-             case(f(2, 4, 3), f(1, 20, 3), f(1, 20, 5), outputs=1, hidden_size=5, layout=1, since=14)],
+    **{name: _recurrent(gates) for name, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))},
     "BlackmanWindow": [case(k(10)), case(k(9), periodic=0)],
     "HannWindow": [case(k(10))],
     "HammingWindow": [case(k(10), periodic=0)],

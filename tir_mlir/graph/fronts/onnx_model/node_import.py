@@ -274,12 +274,10 @@ def identifier(name: str) -> str:
 
 
 _RANDOM = "it draws random numbers, and a graph has none\n  fix: make them an input of the model"
-_SIZE = "its result has a size that depends on data\n  fix: export the model with a mask, and Where"
 _TEXT = "it is of strings, and graphs are of numbers\n  fix: leave the strings out"
 _OPTIONAL = "an optional is no tensor\n  fix: export the model with the tensor itself"
 _REASONS = {
     r"Random\w+|Multinomial|Bernoulli": _RANDOM,
-    "NonMaxSuppression": _SIZE,
     r"String\w+|RegexFullMatch|TfIdfVectorizer": _TEXT,
     r"Optional\w*": _OPTIONAL,
 }

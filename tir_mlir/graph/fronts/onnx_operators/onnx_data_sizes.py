@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.graph.fronts.data_sizes import coordinates, places_of, unique
@@ -52,3 +54,90 @@ def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int
     once, places, groups, counts = unique(e, values, _fresh(e))
     zeros = e.broadcast(e.constant(0, "int64"), groups.shape)
     return [once, e.op("take", order, places, axis=0), e.op("index_put", zeros, order, groups), counts]
+
+
+@onnx_op("NonMaxSuppression")
+def suppressed(
+    e: OnnxEmitter,
+    boxes: Any,
+    scores: Any,
+    most: Any = None,
+    overlap: Any = None,
+    least: Any = None,
+    center_point_box: int = 0,
+) -> Any:
+    """boxes (n, m, 4), scores (n, classes, m) -> int64 (count, 3): batch, class and box of those that are kept.
+
+    A loop takes, for all batches and classes at once, the box of the best score that is left (of equal ones the first),
+    and drops those that overlap it by more than a part. `most` of a class; scores above `least` only.
+    """
+    boxes, scores = e.value(boxes), e.value(scores)
+    batches, classes, count = (static(n, "a size of the scores of a NonMaxSuppression") for n in scores.shape)
+    known = most is None or isinstance(most, np.ndarray)
+    slots = min(0 if most is None else int(e.known(most, "")[0]), count) if known else count
+    if min(slots, batches, classes) <= 0:
+        return np.zeros((0, 3), "int64")
+    alive = e.reshape(scores, (batches * classes, count))
+    lowest = e.constant(-np.inf, scores.dtype)
+    if least is not None:
+        alive = e.op("where", e.op("greater", alive, e.reshape(e.value(least), ())), alive, lowest)
+    limit = e.constant(0, scores.dtype) if overlap is None else e.reshape(e.cast(e.value(overlap), scores.dtype), ())
+    corners, areas = _corners(e, boxes, bool(center_point_box))
+    rows = e.constant(np.repeat(np.arange(batches), classes), "int64")
+    corners, areas = ([e.op("take", x, rows, axis=0) for x in xs] for xs in (corners, [areas]))
+    columns, places = e.constant(np.arange(slots)[None], "int64"), e.constant(np.arange(count)[None], "int64")
+
+    def turn(region: Any, number: Any, alive: Any, kept: Any) -> list[Any]:
+        inner = OnnxEmitter(region, e.opset)
+        best = inner.op("argmax", alive, axis=1, keepdims=True, dtype="int64")
+        there = inner.op("greater", inner.op("max", alive, axis=[1], keepdims=True), lowest)
+        taken = inner.op("equal", places, best)
+        over = inner.op("greater", _overlap(inner, corners, areas[0], best), limit)
+        gone = inner.op("logical_and", inner.op("logical_or", taken, over), there)
+        alive = inner.op("where", gone, lowest, alive)
+        here = inner.op("logical_and", inner.op("equal", columns, number), there)
+        left = inner.op("any", inner.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
+        return [left, alive, inner.op("where", here, best, kept)]
+
+    none = e.broadcast(e.constant(-1, "int64"), (batches * classes, slots))
+    steps = slots if known else e.reshape(e.value(most), ())
+    start = e.op("any", e.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
+    _, kept = e.builder.loop(turn, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv")
+    found = places_of(e, e.binary("greater_equal", kept, 0, "int64"), _fresh(e))
+    batch, of_class, _ = coordinates(e, found, [batches, classes, slots])
+    box = e.op("take", e.op("reshape", kept, shape=(-1,)), found, axis=0)
+    return e.op("stack", batch, of_class, box, axis=1)
+
+
+def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any]:
+    """Boxes (n, m, 4) -> [top, left, bottom, right] and the area of each, (n, m)."""
+    parts = [e.reshape(e.slice(boxes, 2, n, n + 1), boxes.shape[:2]) for n in range(4)]
+    if centered:
+        (x, y, width, height), half = parts, e.constant(2, boxes.dtype)
+        spans = [(at, e.op("divide", size, half)) for at, size in ((y, height), (x, width))]
+        low = [e.op("subtract", at, size) for at, size in spans]
+        high = [e.op("add", at, size) for at, size in spans]
+    else:
+        low = [e.op("minimum", parts[n], parts[n + 2]) for n in (0, 1)]
+        high = [e.op("maximum", parts[n], parts[n + 2]) for n in (0, 1)]
+    sides = [e.op("subtract", h, b) for b, h in zip(low, high, strict=True)]
+    return [*low, *high], e.op("multiply", *sides)
+
+
+def _overlap(e: OnnxEmitter, corners: list[Any], areas: Any, best: Any) -> Any:
+    """How much of each box and the best of its row together both have, (rows, m); 0 for boxes without an area."""
+    zero = e.constant(0, areas.dtype)
+    top, left, bottom, right = corners
+    own = [e.op("gather_elements", x, best, axis=1) for x in (*corners, areas)]
+    sides = [
+        e.op("subtract", e.op("minimum", high, own_high), e.op("maximum", low, own_low))
+        for low, high, own_low, own_high in ((top, bottom, own[0], own[2]), (left, right, own[1], own[3]))
+    ]
+    common = e.op("multiply", *(e.op("maximum", side, zero) for side in sides))
+    together = e.op("subtract", e.op("add", areas, own[4]), common)
+    whole = [e.op("greater", x, zero) for x in (areas, own[4], common, together)]
+    proper = whole[0]
+    for other in whole[1:]:
+        proper = e.op("logical_and", proper, other)
+    part = e.op("divide", common, e.op("where", proper, together, e.constant(1, areas.dtype)))
+    return e.op("where", proper, part, e.constant(-1, areas.dtype))
