@@ -20,6 +20,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model.from_onnx import InputValuesNeeded, OnnxImporter
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import STANDS_FOR
 
 __all__ = ["TirBackend", "TirModel", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -115,15 +116,13 @@ def _bytes(x: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    """An input as models take it: bfloat16 as its bits, integers of 4 bits in bytes; a sequence as a list."""
+    """An input as models take it: bfloat16 as its bits, numbers of few bits in a wider type; a sequence as a list."""
     if isinstance(x, (list, tuple)):
         return [_plain(a) for a in x]
     array = np.asarray(x)
     if array.dtype.name == "bfloat16":
         return array.view("uint16")
-    if array.dtype.name in ("int4", "uint4", "int2", "uint2"):
-        return array.astype("uint8" if array.dtype.name[0] == "u" else "int8")
-    return array
+    return array.astype(STANDS_FOR.get(array.dtype.name, array.dtype))
 
 
 def _as_declared(array: Any, kind: TypeProto) -> Any:
@@ -134,7 +133,7 @@ def _as_declared(array: Any, kind: TypeProto) -> Any:
     dtype = helper.tensor_dtype_to_np_dtype(elem_type)
     if dtype.name == "bfloat16" and array.dtype == np.uint16:
         return array.view(dtype)
-    return array.astype(dtype) if dtype.name in ("int4", "uint4", "int2", "uint2") else array
+    return array.astype(dtype) if dtype.name in STANDS_FOR else array
 
 
 class TirBackend(Backend):

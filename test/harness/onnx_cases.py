@@ -55,34 +55,17 @@ def case(*operands, outputs=1, since=1, until=10**6, **attrs):
     return Case(operands, attrs, outputs, since, until)
 
 
-def _recurrent(gates):
-    """Layers of 3 inputs and a state of 5: every option, lengths of sequences, first states, both directions."""
+def recurrent(gates):
+    """Layers of 3 inputs and a state of 5: plain, both directions of sequences of two lengths, batches first."""
     lstm, outputs = gates == 4, 3 if gates == 4 else 2
-    own = {1: ("RNN",), 3: ("GRU",), 4: ("LSTM",)}[gates]
-
-    def layer(*more, steps=4, directions=1, biases=True, outputs=outputs, **attrs):
-        sizes = [(directions, gates * 5, 3), (directions, gates * 5, 5)] + [(directions, gates * 10)] * biases
-        more = () if not biases else more
-        return case(f(steps, 2, 3), *(f(*s) for s in sizes), *more, outputs=outputs, hidden_size=5, **attrs)
-
-    def states(directions):
-        return [f(directions, 2, 5) for _ in range(1 + lstm)]
-
-    given = k([2, 4], "int32")
-    options = [{}, {"clip": 0.4}, {"direction": "reverse"}]
-    options += (
-        [{"activations": ["Relu"]}, {"activations": ["Affine"], "activation_alpha": [0.5], "activation_beta": [0.1]}]
-        if own == ("RNN",)
-        else []
-    )
-    options += [{"linear_before_reset": 1}, {"linear_before_reset": 1, "clip": 0.3}] if own == ("GRU",) else []
-    options += [{"input_forget": 1}, {"activations": ["HardSigmoid", "Softsign", "Relu"]}] if lstm else []
-    cases = [layer(**o) for o in options]
-    cases += [layer(None, *states(1)), layer(given, *states(1)), layer(given, direction="reverse"), layer(steps=1)]
-    cases += [layer(given, *states(2), directions=2, direction="bidirectional"), layer(biases=False, outputs=1)]
-    cases += [layer(None, *states(1), f(1, 15)), layer(given, *states(1), f(1, 15), clip=0.5)] if lstm else []
-    batched = f(2, 4, 3), f(1, gates * 5, 3), f(1, gates * 5, 5)
-    return [*cases, case(*batched, outputs=1, hidden_size=5, layout=1, since=14)]
+    plain = f(4, 2, 3), f(1, gates * 5, 3), f(1, gates * 5, 5), f(1, gates * 10)
+    both = f(4, 2, 3), f(2, gates * 5, 3), f(2, gates * 5, 5), f(2, gates * 10), k([2, 4], "int32")
+    states, batched = [f(2, 2, 5) for _ in range(1 + lstm)], (f(2, 4, 3), f(1, gates * 5, 3), f(1, gates * 5, 5))
+    return [
+        case(*plain, outputs=outputs, hidden_size=5),
+        case(*both, *states, outputs=outputs, hidden_size=5, direction="bidirectional"),
+        case(*batched, outputs=1, hidden_size=5, layout=1, since=14),
+    ]
 
 
 X, Y = f(2, 3, 4), f(2, 3, 4)
@@ -294,7 +277,7 @@ CASES: dict[str, list[Case]] = {
     "Col2Im": [case(f(1, 5, 5), k([5, 5]), k([1, 5])), case(f(1, 8, 9), k([4, 4]), k([2, 2])),
         case(f(1, 9, 4), k([6, 6]), k([3, 3]), strides=[3, 3])],
     "CenterCropPad": [case(f(5, 4), k([3, 6])), case(f(5, 4, 3), k([3, 6]), axes=[0, 1])],
-    **{name: _recurrent(gates) for name, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))},
+    **{name: recurrent(gates) for name, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))},
     "BlackmanWindow": [case(k(10)), case(k(9), periodic=0)],
     "HannWindow": [case(k(10))],
     "HammingWindow": [case(k(10), periodic=0)],

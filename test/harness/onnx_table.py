@@ -1,7 +1,7 @@
 """The wide table: every operator of ONNX, its cases in every version and element type, ours against ONNX Runtime.
 
-`PYTHONPATH=test python -m harness.onnx_table [operators]` prints what does not pass, and how many cases do. Each case
-is run by a process that may die or hang: that is a verdict, too.
+`PYTHONPATH=test python -m harness.onnx_table [operators] [models]` prints what does not pass, and how many cases do.
+Each case is run by a process that may die or hang: that is a verdict, too.
 """
 
 from __future__ import annotations
@@ -13,36 +13,82 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from harness.onnx_cases import CASES
-from harness.onnx_operators import onnx_runtime, report, schemas, tell, verdict
+from harness.onnx_cases import CASES, Case
+from harness.onnx_models import MODELS, proto
+from harness.onnx_operators import compared, onnx_runtime, report, schemas, tell, verdict
 from harness.onnx_types import NUMPY, element_type, in_types
+from harness.onnx_wide_cases import WIDE_CASES
+
+from tir_mlir import onnx_backend
+from tir_mlir.dialect.diagnostics import GraphError
 
 SECONDS = 120
 """The longest that a case may take."""
 
+MODEL = "model: "
 Key = tuple[str, int, int, str]
 """A case: operator, opset, number, and "" or a type parameter with its type."""
 
 
 def keys(names: list[str]) -> Iterator[Key]:
-    """The cases as they are, in each version of the operator; then in other types, in the newest."""
+    """The cases of the tests in each version of the operator, and in other types in the newest; more in the newest."""
     for name, opsets in schemas().items():
         if names and name not in names:
             continue
-        for number, case in enumerate(CASES.get(name, [])):
+        for number, case in enumerate(cases(name)):
             for opset in opsets:
                 until = min((v for v in opsets if v > opset), default=10**6) - 1
-                if case.since <= until and case.until >= opset:
+                if case.since <= until and case.until >= opset and (in_all(name, number) or opset == opsets[-1]):
                     yield name, max(case.since, opset), number, ""
             newest = max(case.since, opsets[-1])
-            for typed, *_ in in_types(name, case, newest) if case.until >= opsets[-1] else ():
+            for typed, *_ in in_types(name, case, newest) if in_all(name, number) and case.until >= opsets[-1] else ():
                 yield name, newest, number, typed
+
+
+def model_keys(names: list[str]) -> Iterator[Key]:
+    """The models of several nodes, in the newest opset that ONNX Runtime has in full and in an old one."""
+    for name, (text, inputs) in MODELS.items():
+        for opset in (13, 17, 21) if not names or "models" in names else ():
+            for number in range(len(inputs)):
+                if not (opset < 17 and "SequenceMap" in text) and not (opset < 15 and "CastLike" in text):
+                    yield MODEL + name, opset, number, ""
+
+
+def judged_model(key: Key) -> tuple[str, str]:
+    """The verdict of a model of several nodes, run by the interface of onnx.backend: sequences are its results, too."""
+    name, opset, number, _ = key
+    made, values = proto(name.removeprefix(MODEL), opset), MODELS[name.removeprefix(MODEL)][1][number]
+    inputs = dict(zip((x.name for x in made.graph.input), values, strict=False))
+    try:
+        wanted = onnx_runtime(made, inputs)
+    except Exception as error:  # noqa: BLE001 - of any kind
+        return "no reference", f"{type(error).__name__}: {error}"
+    try:
+        ran = list(onnx_backend.run_model(made, inputs, threads=1, optimize="fast"))
+    except GraphError as error:
+        return "refused", str(error)
+    except Exception as error:  # noqa: BLE001 - of any kind
+        return "crashed", f"{type(error).__name__}: {error}"
+    flat = [[a for x in results for a in (x if isinstance(x, list) else [x])] for results in (ran, wanted)]
+    return compared(*flat)
+
+
+def cases(name: str) -> list[Case]:
+    """The cases of an operator: those of the tests, then more."""
+    return [*CASES.get(name, []), *WIDE_CASES.get(name, [])]
+
+
+def in_all(name: str, number: int) -> bool:
+    """Whether a case is run in all versions and types: those of the tests."""
+    return number < len(CASES.get(name, []))
 
 
 def judged(key: Key) -> tuple[str, str]:
     """The verdict of a case."""
+    if key[0].startswith(MODEL):
+        return judged_model(key)
     name, opset, number, typed = key
-    case, casts, kind = CASES[name][number], (), 0
+    case, casts, kind = cases(name)[number], (), 0
     for text, converted, places in in_types(name, case, opset) if typed else ():
         if text == typed:
             case, dtype = converted, typed.partition("=")[2]
@@ -92,7 +138,7 @@ class Judge:
 def main() -> None:
     tables: dict[str, Counter[str]] = {}
     judge = Judge()
-    for key in keys(sys.argv[1:]):
+    for key in (*keys(sys.argv[1:]), *model_keys(sys.argv[1:])):
         name, opset, number, typed = key
         kind, why = judge.verdict(key)
         tables.setdefault(name, Counter())[kind] += 1

@@ -59,10 +59,10 @@ def _converted(x: Any, dtype: str) -> Any:
     """Numbers of the size of those of the case, that the type has: whole ones for integers, from 0 on for unsigned."""
     if isinstance(x, Known):
         return Known(_converted(x.array, dtype))
-    if dtype in ("bool", *(name for name in NUMPY if name[0] == "f")) or x.dtype == bool:
+    if (dtype in NUMPY and dtype[0] in "fb") or x.dtype == bool:
         return x.astype(dtype if dtype in NUMPY else "float32")
-    if dtype in SMALL and "int" not in dtype:
-        return x.astype("float32")
+    if dtype in SMALL and "int" not in dtype:  # numbers that the type has: ONNX Runtime skips a Cast there and back
+        return x.astype(helper.tensor_dtype_to_np_dtype(element_type(dtype))).astype("float32")
     y = x if x.dtype.kind in "iu" else np.round(np.nan_to_num(x, nan=1, posinf=3, neginf=-3) * 5)
     y = np.abs(y) if dtype[0] == "u" else y
     top = {"int4": 7, "uint4": 15, "int8": 127}.get(dtype)

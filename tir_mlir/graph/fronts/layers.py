@@ -44,17 +44,43 @@ def convolution(
     batched = len(x.shape) == axes + 2
     if not batched:
         x = e.reshape(x, (1, *x.shape))
-    y = e.op(
-        f"nn.conv{axes}d",
-        x,
-        weight,
-        strides=stride,
-        padding=_both_sides(padding, axes, weight, dilation),
-        dilation=dilation,
-        groups=groups,
-    )
+    widths = _both_sides(padding, axes, weight, dilation)
+    if groups == 1 and (taps := _taps_of_one_place(x, weight, stride, widths, dilation)):
+        y = _product_of_one_place(e, x, weight, taps)
+    else:
+        options = {"strides": stride, "padding": widths, "dilation": dilation, "groups": groups}
+        y = e.op(f"nn.conv{axes}d", x, weight, **options)
     y = with_bias(e, y, bias, axes)
     return y if batched else e.reshape(y, y.shape[1:])
+
+
+def _taps_of_one_place(
+    x: Any, weight: Any, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[tuple[range, range]]:
+    """For each axis of a convolution with one result per image, the taps that lie within the image and the elements
+    under them; none where there are more results, or where the window is one element, which is a product already."""
+    kernel, sizes = weight.shape[2:], x.shape[2:]
+    if not all(isinstance(n, int) for n in (*kernel, *sizes, *x.shape[1:2])) or max(kernel) == 1:
+        return []
+    found = []
+    for k, n, s, d, low, high in zip(
+        kernel, sizes, stride, dilation, padding[: len(kernel)], padding[len(kernel) :], strict=True
+    ):
+        taps = [t for t in range(k) if 0 <= t * d - low < n]
+        if (n + low + high - (k - 1) * d - 1) // s != 0 or not taps:
+            return []
+        first, last = taps[0] * d - low, taps[-1] * d - low
+        found.append((range(taps[0], taps[-1] + 1), range(first, last + 1, d)))
+    return found
+
+
+def _product_of_one_place(e: Emitter, x: Any, weight: Any, taps: Sequence[tuple[range, range]]) -> Any:
+    """The convolution as the product of a row for each image, (n, o, 1, ..)."""
+    for axis, (of_weight, of_image) in enumerate(taps):
+        weight = e.slice(weight, 2 + axis, of_weight.start, of_weight.stop)
+        x = e.slice(x, 2 + axis, of_image.start, of_image.stop, of_image.step)
+    y = e.op("nn.dense", *(e.op("reshape", v, shape=(v.shape[0], math.prod(v.shape[1:]))) for v in (x, weight)))
+    return e.reshape(y, (*y.shape, *[1] * len(taps)))
 
 
 def transposed_convolution(

@@ -13,7 +13,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_functions, check_graph, sorted_nodes, used_names
 from tir_mlir.graph.fronts.onnx_model.node_import import NodeImporter, identifier
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import IN_BYTES, TensorSequence
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import STANDS_FOR, TensorSequence
 from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import GREATEST_BYTES, array_of, bytes_of, dense_array
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.runtime.progress import followed
@@ -144,14 +144,18 @@ class OnnxImporter:
         return self._tensor(name, shape, tensor.elem_type)
 
     def _tensor(self, name: str, shape: Sequence[Any], elem_type: int) -> Any:
-        dtype = _input_dtype(name, elem_type)
+        declared = _input_dtype(name, elem_type)
+        dtype = STANDS_FOR.get(declared, declared)
         if (size := bytes_of(shape, dtype)) > GREATEST_BYTES:
             raise GraphError(
                 f"from_onnx: the input {name} {tuple(shape)} {dtype} takes {size} bytes, and at most {GREATEST_BYTES} "
                 "are possible\n  fix: a smaller shape"
             )
-        self.emitter.inputs.append(self.builder.input(name, shape, dtype))
-        return self.emitter.inputs[-1]
+        made = self.builder.input(name, shape, dtype)
+        self.emitter.inputs.append(made)
+        if declared != dtype:
+            self.emitter.small[made] = declared
+        return made
 
     def _sequence(self, value_info: Any) -> TensorSequence:
         """A sequence of as many tensors as shapes are given, each an input of its own: x -> x_0, x_1, .."""
@@ -174,7 +178,7 @@ def _input_dtype(name: str, elem_type: int) -> str:
     kind = kinds.Name(elem_type).lower() if elem_type in kinds.values() else f"of type {elem_type}"
     try:
         name_of_type = onnx.helper.tensor_dtype_to_np_dtype(elem_type).name
-        return checked_dtype(IN_BYTES.get(name_of_type, name_of_type))
+        return name_of_type if name_of_type in STANDS_FOR else checked_dtype(name_of_type)
     except (GraphError, KeyError):
         raise GraphError(
             f"from_onnx: the input {name} is {kind}, which graphs do not have\n"

@@ -146,6 +146,7 @@ class NodeImporter:
                 self._refuse(node, f"its inputs and attributes do not fit: {type(error).__name__}: {error}{_FIT}")
             results = self._checked(node, self._listed(results), operands)
             self._note_sources(operands, results)
+            self._note_types(node, operands, results)
             self._check_results(node, results, told=len(self.refusals.found) > refused_before)
         for number, name in enumerate(node.output):
             if name:
@@ -191,6 +192,21 @@ class NodeImporter:
             for value in result if isinstance(result, TensorSequence) else [result]:
                 if isinstance(value, Value):
                     self.sources[value] = self.sources.get(value, frozenset()) | sources
+
+    def _note_types(self, node: Any, operands: list[Any], results: list[Any]) -> None:
+        """Results that have the type of an operand stand for the type of few bits that it stands for."""
+        import onnx
+
+        small, opset = self.emitter.small, self.emitter.opset
+        found = {n: small[x] for n, x in enumerate(operands) if isinstance(x, Value) and x in small}
+        if not found or node.domain or not onnx.defs.has(node.op_type, opset, ""):
+            return
+        schema = onnx.defs.get_schema(node.op_type, opset, "")
+        types = {schema.inputs[min(n, len(schema.inputs) - 1)].type_str: name for n, name in found.items()}
+        for n, result in enumerate(results):
+            name = types.get(schema.outputs[min(n, len(schema.outputs) - 1)].type_str)
+            if name and isinstance(result, Value):
+                small.setdefault(result, name)
 
     def _translated(self, node: Any, operands: list[Any]) -> Any:
         if undefined := [name for name, x in zip(node.input, operands, strict=True) if x is UNDEFINED]:

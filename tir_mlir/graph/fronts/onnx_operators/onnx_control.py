@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.data_sizes import first_rows
 from tir_mlir.graph.fronts.emitter import axis_in
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_data_sizes import fresh_size
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, onnx_op
 
 TURNS, MOST_TURNS = 256, 4096
 """The most turns of a loop that are written out; that are counted by computing its condition."""
@@ -126,6 +128,16 @@ def _repeated(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any)
         tests, trips, condition = False, np.asarray(counted), None
     known = trips is None or isinstance(trips, np.ndarray)
     steps = None if trips is None else min(int(e.known(trips, "")[0]), 2**63 - 1) if known else trips
+    rows = len(body.output) - 1 - len(state)
+    if rows and not known:
+        raise NeedsValue(
+            "the number of turns of a Loop that stacks rows is computed by the model\n"
+            "  fix: make it a constant, or of an input: from_onnx(..., values={name: array})",
+            trips,
+        )
+    if rows and (tests or condition is not None):
+        most = None if trips is None else int(e.known(trips, "")[0])
+        return _stacked(e, most, np.asarray(True) if condition is None else condition, state, body)
     first = None
     if tests or not known or condition is not None or trips is None:
         first = e.value(np.asarray(True) if condition is None else condition)
@@ -136,6 +148,27 @@ def _repeated(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: Any)
 
     results = e.builder.loop(turn, [e.value(x) for x in state], steps=steps, condition=first, name_hint=e.name or "lv")
     return results
+
+
+def _stacked(e: OnnxEmitter, steps: int | None, condition: Any, state: Any, body: Any) -> Any:
+    """A loop that data end and that stacks rows: all turns that there may be, of which those behind its end are cut."""
+    if steps is None or steps > MOST_TURNS:
+        raise GraphError(
+            f"a Loop with a condition that stacks rows has at most {MOST_TURNS} turns\n  fix: give it a number of turns"
+        )
+
+    def turn(region: Any, number: Any, going: Any, *carried: Any) -> Any:
+        again, *results = e.graph_results(body, [number, np.asarray(True), *carried], region)
+        inner = OnnxEmitter(region, e.opset)
+        kept = [inner.op("where", going, new, old) for new, old in zip(results, carried, strict=False)]
+        return [inner.op("logical_and", going, inner.reshape(again, ())), *kept, *results[len(carried) :], going]
+
+    first = e.reshape(e.value(condition), ())
+    results = e.builder.loop(turn, [first, *(e.value(x) for x in state)], steps=steps, name_hint=e.name or "lv")
+    _, *results, ran = results
+    count, size = e.op("sum", e.cast(ran, "int64"), axis=[0], keepdims=False), fresh_size(e)
+    carried, rows = results[: len(state)], results[len(state) :]
+    return [*carried, *(first_rows(e, x, count, size) for x in rows)]
 
 
 def _is_tensor(e: OnnxEmitter, x: Any) -> bool:

@@ -13,7 +13,7 @@ from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
 
-def _fresh(e: OnnxEmitter) -> str:
+def fresh_size(e: OnnxEmitter) -> str:
     """A name for the size of the results of the node."""
     name = encoding.free_name("count", e.builder.sizes.variables)
     e.builder.sizes.variable(name)
@@ -28,7 +28,7 @@ def nonzero(e: OnnxEmitter, x: Any) -> Any:
         raise GraphError("the places in a tensor without axes\n  fix: Reshape to [1]")
     shape = [static(size, "a size of the operand of a NonZero") for size in x.shape]
     mask = x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
-    places = places_of(e, mask, _fresh(e))
+    places = places_of(e, mask, fresh_size(e))
     return e.op("stack", *coordinates(e, places, shape), axis=0)
 
 
@@ -37,7 +37,7 @@ def chosen(e: OnnxEmitter, x: Any, condition: Any, axis: int | None) -> Any:
     x = e.value(x)
     if axis is None:
         x, axis = e.op("reshape", x, shape=(-1,)), 0
-    return e.op("take", x, places_of(e, condition, _fresh(e)), axis=axis_in(axis, len(x.shape)))
+    return e.op("take", x, places_of(e, condition, fresh_size(e)), axis=axis_in(axis, len(x.shape)))
 
 
 @onnx_op("Unique")
@@ -51,7 +51,7 @@ def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int
     flat = e.op("reshape", x, shape=(-1,))
     count = static(flat.shape[0], "the number of elements of a Unique")
     values, order = e.op("topk", flat, k=count, axis=0, largest=False, ret_type="both", dtype="int64")
-    once, places, groups, counts = unique(e, values, _fresh(e))
+    once, places, groups, counts = unique(e, values, fresh_size(e))
     zeros = e.broadcast(e.constant(0, "int64"), groups.shape)
     return [once, e.op("take", order, places, axis=0), e.op("index_put", zeros, order, groups), counts]
 
@@ -103,7 +103,7 @@ def suppressed(
     steps = slots if known else e.reshape(e.value(most), ())
     start = e.op("any", e.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
     _, kept = e.builder.loop(turn, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv")
-    found = places_of(e, e.binary("greater_equal", kept, 0, "int64"), _fresh(e))
+    found = places_of(e, e.binary("greater_equal", kept, 0, "int64"), fresh_size(e))
     batch, of_class, _ = coordinates(e, found, [batches, classes, slots])
     box = e.op("take", e.op("reshape", kept, shape=(-1,)), found, axis=0)
     return e.op("stack", batch, of_class, box, axis=1)

@@ -11,7 +11,15 @@ import numpy as np
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import FLOATS
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, Translation, all_known, dtype_of, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import (
+    STANDS_FOR,
+    OnnxEmitter,
+    Translation,
+    all_known,
+    dtype_of,
+    onnx_op,
+)
+from tir_mlir.graph.fronts.onnx_operators.onnx_small_types import narrowed
 from tir_mlir.te.expr import t_call
 
 
@@ -210,7 +218,8 @@ def dropout(
     if not e.asked(1):
         return x
     dtype = "bool" if e.opset >= 10 else dtype_of(x)
-    return x, e.broadcast(e.constant(1, dtype), x.shape)
+    chosen = e.opset not in (10, 11)  # ONNX does not say what the mask of these is; ONNX Runtime has zeros
+    return x, e.broadcast(e.constant(chosen, dtype), x.shape)
 
 
 @onnx_op("Cast")
@@ -219,12 +228,22 @@ def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "
 
     if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
         raise GraphError(f"to={to}, which is no element type of ONNX\n  fix: one of TensorProto.DataType")
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(to)
+    return converted(e, x, onnx.helper.tensor_dtype_to_np_dtype(to), bool(saturate))
+
+
+def converted(e: OnnxEmitter, x: Any, dtype: np.dtype, saturate: bool) -> Any:
+    """x in an element type of ONNX."""
     if isinstance(x, np.ndarray):
-        return x if x.dtype == object and dtype.name in ("int64", "int32") else x.astype(dtype)
-    return e.cast(x, dtype.name)
+        if x.dtype == object and dtype.name in ("int64", "int32"):
+            return x
+        if dtype.name not in STANDS_FOR:
+            return x.astype(dtype)
+    return narrowed(e, x, dtype.name, saturate) if dtype.name in STANDS_FOR else e.cast(x, dtype.name)
 
 
 @onnx_op("CastLike")
-def cast_like(e: OnnxEmitter, x: Any, like: Any, saturate: int = 1) -> Any:
-    return e.cast(e.value(x), dtype_of(like))
+def cast_like(e: OnnxEmitter, x: Any, like: Any, saturate: int = 1, round_mode: str = "up") -> Any:
+    name = e.type_of(like)
+    if name in STANDS_FOR:
+        return narrowed(e, x, name, bool(saturate))
+    return e.cast(e.value(x), name)

@@ -44,8 +44,12 @@ def _of_row(row: Operator) -> Translation:
     return lambda e, x, y: e.op(row.name, x, y)
 
 
-IN_BYTES = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
-"""Integers of few bits, which graphs have in bytes."""
+STANDS_FOR = {
+    "int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8",
+    "float8_e4m3fn": "float32", "float8_e4m3fnuz": "float32", "float8_e5m2": "float32", "float8_e5m2fnuz": "float32",
+    "float4_e2m1fn": "float32",
+}  # fmt: skip
+"""Types of few bits, and those that graphs have their numbers in."""
 
 
 class TensorSequence(list):
@@ -75,10 +79,15 @@ class OnnxEmitter(Emitter):
         self.names: dict[int, str] = {}  # of arrays that are weights
         self.graph_results: Callable[..., list[Any]] = _no_graphs  # of a branch or loop's body
         self.outermost = builder  # has the weights
+        self.small = dict[Any, str]()  # the types of few bits that values stand for
 
     def asked(self, number: int) -> bool:
         """Whether the model uses an output of the node that is translated."""
         return number < len(self.results) and self.results[number] in self.used
+
+    def type_of(self, x: Any) -> str:
+        """The element type of a Value or a known array, as the model has it."""
+        return self.small[x] if not isinstance(x, np.ndarray) and x in self.small else dtype_of(x)
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator; known operands become constants or weights."""
@@ -113,12 +122,9 @@ class OnnxEmitter(Emitter):
 
 
 def _kept(x: np.ndarray) -> tuple[np.ndarray, str]:
-    """An array as graphs have it, and its element type: bfloat16 as bits, integers of 4 bits in bytes."""
-    if wide := IN_BYTES.get(x.dtype.name):
-        return x.astype(wide), wide
-    if x.dtype.name.startswith("float8") or x.dtype.name.startswith("float4"):
-        return x.astype("float32"), "float32"
-    return x, x.dtype.name
+    """An array as graphs have it, and its element type: bfloat16 as bits, numbers of few bits in a type of more."""
+    wide = STANDS_FOR.get(x.dtype.name)
+    return (x, x.dtype.name) if wide is None else (x.astype(wide), wide)
 
 
 def _no_graphs(graph: Any, operands: Sequence[Any], region: Any = None) -> list[Any]:

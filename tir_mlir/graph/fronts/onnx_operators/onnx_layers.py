@@ -132,7 +132,8 @@ def conv_transpose(
         window = zip(old, strides, dilations, weight.shape[2:], extra, wanted, strict=True)
         totals = [s * (n - 1) + p + (k - 1) * d + 1 - m for n, s, d, k, p, m in window]
         pads = _both_sides([max(t, 0) for t in totals], upper=auto_pad == "SAME_UPPER")
-        extra = [p + max(-t, 0) for p, t in zip(extra, totals, strict=True)]
+        if output_shape:  # SAME cuts only: as ONNX's shape inference and ONNX Runtime, where its text says otherwise
+            extra = [p + max(-t, 0) for p, t in zip(extra, totals, strict=True)]
     return transposed_convolution(
         e,
         e.value(x),
@@ -228,12 +229,16 @@ def _trained_norm(
     e: OnnxEmitter, x: Any, scale: Any, shift: Any, mean: Any, variance: Any, epsilon: float, momentum: float
 ) -> Any:
     """By the statistics of the batch; then the means of them and the given ones, weighted by the momentum."""
-    axes = [a for a in range(len(x.shape)) if a != 1]
+    axes, dtype = [a for a in range(len(x.shape)) if a != 1], x.dtype
+    x = e.cast(x, "float64" if dtype == "float64" else "float32")
     own = [e.op(name, x, axis=axes, keepdims=False) for name in ("mean", "variance")]
-    y = layers.batch_norm(e, x, e.value(scale), e.value(shift), own[0], own[1], epsilon)
-    pairs = zip((mean, variance), own, strict=True)
-    kept = [e.op("add", e.multiply(e.value(old), momentum), e.multiply(new, 1 - momentum)) for old, new in pairs]
-    return y, *kept
+    scale, shift, *old = (e.value(v) for v in (scale, shift, mean, variance))
+    y = layers.batch_norm(e, x, e.cast(scale, x.dtype), e.cast(shift, x.dtype), own[0], own[1], epsilon)
+    kept = [
+        e.cast(e.op("add", e.multiply(e.cast(v, x.dtype), momentum), e.multiply(new, 1 - momentum)), v.dtype)
+        for v, new in zip(old, own, strict=True)
+    ]
+    return e.cast(y, dtype), *kept
 
 
 @onnx_op("LayerNormalization")

@@ -11,8 +11,16 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import convolution, every_axis
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, dtype_of, onnx_op, rank_of
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import (
+    MICROSOFT,
+    STANDS_FOR,
+    OnnxEmitter,
+    dtype_of,
+    onnx_op,
+    rank_of,
+)
 from tir_mlir.graph.fronts.onnx_operators.onnx_layers import matmul, window_padding
+from tir_mlir.graph.fronts.onnx_operators.onnx_small_types import narrowed
 
 LIMITS = {
     "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
@@ -47,13 +55,15 @@ def quantize(
     precision: int = 0,
 ) -> Any:
     """round(x / scale) + zero, ties to even, limited to the type of zero (default uint8)."""
-    to = dtype_of(zero) if zero is not None else _named(output_dtype) if output_dtype else "uint8"
-    if to not in LIMITS:
+    to = e.type_of(zero) if zero is not None else _named(output_dtype) if output_dtype else "uint8"
+    if to not in LIMITS and to not in STANDS_FOR:
         raise GraphError(f"numbers rounded to {to} are not supported\n  fix: export the model with int8 or uint8")
     by = spread(e, scale, x, axis, block_size)
     wide = "float32" if by.dtype in ("float16", "bfloat16") else by.dtype
     if _is_plain(x, scale, zero, block_size) and to in PLAIN:
         return e.op("quantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0, out_dtype=to)
+    if to not in LIMITS:  # floats of few bits, whose zero point is 0
+        return narrowed(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), to, bool(saturate))
     shifts = None if zero is None else spread(e, zero, x, axis, block_size)
     return rounded(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), shifts, to)
 
@@ -89,7 +99,10 @@ def rounded(e: OnnxEmitter, x: Any, zero: Any, to: str) -> Any:
     y, (low, high) = e.op("round", x), LIMITS[to]
     if zero is not None:
         y = e.op("add", y, e.cast(e.value(zero), y.dtype))
-    return e.cast(e.clip(y, low, high), to if to in ("int8", "uint8", "int16", "uint16") else f"{to.rstrip('24')}8")
+    result = e.cast(e.clip(y, low, high), STANDS_FOR.get(to, to))
+    if to in STANDS_FOR:
+        e.small[result] = to
+    return result
 
 
 def _named(data_type: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, static
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import check_bytes
 from tir_mlir.topi.image.resize import MODES
@@ -38,7 +38,8 @@ class _Axis:
         if mode == "pytorch_half_pixel":
             return np.zeros(self.new, "float32")
         if mode == "half_pixel_symmetric":
-            return halves + half * self.old * (1 - self.new / (scale * np.float32(self.old)))
+            offset = half * self.old * (1 - self.new / (scale * np.float32(self.old)))
+            return (offset + (x + half) / scale) - half
         if mode == "align_corners":
             return x * np.float32(self.old - 1) / np.float32(max(self.new - 1, 1))
         if mode == "asymmetric":
@@ -123,7 +124,8 @@ def _sizes(e: OnnxEmitter, old: list[int], scales: Any, sizes: Any, axes: list[i
     factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
     if wrong := [f for f in factors if not 0 < f < 2**31]:
         raise GraphError(f"the scale {wrong[0]} of a Resize\n  fix: a number above 0 and below 2**31")
-    return [_Axis(old[a], math.floor(old[a] * f), f) for a, f in zip(axes, factors, strict=True)]
+    new = [math.floor(np.float32(old[a]) * np.float32(f)) for a, f in zip(axes, factors, strict=True)]
+    return [_Axis(old[a], n, f) for a, n, f in zip(axes, new, factors, strict=True)]
 
 
 @onnx_op("Resize")
@@ -167,7 +169,7 @@ def resize(
     if mode not in ("nearest", "linear", "cubic"):
         raise GraphError(f"a Resize of mode {mode}\n  fix: nearest, linear or cubic")
     y, outside = (x if mode == "nearest" or x.dtype in ("float32", "float64") else e.cast(x, "float32")), None
-    for dim, plan in plans.items():
+    for dim, plan in reversed(plans.items()):
         places = plan.places(coordinate_transformation_mode)
         if coordinate_transformation_mode == "tf_crop_and_resize":
             beyond = ((places < 0) | (places > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
@@ -177,9 +179,10 @@ def resize(
         else:
             taps = _taps(plan, places, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
             y = _applied(e, y, dim, *taps)
+            y = _whole(e, y, x.dtype, nearest=True) if antialias else y
     if outside is not None and outside.any():
         y = e.op("where", e.constant(outside, "bool"), e.constant(extrapolation_value, y.dtype), y)
-    return _narrowed(e, y, x.dtype)
+    return e.cast(_whole(e, y, x.dtype, nearest=bool(antialias)), x.dtype)
 
 
 def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, places: str, nearest: str) -> Any:
@@ -187,12 +190,14 @@ def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, places: st
     return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest)
 
 
-def _narrowed(e: OnnxEmitter, y: Any, dtype: str) -> Any:
-    """Sums of elements in the type of the image: integers are rounded."""
-    if y.dtype == dtype or dtype[:5] == "float" or dtype == "bfloat16":
-        return e.cast(y, dtype)
+def _whole(e: OnnxEmitter, y: Any, dtype: str, nearest: bool) -> Any:
+    """Sums of elements that become integers, in the range of their type. As by ONNX Runtime: they are cut after all
+    axes, but rounded after each axis where they are antialiased."""
+    if y.dtype == dtype or dtype in FLOATS:
+        return y
     limits = np.iinfo(dtype)
-    return e.cast(e.clip(e.op("round", y), float(limits.min), float(limits.max)), dtype)
+    y = e.op("round", y) if nearest else e.op("trunc", y)
+    return e.clip(y, float(limits.min), float(limits.max))
 
 
 def _is_plain(

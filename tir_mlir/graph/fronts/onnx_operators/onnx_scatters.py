@@ -25,14 +25,26 @@ def _reduction(name: str) -> str:
 def scatter_elements(e: OnnxEmitter, x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Any:
     axis = axis_in(axis, rank_of(x))
     check_indices(indices, x.shape[axis : axis + 1])
-    return e.op("scatter_elements", x, indices, updates, axis=axis, reduction=_reduction(reduction))
+    return _scattered(e, "scatter_elements", x, indices, updates, reduction, axis=axis, key="reduction")
 
 
 @onnx_op("ScatterND")
 def scatter_nd(e: OnnxEmitter, x: Any, indices: Any, updates: Any, reduction: str = "none") -> Any:
     if isinstance(indices, np.ndarray) and indices.ndim:
         check_indices(indices, x.shape[: indices.shape[-1]], by_column=True)
-    return e.op("scatter_nd", x, indices, updates, mode=_reduction(reduction))
+    return _scattered(e, "scatter_nd", x, indices, updates, reduction, key="mode")
+
+
+def _scattered(
+    e: OnnxEmitter, operator: str, x: Any, indices: Any, updates: Any, reduction: str, key: str, **attrs: Any
+) -> Any:
+    """The operator; of bools a sum is "or" and a product "and"."""
+    kind, x, updates = _reduction(reduction), e.value(x), e.value(updates)
+    if x.dtype != "bool" or kind == "update":
+        return e.op(operator, x, indices, updates, **attrs, **{key: kind})
+    numbers = [e.cast(v, "uint8") for v in (x, updates)]
+    kind = "max" if kind in ("add", "max") else "min"
+    return e.cast(e.op(operator, numbers[0], indices, numbers[1], **attrs, **{key: kind}), "bool")
 
 
 @onnx_op("TensorScatter")

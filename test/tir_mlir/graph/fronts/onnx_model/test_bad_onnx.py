@@ -54,7 +54,8 @@ BAD = {
         ),
         "the functions F -> F call each other",
     ),
-    "deep functions": (lambda: calls(1000, 1), "bodies are nested 65 deep, and at most 64"),
+    "huge product": (lambda: parsed(RELU.replace("3", "1048576,1048576,1024")), "input x .* 4503599627370496 bytes"),
+    "deep functions": (lambda: calls(10000, 1), "bodies are nested 65 deep, and at most 64"),
     "doubling functions": (lambda: calls(40, 2), "the functions of the model stand for more than 65536 nodes"),
     "types": (
         lambda: parsed("agraph (float[3] x, int64[3] z) => (float[3] y) { y = Add (x, z) }"),
@@ -76,6 +77,24 @@ def test_a_file_that_is_cut(tmp_path, size):
     path.write_bytes(parsed(RELU).SerializeToString()[:size])
     with pytest.raises(GraphError, match="is no model of ONNX|the model has no graph"):
         tir_mlir.from_onnx(path)
+
+
+def message(field, inside):
+    """The bytes of a message of protobuf in another one."""
+    size, length = len(inside), bytearray()
+    while size > 127:
+        length.append(size & 127 | 128)
+        size >>= 7
+    return bytes([field << 3 | 2, *length, size]) + inside
+
+
+def test_a_file_of_ten_thousand_branches_in_branches(tmp_path):
+    graph = b""
+    for _ in range(10000):  # a graph has a node, which has an attribute, which is a graph
+        graph = message(1, message(5, message(6, graph)))
+    (tmp_path / "m.onnx").write_bytes(b"\x08\x0a" + message(7, graph))
+    with pytest.raises(GraphError, match="is no model of ONNX"):
+        tir_mlir.from_onnx(tmp_path / "m.onnx")
 
 
 @pytest.fixture
