@@ -77,7 +77,12 @@ def lp_pool(
         for n, (size, k, s, d) in window:
             rest = (static(size, "an image with ceil_mode=1") + padding[n] + padding[n + axes] - (k - 1) * d - 1) % s
             padding[n + axes] += (s - rest) % s
-    mean = pool(e, "avg", _powers(e, x, p), axes, kernel_shape, strides, padding, dilations, False, True)
+    powers = _powers(e, x, p)
+    if any(padding):  # with ceil_mode they may be wider than a window
+        sides = zip(padding[:axes], padding[axes:], strict=True)
+        widths = [0] * 4 + [w for side in sides for w in side]
+        powers = e.op("nn.pad", powers, pad_width=widths, pad_value=0)
+    mean = pool(e, "avg", powers, axes, kernel_shape, strides, 0, dilations, False, True)
     return _root(e, e.multiply(mean, float(np.prod(kernel_shape))), p)
 
 

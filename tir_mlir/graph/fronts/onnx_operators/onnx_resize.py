@@ -196,7 +196,9 @@ def _whole(e: OnnxEmitter, y: Any, dtype: str, nearest: bool) -> Any:
     if y.dtype == dtype or dtype in FLOATS:
         return y
     limits = np.iinfo(dtype)
-    y = e.op("round", y) if nearest else e.op("trunc", y)
+    if nearest:  # halves away from 0
+        y = e.op("multiply", e.op("floor", e.add(e.op("abs", y), 0.5)), e.op("sign", y))
+    y = e.op("trunc", y)
     return e.clip(y, float(limits.min), float(limits.max))
 
 
