@@ -75,8 +75,10 @@ def lp_pool(
     if ceil_mode:
         window = enumerate(zip(x.shape[2:], kernel_shape, strides, dilations, strict=True))
         for n, (size, k, s, d) in window:
-            rest = (static(size, "an image with ceil_mode=1") + padding[n] + padding[n + axes] - (k - 1) * d - 1) % s
-            padding[n + axes] += (s - rest) % s
+            inside, reach = static(size, "an image with ceil_mode=1") + padding[n], (k - 1) * d + 1
+            count = -(-(inside + padding[n + axes] - reach) // s) + 1
+            count -= (count - 1) * s >= inside  # no window is in the padding alone
+            padding[n + axes] = max((count - 1) * s + reach - inside, 0)
     powers = _powers(e, x, p)
     if any(padding):  # with ceil_mode they may be wider than a window
         sides = zip(padding[:axes], padding[axes:], strict=True)
