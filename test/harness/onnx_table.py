@@ -1,16 +1,18 @@
 """The wide table: every operator of ONNX, its cases in every version and element type, ours against ONNX Runtime.
 
-`PYTHONPATH=test python -m harness.onnx_table [operators] [models]` prints what does not pass, and how many cases do.
+`PYTHONPATH=test python -m harness.onnx_table [operators] [models] [--jobs N]` prints what does not pass, and how many cases do.
 Each case is run by a process that may die or hang: that is a verdict, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
-import sys
+import queue
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from harness.onnx_cases import CASES, Case
@@ -135,15 +137,37 @@ class Judge:
         self.process.join()
 
 
+def verdicts(wanted: list[Key], jobs: int) -> Iterator[tuple[str, str]]:
+    """The verdict of each case, in order, by several processes."""
+    idle: queue.SimpleQueue[Judge] = queue.SimpleQueue()
+    judges = [Judge() for _ in range(jobs)]
+    for judge in judges:
+        idle.put(judge)
+
+    def one(key: Key) -> tuple[str, str]:
+        judge = idle.get()
+        try:
+            return judge.verdict(key)
+        finally:
+            idle.put(judge)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(one, wanted)
+    for judge in judges:
+        judge.close()
+
+
 def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*", help="operators, or models; default: all")
+    options.add_argument("--jobs", type=int, default=1)
+    given = options.parse_args()
+    wanted = [*keys(given.names), *model_keys(given.names)]
     tables: dict[str, Counter[str]] = {}
-    judge = Judge()
-    for key in (*keys(sys.argv[1:]), *model_keys(sys.argv[1:])):
-        name, opset, number, typed = key
-        kind, why = judge.verdict(key)
+    for (name, opset, number, typed), (kind, why) in zip(wanted, verdicts(wanted, given.jobs), strict=True):
         tables.setdefault(name, Counter())[kind] += 1
-        tell(f"{name} opset {opset} case {number} {typed}".rstrip(), kind, why, silent=["no reference", "undefined"])
-    judge.close()
+        where = f"{name} opset {opset} case {number} {typed}".rstrip()
+        tell(where, kind, why, silent=["no reference", "undefined"])
     report(tables)
 
 

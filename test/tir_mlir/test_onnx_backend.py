@@ -64,6 +64,25 @@ def test_types_that_numpy_has_by_ml_dtypes():
     assert y.dtype == x.dtype and y.astype("float32").tolist() == (-X).tolist()
 
 
+def test_numbers_of_few_bits():
+    """Casts, and what is rounded to them; they are kept in wider types and come back as those of the model."""
+    x = np.array([-1.3, 0.3, 2.6, 5.1, 500, np.nan], "float32")
+    small = {n: helper.tensor_dtype_to_np_dtype(n) for n in (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2)}
+    nodes = [helper.make_node("Cast", ["x"], [f"y{n}"], to=n) for n in small]
+    nodes += [helper.make_node("Cast", ["i"], ["z"], to=TensorProto.INT4)]
+    nodes += [helper.make_node("CastLike", ["i", "z"], ["v"]), helper.make_node("Cast", ["z"], ["w"], to=1)]
+    results = [helper.make_tensor_value_info(f"y{n}", n, None) for n in small]
+    results += [helper.make_tensor_value_info(n, TensorProto.INT4, None) for n in ("z", "v")] + ["w"]
+    made = model(nodes, [("x", TensorProto.FLOAT, [6]), ("i", TensorProto.INT32, [3])], results)
+    *eights, z, v, w = onnx_backend.run_model(made, [x, np.array([-3, 7, 200], "int32")])
+    for ours, dtype, greatest in zip(eights, small.values(), (448, 57344), strict=True):
+        assert ours.dtype == dtype
+        np.testing.assert_array_equal(
+            ours.astype("float32"), np.clip(x, -greatest, greatest).astype(dtype).astype("f4")
+        )
+    assert z.dtype == v.dtype and z.dtype.name == "int4" and w.tolist() == [-3, 7, -8] == v.astype(int).tolist()
+
+
 def test_devices_and_models_that_are_not_compatible():
     unknown = model([helper.make_node("Frob", ["x"], ["y"])], [("x", TensorProto.FLOAT, [2])], ["y"])
     assert onnx_backend.supports_device("CPU") and not onnx_backend.supports_device("CUDA")

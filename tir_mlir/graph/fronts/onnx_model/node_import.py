@@ -296,6 +296,8 @@ _REASONS = {
     r"Random\w+|Multinomial|Bernoulli": _RANDOM,
     r"String\w+|RegexFullMatch|TfIdfVectorizer": _TEXT,
     r"Optional\w*": _OPTIONAL,
+    "ImageDecoder": "it decodes a file\n  fix: decode it before, and pass the image",
+    "MelWeightMatrix": "the model computes its numbers\n  fix: make them constants, or inputs: values={name: array}",
 }
 
 

@@ -93,3 +93,25 @@ def test_indices_of_an_unpooled_image_are_those_of_its_given_shape():
     lib = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")
     y = lib(np.array([[[[4, 5]]]], "float32"), np.array([[[[3, 8]]]]))
     assert y.reshape(-1).tolist() == [0, 0, 0, 4, 0, 0, 0, 0, 5]
+
+
+def test_rows_of_a_sequence_that_are_shorter_keep_their_state():
+    """Also backward, where they begin at their own end; lengths are data."""
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[3,2,1] x, int32[2] n) => (float[3,1,2,1] y, float[1,2,1] h)
+        <float[1,1,1] w = {1}, float[1,1,1] r = {2}> {
+            y, h = RNN <hidden_size = 1, direction = "reverse", activations = ["Relu"]> (x, w, r, , n) }""")
+    y, last = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(
+        np.array([[1, 1], [2, 2], [4, 4]], "float32").reshape(3, 2, 1), np.array([3, 2], "int32")
+    )
+    assert y.reshape(3, 2).tolist() == [[21, 5], [10, 2], [4, 0]] and last.reshape(-1).tolist() == [21, 5]
+
+
+def test_a_loop_that_data_end_stacks_the_rows_of_its_turns():
+    proto = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        agraph (float[1] x) => (float[1] y, float[n,1] z) <int64 most = {6}, bool go = {1}, float[1] end = {10}> {
+            y, z = Loop <body = b (int64 t, bool c, float[1] a) => (bool h, float[1] e, float[1] w)
+                { e = Add (a, a)  w = Neg (e)  h = Less (e, end) }> (most, go, x) }""")
+    lib = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")
+    assert [a.reshape(-1).tolist() for a in lib(np.array([3], "float32"))] == [[12], [-6, -12]]
+    assert [a.reshape(-1).tolist() for a in lib(np.array([8], "float32"))] == [[16], [-16]]

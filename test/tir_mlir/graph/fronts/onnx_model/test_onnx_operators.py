@@ -10,9 +10,6 @@ from harness.onnx_operators import model, rows, schemas, verdict  # noqa: E402
 import tir_mlir  # noqa: E402
 from tir_mlir.dialect.diagnostics import GraphError  # noqa: E402
 
-ON_DATA = {"NonZero", "Unique", "Compress", "NonMaxSuppression"}
-"""Operators whose results have a size that is data."""
-
 
 def newest(name):
     """The cases of an operator, in the newest opset in which its definition changed and that takes them."""
@@ -27,7 +24,7 @@ def newest(name):
 def test_every_case_is_imported():
     refused = []
     for name in CASES:
-        for case, opset in newest(name) if name not in ON_DATA else ():
+        for case, opset in newest(name):
             try:
                 tir_mlir.from_onnx(model(name, case, opset)[0])
             except GraphError as error:
@@ -42,13 +39,13 @@ def test_products_with_zero_points_are_of_numbers_of_8_bits():
 
 
 @pytest.mark.few(6)
-@pytest.mark.parametrize("name", sorted(set(CASES) - ON_DATA))
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_results(name):
     verdicts = [(opset, *verdict(name, case, opset)) for case, opset in newest(name)]
     assert not [v for v in verdicts if v[1] not in ("passes", "no reference")]
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", sorted(set(CASES)))
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_results_in_every_opset(name):
     assert not [row for row in rows([name]) if row[3] in ("wrong", "crashed")]
