@@ -1,7 +1,7 @@
 """The wide table: every operator of ONNX, its cases in every version and element type, ours against ONNX Runtime.
 
-`PYTHONPATH=test python -m harness.onnx_table [operators] [models] [--jobs N]` prints what does not pass, and how many cases do.
-Each case is run by a process that may die or hang: that is a verdict, too.
+`PYTHONPATH=test python -m harness.onnx_table [operators] [models] [--jobs N]` prints what does not pass, and how many
+cases do. Each case is run by a process that may die or hang: that is a verdict, too.
 """
 
 from __future__ import annotations

@@ -77,14 +77,27 @@ def suppressed(
     slots = min(0 if most is None else int(e.known(most, "")[0]), count) if known else count
     if min(slots, batches, classes) <= 0:
         return np.zeros((0, 3), "int64")
-    alive = e.reshape(scores, (batches * classes, count))
-    lowest = e.constant(-np.inf, scores.dtype)
+    alive, lowest = e.reshape(scores, (batches * classes, count)), e.constant(-np.inf, scores.dtype)
     if least is not None:
         alive = e.op("where", e.op("greater", alive, e.reshape(e.value(least), ())), alive, lowest)
     limit = e.constant(0, scores.dtype) if overlap is None else e.reshape(e.cast(e.value(overlap), scores.dtype), ())
     corners, areas = _corners(e, boxes, bool(center_point_box))
     rows = e.constant(np.repeat(np.arange(batches), classes), "int64")
-    corners, areas = ([e.op("take", x, rows, axis=0) for x in xs] for xs in (corners, [areas]))
+    shapes = [e.op("take", x, rows, axis=0) for x in (*corners, areas)]
+    steps = slots if known else e.reshape(e.value(most), ())
+    kept = _kept_boxes(e, alive, shapes, limit, slots, steps)
+    found = places_of(e, e.binary("greater_equal", kept, 0, "int64"), fresh_size(e))
+    batch, of_class, _ = coordinates(e, found, [batches, classes, slots])
+    return e.op("stack", batch, of_class, e.op("take", e.op("reshape", kept, shape=(-1,)), found, axis=0), axis=1)
+
+
+def _kept_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slots: int, steps: Any) -> Any:
+    """For each row of scores the boxes that are kept, best first, int64 (rows, slots), and -1 behind them.
+
+    alive: scores (rows, boxes), -inf for boxes that are not to be kept. shapes: see `_corners`, (rows, boxes) each.
+    """
+    rows, count = alive.shape
+    lowest = e.constant(-np.inf, alive.dtype)
     columns, places = e.constant(np.arange(slots)[None], "int64"), e.constant(np.arange(count)[None], "int64")
 
     def turn(region: Any, number: Any, alive: Any, kept: Any) -> list[Any]:
@@ -92,21 +105,16 @@ def suppressed(
         best = inner.op("argmax", alive, axis=1, keepdims=True, dtype="int64")
         there = inner.op("greater", inner.op("max", alive, axis=[1], keepdims=True), lowest)
         taken = inner.op("equal", places, best)
-        over = inner.op("greater", _overlap(inner, corners, areas[0], best), limit)
+        over = inner.op("greater", _overlap(inner, shapes, best), limit)
         gone = inner.op("logical_and", inner.op("logical_or", taken, over), there)
         alive = inner.op("where", gone, lowest, alive)
         here = inner.op("logical_and", inner.op("equal", columns, number), there)
         left = inner.op("any", inner.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
         return [left, alive, inner.op("where", here, best, kept)]
 
-    none = e.broadcast(e.constant(-1, "int64"), (batches * classes, slots))
-    steps = slots if known else e.reshape(e.value(most), ())
+    none = e.broadcast(e.constant(-1, "int64"), (rows, slots))
     start = e.op("any", e.op("greater", alive, lowest), axis=[0, 1], keepdims=False)
-    _, kept = e.builder.loop(turn, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv")
-    found = places_of(e, e.binary("greater_equal", kept, 0, "int64"), fresh_size(e))
-    batch, of_class, _ = coordinates(e, found, [batches, classes, slots])
-    box = e.op("take", e.op("reshape", kept, shape=(-1,)), found, axis=0)
-    return e.op("stack", batch, of_class, box, axis=1)
+    return e.builder.loop(turn, [alive, none], steps=steps, condition=start, name_hint=e.name or "lv")[1]
 
 
 def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any]:
@@ -124,11 +132,11 @@ def _corners(e: OnnxEmitter, boxes: Any, centered: bool) -> tuple[list[Any], Any
     return [*low, *high], e.op("multiply", *sides)
 
 
-def _overlap(e: OnnxEmitter, corners: list[Any], areas: Any, best: Any) -> Any:
+def _overlap(e: OnnxEmitter, shapes: list[Any], best: Any) -> Any:
     """How much of each box and the best of its row together both have, (rows, m); 0 for boxes without an area."""
+    top, left, bottom, right, areas = shapes
     zero = e.constant(0, areas.dtype)
-    top, left, bottom, right = corners
-    own = [e.op("gather_elements", x, best, axis=1) for x in (*corners, areas)]
+    own = [e.op("gather_elements", x, best, axis=1) for x in shapes]
     sides = [
         e.op("subtract", e.op("minimum", high, own_high), e.op("maximum", low, own_low))
         for low, high, own_low, own_high in ((top, bottom, own[0], own[2]), (left, right, own[1], own[3]))

@@ -176,14 +176,13 @@ def _layer_results(
         both = None if biases is None else _part(e, biases, number)
         given = e.op("nn.dense", x, _part(e, weights, number))
         given = given if both is None else e.op("add", given, e.slice(both, 0, 0, kind.gates * hidden))
-        layer = _Layer(hidden, _products(e, kind, _part(e, recurrence, number), both), [], coupled=coupled)
-        layer.activations = options.of_direction(number, kind.activations)
+        products, activations = _products(e, kind, _part(e, recurrence, number), both), kind.activations
+        layer = _Layer(hidden, products, options.of_direction(number, activations), coupled=coupled)
         if peepholes is not None:
             part = _part(e, e.value(peepholes), number)
             layer.peepholes = [e.slice(part, 0, n * hidden, (n + 1) * hidden) for n in range(3)]
         first = [zero if s is None else _part(e, e.value(s), number) for s in states]
-        backward = options.direction == "reverse" or number == 1
-        every, last = _run(e, layer, kind.step, given, first, rows, backward)
+        every, last = _run(e, layer, kind.step, given, first, rows, number == 1 or options.direction == "reverse")
         outputs.append(every)
         finals.append(last)
     every = e.op("stack", *outputs, axis=1)
