@@ -45,7 +45,7 @@ def conv2d(
     """
     target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
-    what = _by_group(sch, block, convolution(sch, block))
+    what = by_group(sch, block, convolution(sch, block))
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
     least = THREAD_WORK if what.is_product else DEPTHWISE_THREAD_WORK
     threads = options.threads(min(threads or target.cores, max(1, work // least)))
@@ -59,7 +59,7 @@ def conv2d(
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
 
-def _by_group(sch: Schedule, block: Any, what: Convolution) -> Convolution:
+def by_group(sch: Schedule, block: Any, what: Convolution) -> Convolution:
     """Divide the channels of a convolution in groups into groups and channels of a group: a product for each group."""
     if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
         return what

@@ -11,6 +11,7 @@ from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
+from tir_mlir.schedules.convolutions.conv2d import by_group
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction
@@ -191,6 +192,24 @@ def _of_convolution(
     """The output channels of a convolution, its sums in the order of the image, and the width of panels; 0 if they are
     of no use: the channels are no columns."""
     what = convolution(sch, block)
+    if what.grouped is not None:
+        return what.grouped[0], what.sums, _of_each_group(sch, block, name, target, threads)
     if not what.is_product or what.right != name or len(what.columns) != 1:
         return "", what.sums, 0
     return what.columns[0], what.sums, conv_tiles(what, target, threads).nr
+
+
+def _of_each_group(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> int:
+    """The width of panels of the weights of a convolution in groups, as a product for each: all channels of a group,
+    where they are the columns and fit; else 0."""
+    found: list[int] = []
+
+    def divided() -> None:
+        what = by_group(sch, block, convolution(sch, block))
+        columns = what.size(what.columns) or 0
+        fits = what.is_product and what.right == name and len(what.columns) == 1
+        found.append(columns if fits and columns <= conv_tiles(what, target, threads).nr else 0)
+        raise ScheduleError("it is only looked at")
+
+    attempt(sch, divided)
+    return found[0] if found else 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from programs.layers import chain, dense
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ArgumentError, ScheduleError
 from tir_mlir.target import Target
 
@@ -153,3 +153,14 @@ def test_refusals():
         layout.apply(numbers(5, 37))
     with pytest.raises(ArgumentError, match="got float64 of shape"):
         layout.apply(numbers(37, 5).astype("float64"))
+
+
+def test_a_convolution_in_groups_has_a_panel_for_each():
+    image, weight = te.placeholder((1, 6, 6, 32), name="X"), te.placeholder((32, 8, 3, 3), name="W")
+    y = topi.nn.conv2d(image, weight, 1, 1, 1, groups=4, data_layout="NHWC", kernel_layout="OIHW")
+    sch, layouts = prepacked(te.create_prim_func([image, weight, y]))
+    assert (layouts["W"].width, layouts["W"].along) == (8, 0)
+    x, w, found, wanted = numbers(1, 6, 6, 32), numbers(32, 8, 3, 3), *np.empty((2, 1, 6, 6, 32), "float32")
+    build(sch)(x, layouts["W"].apply(w), found)
+    build(te.create_prim_func([image, weight, y]))(x, w, wanted)
+    np.testing.assert_array_equal(found, wanted)
