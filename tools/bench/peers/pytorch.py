@@ -98,6 +98,25 @@ def convolution(x: np.ndarray, w: np.ndarray, stride: int, pad: int) -> Contesta
     return _last(lambda: torch.nn.functional.conv2d(image, weights, stride=stride, padding=pad))
 
 
+def integer_convolution(x: np.ndarray, w: np.ndarray, stride: int, pad: int, groups: int, step: float) -> Contestant:
+    """oneDNN's convolution of uint8, channels last, by packed weights of int8, with a ReLU, times step, to uint8."""
+    torch, ops = _torch(), _torch().ops.onednn
+    image, kernel = torch.from_numpy(x).permute(0, 3, 1, 2), torch.from_numpy(w)
+    window = [stride, stride], [pad, pad], [1, 1], groups
+    scales, zeros = torch.ones(w.shape[0]), torch.zeros(w.shape[0], dtype=torch.int64)
+    packed = ops.qconv_prepack(kernel, scales, 1.0, 0, *window, list(image.shape))
+    last: list[Any] = []
+
+    def call() -> None:
+        last[:] = [
+            ops.qconv2d_pointwise(
+                image, 1.0, 0, packed, scales, zeros, None, *window, 1 / step, 0, torch.uint8, "relu", [], ""
+            )
+        ]
+
+    return Contestant(call, lambda: last[0].permute(0, 2, 3, 1).numpy())
+
+
 def softmax(x: np.ndarray) -> Contestant:
     torch = _torch()
     source, target = torch.from_numpy(x), torch.empty(x.shape)

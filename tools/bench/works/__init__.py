@@ -6,9 +6,31 @@ from collections.abc import Sequence
 
 from contest import Work
 
-from . import chapter, convolutions, halves, integers, operators, products, quantized, rowwise, symbolic
+from . import (
+    chapter,
+    convolutions,
+    halves,
+    integer_convolutions,
+    integers,
+    operators,
+    products,
+    quantized,
+    rowwise,
+    symbolic,
+)
 
-FAMILIES = (products, symbolic, integers, quantized, halves, convolutions, rowwise, operators, chapter)
+FAMILIES = (
+    products,
+    symbolic,
+    integers,
+    quantized,
+    halves,
+    convolutions,
+    integer_convolutions,
+    rowwise,
+    operators,
+    chapter,
+)
 
 
 def all_works(threads: Sequence[int]) -> list[Work]:
