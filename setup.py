@@ -24,6 +24,8 @@ def page() -> str:
 
 
 setup(
+    # an editable install is a path that type checkers and editors follow, as `tir_mlir/dialect` is a link of a checkout
+    options={"editable_wheel": {"mode": "compat"}},
     packages=inside + beside,
     package_dir={f"tir_mlir.{name}": name for name in BESIDE},
     long_description=page(),

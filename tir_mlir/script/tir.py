@@ -22,6 +22,7 @@ from tir_mlir.script.language.refused_words import REFUSED as _REFUSED
 from tir_mlir.script.parser import decorate as _decorate
 
 if TYPE_CHECKING:
+    from tir_mlir.script.checkers import macro as macro
     from tir_mlir.script.checkers import prim_func as prim_func
 else:
 
@@ -43,23 +44,22 @@ else:
             return lambda f: _decorate(f, private, check_well_formed, frame)
         return _decorate(func, private, check_well_formed, frame)
 
+    def macro(func: Any = None, *, hygienic: _bool = True) -> Any:
+        """A function of statements that a program calls; its body is inlined at the call.
 
-def macro(func: Any = None, *, hygienic: _bool = True) -> Any:
-    """A function of statements that a program calls; its body is inlined at the call.
+            @T.macro
+            def scale(A, B, i, j, factor):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * factor
 
-        @T.macro
-        def scale(A, B, i, j, factor):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * factor
-
-    Arguments are values, buffers, loop variables or Python values. Names mean what they mean where the macro is
-    defined; with `hygienic=False` names that it does not define are those of the caller. A plain Python function or
-    lambda that returns a value is inlined without a decorator.
-    """
-    if func is None:
-        return lambda f: Macro(f, hygienic)
-    return Macro(func, hygienic)
+        Arguments are values, buffers, loop variables or Python values. Names mean what they mean where the macro is
+        defined; with `hygienic=False` names that it does not define are those of the caller. A plain Python function or
+        lambda that returns a value is inlined without a decorator.
+        """
+        if func is None:
+            return lambda f: Macro(f, hygienic)
+        return Macro(func, hygienic)
 
 
 Buffer = BufferConstructor()

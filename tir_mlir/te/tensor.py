@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class Tensor:
         """The number of axes."""
         return len(self.shape)
 
+    @overload
+    def __getitem__(self, indices: tuple[Any, ...]) -> Expr: ...
+    @overload
+    def __getitem__(self, indices: Any) -> Any: ...  # an Expr of a tensor of one axis; else of some of its indices
     def __getitem__(self, indices: Any) -> Expr | PartialIndex:
         index_tuple = indices if isinstance(indices, tuple) else (indices,)
         if len(index_tuple) > self.ndim:
@@ -105,7 +109,7 @@ class PartialIndex:
         self._tensor = tensor
         self._indices = indices
 
-    def __getitem__(self, indices: Any) -> Expr | PartialIndex:
+    def __getitem__(self, indices: Any) -> Any:
         return self._tensor[(*self._indices, *(indices if isinstance(indices, tuple) else (indices,)))]
 
     def element(self) -> Expr:

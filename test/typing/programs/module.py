@@ -2,7 +2,7 @@
 
 from typing import no_type_check
 
-from tir_mlir import Schedule, TensorIntrin, build, create_llvm
+from tir_mlir import Schedule, TensorIntrin, build, create_llvm, te
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
@@ -62,8 +62,31 @@ def dot_impl(a: T.handle, b: T.handle, c: T.handle) -> None:
         T.evaluate(T.call_extern("int32", "dot4", C.access_ptr("rw"), A.access_ptr("r"), B.access_ptr("r")))
 
 
+@T.macro
+def halved(X, Y, i):
+    x: T.let[T.float32] = X[i]
+    Y[i] = x * T.float32(0.5)
+
+
+@T.prim_func
+def halves(X: T.Buffer((16,), "float32"), Y: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            halved(X, Y, vi)
+
+
+def symmetric(n: int) -> te.Tensor:
+    X = te.placeholder((n, n), name="X")
+    k = te.reduce_axis((0, n), name="k")
+    P = te.compute((n, n), lambda i, j: X[i, j] + X[j, i] - 1.0, name="P")
+    Q = te.compute((n,), lambda i: te.sum(P[i, k] * 2.0, axis=k), name="Q")
+    return te.compute((n,), lambda i: Q[i] + 1.0, name="R")
+
+
 def main() -> None:
     sch = Schedule(Module)
+    print(halves.script(), symmetric(4))
     sch.work_on("main")
     i, j = sch.get_loops("Y")
     sch.split(j, [None, 32])
