@@ -6,15 +6,12 @@ it by its full name, so the decorator has to be that function; what it decorates
 alone, see typing_extensions.pyi.
 """
 
-from typing import Any
-
 MYPY = False  # mypy takes it for true, pyright takes the last definition
 
 if MYPY:
     from typing import no_type_check as prim_func
 
-    def macro(func: Any = None, *, hygienic: bool = True) -> Any: ...
-
+    from .untyped_macro import macro as macro
 else:
     from .language.typing_extensions import no_type_check as macro
     from .typing_extensions import no_type_check as prim_func
