@@ -2,6 +2,7 @@
 
 from tir_mlir.dialect.diagnostics.checked_site import RECORD as RECORD
 from tir_mlir.dialect.diagnostics.checked_site import CheckedSite as CheckedSite
+from tir_mlir.dialect.diagnostics.color import PRE as PRE
 from tir_mlir.dialect.diagnostics.color import color_uncaught as color_uncaught
 from tir_mlir.dialect.diagnostics.color import colored as colored
 from tir_mlir.dialect.diagnostics.color import html as html

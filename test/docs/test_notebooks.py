@@ -17,7 +17,14 @@ def test_the_notebook_has_the_code_of_the_page(page):
     code = [f for f in fences(page.read_text()) if f.title != OUTPUT and (f.title or f.language == "python")]
     shown = [f"%%writefile {f.title}\n{f.text.rstrip()}" if f.title else f.text.rstrip() for f in code]
     cells = [cell.source for cell in notebooks.notebook(page).cells if cell.cell_type == "code"]
-    assert shown == cells and len(cells) > 5
+    assert [notebooks.INSTALL.rstrip(), *shown] == cells and len(cells) > 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_notebook_has_the_outputs_of_the_page(page):
+    printed = [f.text for f in fences(page.read_text()) if f.title == OUTPUT]
+    cells = [cell for cell in notebooks.notebook(page).cells if cell.cell_type == "code"]
+    assert [output.text for cell in cells for output in cell.outputs] == printed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

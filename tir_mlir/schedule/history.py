@@ -14,7 +14,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.diagnostics import PRE, ScheduleError
 from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.handles import handles_in
@@ -44,7 +44,7 @@ class Diff(str):
     def _repr_html_(self) -> str:
         lines = [(_CSS.get(x[:1], ""), _html.escape(x, quote=False)) for x in self.splitlines()]
         styled = [f'<span style="{css}">{text}</span>' if css else text for css, text in lines]
-        return f'<pre style="line-height:1.3">{chr(10).join(styled)}</pre>'
+        return f"{PRE}{chr(10).join(styled)}</pre>"
 
 
 @dataclass(frozen=True, eq=False)

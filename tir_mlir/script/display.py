@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from tir_mlir.dialect.diagnostics import colored
+from tir_mlir.dialect.diagnostics import PRE, colored
 
 LONGEST_LINE = 2000
 
@@ -57,7 +57,7 @@ def _truncate(line: str) -> str:
 
 def html(text: str) -> str:
     """The program as one `<pre>` element with inline colors; no style sheet is needed."""
-    return f'<pre style="line-height:1.3">{colored(text)}</pre>'
+    return f"{PRE}{colored(text)}</pre>"
 
 
 def _show_in_terminal(text: str, file: TextIO) -> None:
