@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -16,12 +18,17 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 ATTENTION = "tir_mlir"
 
 
+_LAYERS, _NORMS = ("layers", "h"), ("norm", "ln_f", "final_layernorm", "final_layer_norm")
+"""What transformers calls the layers of a model, and what comes behind them."""
+
+
 @dataclass(frozen=True)
 class Architecture:
-    """config: of transformers; model: on the device "meta"."""
+    """config: of transformers; model: on the device "meta"; small: the same of few layers and tokens, with values."""
 
     config: Any
     model: Any
+    small: Any
 
     @property
     def base(self) -> Any:
@@ -29,7 +36,11 @@ class Architecture:
 
     @property
     def layers(self) -> Any:
-        return self.base.layers
+        return getattr(self.base, _one_of(self.base, _LAYERS))
+
+    @property
+    def norm(self) -> Any:
+        return getattr(self.base, _one_of(self.base, _NORMS))
 
     def name(self, parameter: torch.Tensor) -> str:
         """The name of a parameter in files."""
@@ -38,21 +49,51 @@ class Architecture:
     @property
     def layer_prefix(self) -> str:
         """What the names of the parameters of layers start with, before the number."""
-        first = next(iter(self.layers[0].parameters()))
-        return self.name(first).partition("layers.0.")[0] + "layers."
+        return next(name for name, module in self.model.named_modules() if module is self.layers) + "."
 
     def window(self, layer: int) -> int | None:
         """The tokens that a layer attends to; None: all before."""
         types = getattr(self.config, "layer_types", None)
-        sliding = types is not None and types[layer] == "sliding_attention"
-        return int(self.config.sliding_window) if sliding else None
+        window: int | None = getattr(self.config, "sliding_window", None)
+        if types is None:  # a model with one kind of layers, which all attend to the window
+            attention = getattr(self.layers[layer], "self_attn", None)
+            return getattr(attention, "sliding_window", None) or (window if attention is not None else None)
+        return window if types[layer] == "sliding_attention" else None
+
+    def kinds(self) -> list[str | None]:
+        """The kinds of layers that have rotary positions of their own; None: all have the same."""
+        rotary = self.small.base_model.rotary_emb
+        named = "layer_type" in inspect.signature(inspect.unwrap(type(rotary).forward)).parameters
+        return list(dict.fromkeys(self.config.layer_types)) if named else [None]
 
     def rotary(self, context: int) -> tuple[Any, Any]:
-        """Cosines and sines of all positions, [context, columns] each."""
-        rotary = type(self.base.rotary_emb)(config=self.config)
+        """Cosines and sines of all positions, [context, columns] each, those of each kind of layers side by side; of a
+        model without rotary positions zeros."""
+        rotary = getattr(self.small.base_model, "rotary_emb", None)
+        if rotary is None:
+            return np.zeros((context, 1), np.float32), np.zeros((context, 1), np.float32)
         with torch.no_grad():
-            cos, sin = rotary(torch.zeros(1, 1), torch.arange(context)[None])
-        return cos[0].numpy(), sin[0].numpy()
+            x, positions = torch.zeros(1, 1), torch.arange(context)[None]
+            found = [rotary(x, positions, *([] if kind is None else [kind])) for kind in self.kinds()]
+        cos, sin = (np.concatenate([each[n][0].numpy() for each in found], axis=1) for n in (0, 1))
+        return cos, sin
+
+    def columns(self, layer: int, all_: int) -> tuple[int, int] | None:
+        """Which columns of cosines and sines a layer reads; None: it has no rotary positions."""
+        if getattr(self.small.base_model, "rotary_emb", None) is None:
+            return None
+        kinds = self.kinds()
+        each = all_ // len(kinds)
+        number = 0 if kinds[0] is None else kinds.index(self.config.layer_types[layer])
+        return number * each, (number + 1) * each
+
+
+def _one_of(module: Any, names: Sequence[str]) -> str:
+    """The name of a part. Raises ArgumentError where there is none."""
+    found = next((name for name in names if hasattr(module, name)), None)
+    if found is None:
+        raise ArgumentError(f"{type(module).__name__} has no {names[0]}; fix: a model of layers that repeat")
+    return found
 
 
 def architecture_of(folder: Path) -> Architecture:
@@ -71,20 +112,44 @@ def architecture_of(folder: Path) -> Architecture:
         reason = str(error).strip().splitlines()[0]
         raise ArgumentError(f"{folder}: transformers has no language model of it: {reason}") from error
     model.float().eval()
-    missing = [part for part in ("layers", "norm", "rotary_emb") if not hasattr(model.base_model, part)]
-    if missing:
-        kind = type(model).__name__
-        raise ArgumentError(f"{folder}: {kind} has no {', '.join(missing)}; fix: a model of one kind of layers")
-    return Architecture(config, model)
+    found = Architecture(config, model, _small(transformers, config))
+    try:
+        _ = found.layers, found.norm
+    except ArgumentError as error:
+        raise ArgumentError(f"{folder}: {error}") from None
+    return found
+
+
+def _small(transformers: Any, config: Any) -> Any:
+    """A model of one layer and few tokens: what it computes beside of layers is the same, with what is computed when a
+    model is made."""
+    one = copy.deepcopy(config)
+    one.vocab_size, one.num_hidden_layers, one.pad_token_id = 8, 1, None
+    if getattr(one, "layer_types", None) is not None:
+        one.layer_types = one.layer_types[:1]
+        missing = [kind for kind in dict.fromkeys(config.layer_types) if kind not in one.layer_types]
+        one.layer_types += missing  # rotary positions of each kind
+        one.num_hidden_layers = len(one.layer_types)
+    return transformers.AutoModelForCausalLM.from_config(one, attn_implementation=ATTENTION).float().eval()
 
 
 def _attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> tuple[Any, None]:
     """Attention as transformers calls it: groups of queries share keys and values, which are not copied for them."""
-    if options.get("softcap") is not None or options.get("s_aux") is not None:
-        raise ArgumentError(f"{type(module).__name__}: attention with a cap or sinks is not supported")
-    found = nn.functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=attention_mask, scale=options.get("scaling"), enable_gqa=True
-    )
+    cap, sinks, scale = options.get("softcap"), options.get("s_aux"), options.get("scaling")
+    if cap is None and sinks is None:
+        found = nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask, scale=scale, enable_gqa=True
+        )
+    else:
+        grouped = query.unflatten(1, (key.shape[1], -1))
+        scores = grouped @ key[:, :, None].transpose(3, 4) * (query.shape[-1] ** -0.5 if scale is None else scale)
+        scores = scores if cap is None else torch.tanh(scores / cap) * cap
+        scores = scores + attention_mask[:, :, None]
+        if sinks is not None:
+            more = sinks.reshape(1, key.shape[1], -1, 1, 1).expand(len(query), -1, -1, query.shape[2], 1)
+            scores = torch.cat([scores, more], dim=-1)
+        shares = torch.softmax(scores, dim=-1)[..., : key.shape[2]]
+        found = (shares @ value[:, :, None]).flatten(1, 2)
     return found.transpose(1, 2).contiguous(), None
 
 
@@ -108,9 +173,10 @@ class Layer(nn.Module):
     [1, heads, capacity, columns]) -> x; keys and values are written at these positions. Of several sequences it takes
     one token each: x [sequences, 1, width] and so on, positions [sequences]."""
 
-    def __init__(self, layer: Any, window: int | None):
+    def __init__(self, layer: Any, window: int | None, columns: tuple[int, int] | None):
+        """columns: those of cos and sin that the layer reads; None: it has no rotary positions."""
         super().__init__()
-        self.layer, self.window = layer, window
+        self.layer, self.window, self.columns = layer, window, columns
         self.names = set(inspect.signature(inspect.unwrap(type(layer).forward)).parameters)
 
     def forward(self, x: Any, cos: Any, sin: Any, positions: Any, keys: Any, values: Any) -> Any:
@@ -124,20 +190,97 @@ class Layer(nn.Module):
         cache = _Cache(keys, values, positions)
         name = "cache" if "cache" in self.names else "past_key_values"
         ids = positions[:, None] if several else positions[None]
-        options = {name: cache, "position_ids": ids, "position_embeddings": (cos, sin)}
+        options = {name: cache, "position_ids": ids}
+        if self.columns is not None:
+            first, last = self.columns
+            options["position_embeddings"] = (cos[..., first:last], sin[..., first:last])
         out = self.layer(x, attention_mask=mask, use_cache=True, **options)
         return out[0] if isinstance(out, tuple) else out
 
 
 class Scores(nn.Module):
-    """The last norm, and the scores of some tokens: x [sequences, 1, width] -> [sequences, 1, tokens]."""
+    """The last norm, and the scores of some tokens: x [sequences, 1, width] -> [sequences, 1, tokens]; what the model
+    does to scores is done."""
 
-    def __init__(self, norm: Any, width: int, tokens: int, bias: bool):
+    def __init__(self, model: Any, norm: str, width: int, tokens: int):
         super().__init__()
-        self.norm, self.head = norm, nn.Linear(width, tokens, bias=bias)
+        self.norm = getattr(model.base_model, norm)
+        self.head = nn.Linear(width, tokens, bias=model.get_output_embeddings().bias is not None)
+        model.set_output_embeddings(self.head)
+        setattr(model, model.base_model_prefix, _Normed(self.norm))
+        self.model = model
 
     def forward(self, x: Any) -> Any:
-        return self.head(self.norm(x))
+        return self.model(inputs_embeds=x, use_cache=False, return_dict=True).logits
+
+
+class _Normed(nn.Module):
+    """In the place of the layers: the norm alone."""
+
+    def __init__(self, norm: Any):
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, *_: Any, inputs_embeds: Any, **__: Any) -> Any:
+        from transformers.modeling_outputs import (  # pyright: ignore[reportMissingImports]
+            BaseModelOutputWithPastAndCrossAttentions,
+        )
+
+        return BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=self.norm(inputs_embeds))
+
+
+class Start(nn.Module):
+    """What comes before the layers: (rows of tokens x [1, n, width], positions [n]) -> x; of several sequences one
+    token each."""
+
+    def __init__(self, model: Any, layers: str, norm: str):
+        super().__init__()
+        self.base = model.base_model
+        self._embedding = [model.get_input_embeddings()]
+        self.base.set_input_embeddings(nn.Identity())
+        setattr(self.base, layers, nn.ModuleList())
+        setattr(self.base, norm, nn.Identity())
+        if hasattr(self.base, "rotary_emb"):
+            self.base.rotary_emb = _NoRotary()
+
+    def forward(self, x: Any, positions: Any) -> Any:
+        sequences, rows, width = x.shape
+        (embedding,) = self._embedding
+        found = torch.func.functional_call(
+            embedding, {"weight": x.reshape(sequences * rows, width)}, (torch.arange(sequences * rows),)
+        )
+        mask = torch.zeros(sequences, 1, rows, rows)
+        return self.base(
+            inputs_embeds=found.reshape(sequences, rows, width),
+            position_ids=positions.reshape(sequences, rows),
+            attention_mask=mask,
+            use_cache=False,
+        ).last_hidden_state
+
+
+class _NoRotary(nn.Module):
+    """In the place of rotary positions, which no layer reads here."""
+
+    def forward(self, *_: Any) -> tuple[None, None]:
+        return None, None
+
+
+def start_of(architecture: Architecture) -> Start | None:
+    """What comes before the layers; None where they take the rows as they are. The architecture's small model is used
+    up."""
+    base = architecture.small.base_model
+    start = Start(architecture.small, _one_of(base, _LAYERS), _one_of(base, _NORMS)).eval()
+    x, positions = torch.randn(1, 3, architecture.model.get_input_embeddings().weight.shape[1]), torch.arange(3)
+    with torch.no_grad():
+        return None if torch.equal(start(x, positions), x) else start
+
+
+def scores_of(architecture: Architecture, tokens: int) -> Scores:
+    """The last norm and the scores of so many tokens."""
+    small = copy.deepcopy(architecture.small)
+    return Scores(
+        small, _one_of(small.base_model, _NORMS), architecture.model.get_input_embeddings().weight.shape[1], tokens
+    ).eval()
 
 
 def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:

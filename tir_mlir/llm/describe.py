@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from tir_mlir.dialect.diagnostics import ArgumentError, TirError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
-from tir_mlir.llm.architecture import Architecture, Layer, Scores, architecture_of, cache_shape
+from tir_mlir.llm.architecture import Architecture, Layer, architecture_of, cache_shape, scores_of, start_of
 from tir_mlir.llm.description import Description, Form
 
 SCORES = 1 << 23
@@ -27,27 +28,50 @@ LANES = 256
 def describe(folder: Path, chunk: int, context: int, batch: int) -> Description:
     """The description of the model of a folder. Raises ArgumentError."""
     architecture = architecture_of(folder)
-    model, base = architecture.model, architecture.base
+    model = architecture.model
     names = dict(model.named_parameters(remove_duplicate=False))
     first, head = model.get_input_embeddings(), model.get_output_embeddings()
-    if type(first) is not torch.nn.Embedding:
+    if not isinstance(first, torch.nn.Embedding):
         raise ArgumentError(f"{type(first).__name__}: only torch.nn.Embedding is supported for tokens")
     embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
     rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
-    layers, forms = _layers(architecture, rotary[0].shape[1], chunk, batch)
+    columns = rotary[0].shape[1]
+    layers, forms = _layers(architecture, columns, chunk, batch)
     tokens, width = first.weight.shape
     scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
-    tensors = {f"norm.{name}": _name(names, each) for name, each in base.norm.named_parameters()}
+    tensors = {f"norm.{name}": _name(names, each) for name, each in architecture.norm.named_parameters()}
     tensors |= {f"head.{name}": _name(names, each) for name, each in head.named_parameters()}
-    module = Scores(base.norm.to_empty(device="cpu"), width, scored, head.bias is not None).eval()
+    module = scores_of(architecture, scored)
     scores = _text(from_torch(module, (torch.zeros(batch, 1, width),), name="scores"), tensors)
+    before = _start(architecture, names, width, (batch, chunk))
+    if before is not None:
+        forms.append(before[0])
+        layers.insert(0, (len(forms) - 1, before[1]))
     tied = {of_head: embedding} if getattr(architecture.config, "tie_word_embeddings", False) else {}
     shapes = {name: tuple(each.shape) for name, each in names.items()}
-    angles = tuple(base64.b64encode(table.tobytes()).decode() for table in rotary)
-    columns = rotary[0].shape[1]
+    angles = tuple(base64.b64encode(np.ascontiguousarray(table).tobytes()).decode() for table in rotary)
     return Description(
         shapes, tied, embedding, layers, forms, scores, tensors, scored, (angles[0], angles[1]), columns
     )  # fmt: skip
+
+
+def _start(
+    architecture: Architecture, names: Mapping[str, Any], width: int, sizes: tuple[int, int]
+) -> tuple[Form, dict[str, str]] | None:
+    """What comes before the layers, as a layer without keys and values, and its tensors; None: nothing does."""
+    start = start_of(architecture)
+    if start is None:
+        return None
+    prefix = architecture.layer_prefix.rpartition(".")[0].rpartition(".")[0]
+    prefix = prefix + "." if prefix else ""
+    tensors = {f"base.{name}": prefix + name for name, _ in start.base.named_parameters()}
+    texts = []
+    for name, sequences, rows in (("one", sizes[0], 1), ("chunk", 1, sizes[1])):
+        inputs = torch.zeros(sequences, rows, width), torch.arange(sequences * rows)
+        texts.append(_text(from_torch(start, inputs, name=name), tensors))
+    if unknown := [name for name in tensors.values() if name not in names]:
+        raise ArgumentError(f"{unknown[0]} comes before the layers, and is no tensor of the model")
+    return Form(texts[0], texts[1], 0, 0), tensors
 
 
 def _name(names: Mapping[str, Any], parameter: Any) -> str:
@@ -62,11 +86,11 @@ def _layers(architecture: Architecture, angles: int, chunk: int, batch: int) -> 
     for number, layer in enumerate(architecture.layers):
         prefix = f"{architecture.layer_prefix}{number}."
         shapes = tuple((name, tuple(p.shape)) for name, p in layer.named_parameters())
-        key = type(layer), architecture.window(number), shapes
+        key = type(layer), architecture.window(number), architecture.columns(number, angles), shapes
         tensors = {f"layer.{name}": prefix + name for name, _ in shapes}
         if key not in known:
             known[key] = len(forms)
-            forms.append(_form(architecture, layer, key[1], angles, (batch, chunk), tensors))
+            forms.append(_form(architecture, layer, key[1:3], angles, (batch, chunk), tensors))
         layers.append((known[key], tensors))
     return layers, forms
 
@@ -74,16 +98,17 @@ def _layers(architecture: Architecture, angles: int, chunk: int, batch: int) -> 
 def _form(
     architecture: Architecture,
     layer: Any,
-    window: int | None,
+    reads: tuple[int | None, tuple[int, int] | None],
     angles: int,
     sizes: tuple[int, int],
     tensors: Mapping[str, str],
 ) -> Form:
-    """sizes: the sequences, and the tokens of a chunk."""
+    """reads: the window of tokens, the columns of cosines and sines; sizes: the sequences, the tokens of a chunk."""
     width = architecture.model.get_input_embeddings().weight.shape[1]
-    x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, angles, device="meta")
+    own = angles if reads[1] is None else reads[1][1] - reads[1][0]
+    x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, own, device="meta")
     heads, columns = cache_shape(layer, x, angle, angle)
-    module = Layer(layer.to_empty(device="cpu"), window).eval()
+    module = Layer(layer.to_empty(device="cpu"), *reads).eval()
     batch, chunk = sizes
     dynamic = dict.fromkeys(("x", "cos", "sin", "positions")) | dict.fromkeys(("keys", "values"), {2: "capacity"})
     texts = []

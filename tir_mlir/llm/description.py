@@ -29,7 +29,7 @@ KIND = "languages"
 @dataclass(frozen=True)
 class Form:
     """Layers of one form: the text of a graph for one token and of one for a chunk; the heads and columns of keys and
-    values."""
+    values, 0 of what comes before the layers."""
 
     one: str
     chunk: str

@@ -17,17 +17,20 @@ from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
 from tir_mlir.llm.packed_weights import PackedWeights, entry_name
 from tir_mlir.llm.repeated import Precision, Repeated, Weight
+from tir_mlir.llm.rounded_files import RoundedTensor, joined
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.runtime.cache import fingerprint, mapped
 
-Stored = StoredTensor | GgufTensor
+Stored = StoredTensor | RoundedTensor | GgufTensor
+GROUP = 32
+"""The weights that share a scale, by default."""
 
 
 def load(
     folder: str | Path,
     weights: str = "int4",
     *,
-    group: int = 32,
+    group: int | None = None,
     context: int = 4096,
     chunk: int = 128,
     batch: int = 1,
@@ -38,17 +41,20 @@ def load(
         model = tir_mlir.llm.load("qwen2-0.5b", "int4")
         model.generate([9707, 11, 1879], 64)
 
-    weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights, and activations
-    are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
-    groups of 32. Tensors are read, rounded and packed one layer at a time. context: the most tokens of
+    weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights (default 32, or
+    what a checkpoint has), and activations are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are
+    taken as they are for "int4" or "int8" and groups of 32, those of GPTQ and AWQ whose zeros are all 8 for "int4".
+    Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
     `generate_batch` computes at a time; threads: default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
     weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
     shape, rows that are no whole groups; GraphError for weights that are not finite.
     """
-    folder, precision = Path(folder), _precision(weights, group)
-    files, config = _opened(folder)
+    folder = Path(folder)
+    _precision(weights, group or GROUP)
+    files, config, own = _opened(folder)
+    precision = _precision(weights, group or own or GROUP)
     _check_sizes(context=context, chunk=chunk, batch=batch)
     description = described(folder, config, (chunk, context, batch))
     tensors = _matched(folder, description, files)
@@ -61,17 +67,17 @@ def load(
         return _Loading(description, tensors, precision, threads, PackedWeights(known, writer)).model(limits)
 
 
-def _opened(path: Path) -> tuple[Mapping[str, Stored], str]:
-    """The tensors of the files, and the text of the configuration."""
+def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
+    """The tensors of the files, the text of the configuration, the group of weights in few bits."""
     if path.suffix == ".gguf":
         if not path.exists():
             raise ArgumentError(f"{path}: there is no such file")
         model = gguf_model(path)
-        return model.tensors, json.dumps(model.config)
+        return model.tensors, json.dumps(model.config), None
     files, config = tensors_of(path), path / "config.json"
     if not config.exists():
         raise ArgumentError(f"{path}: there is no config.json; fix: the folder that save_pretrained writes")
-    return files, config.read_text()
+    return joined(path, files, config.read_text())
 
 
 def _precision(weights: str, group: int) -> Precision:
@@ -146,7 +152,8 @@ class _Loading:
                 known[number] = Repeated(graphs, self.precision, self.threads)
             one, chunk = known[number].programs
             make = partial(self._bound, known[number], {name: self.tensors[tensor] for name, tensor in names.items()})
-            caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in ("keys", "values"))
+            cached = ("keys", "values") if form.heads else ()
+            caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in cached)
             weights = self.packed.buffers(f"layer{place}", known[number].programs, make)
             layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
         return layers

@@ -14,7 +14,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.llm.native.parts import Rows
 
-_TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
+_TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32}
 INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 
 
@@ -47,6 +47,12 @@ class StoredTensor:
         found = np.fromfile(self.path, np.uint16, (stop - start) * row, offset=self.offset + start * row * 2)
         return found.reshape(stop - start, *self.shape[1:])
 
+    def numbers(self) -> np.ndarray:
+        """All elements; whole numbers as they are, others as float32."""
+        if self.dtype != "I32":
+            return self.read()
+        return np.fromfile(self.path, np.int32, prod(self.shape), offset=self.offset).reshape(self.shape)
+
     def rows(self) -> Rows:
         """All rows, mapped."""
         width = self.shape[1]
@@ -57,7 +63,7 @@ class StoredTensor:
 
 def tensors_of(folder: Path) -> dict[str, StoredTensor]:
     """The tensors of the safetensors files of a folder, by name. No elements are read. Raises ArgumentError for a file
-    that is missing, cut short or not of this format, and for types other than F32, F16 and BF16."""
+    that is missing, cut short or not of this format, and for types other than F32, F16, BF16 and I32."""
     index = folder / INDEX
     names = [WHOLE]
     if index.exists():

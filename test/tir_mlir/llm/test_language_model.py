@@ -36,6 +36,20 @@ def test_tokens_are_those_of_torch(saved):
 
 
 @pytest.mark.nightly
+def test_tokens_of_a_model_without_rotary_positions(tmp_path):
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 96, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes)).eval()
+    for weight in model.parameters():
+        weight.data.mul_(4) if weight.dim() == 2 else weight.data.add_(torch.randn_like(weight) * 0.1)
+    model.save_pretrained(tmp_path)
+    ours = llm.load(tmp_path, "float32", context=128, chunk=16, threads=1).generate(PROMPT, 64)
+    options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    theirs = model.generate(torch.tensor([PROMPT]), max_new_tokens=64, **options)[0, len(PROMPT) :]
+    assert ours == theirs.tolist()
+
+
+@pytest.mark.nightly
 def test_sequences_of_a_batch_do_not_know_of_each_other(saved):
     prompts = [PROMPT, PROMPT[:5], PROMPT[::-1]]
     options = {"context": 128, "chunk": 16, "threads": 1}

@@ -1,0 +1,80 @@
+"""Checkpoints of GPTQ and AWQ: weights as one tensor each, exactly; those that are refused before elements are read."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tir_mlir.errors import ArgumentError
+from tir_mlir.llm.rounded_files import joined
+from tir_mlir.llm.safetensors_files import tensors_of
+
+K, N, GROUP = 64, 16, 32
+NAMES = {"int32": "I32", "float16": "F16", "float32": "F32"}
+
+
+def written(folder, arrays):
+    facts, data = {}, b""
+    for name, array in arrays.items():
+        end = len(data) + array.nbytes
+        facts[name] = {"dtype": NAMES[str(array.dtype)], "shape": array.shape, "data_offsets": [len(data), end]}
+        data += array.tobytes()
+    head = json.dumps(facts).encode()
+    (folder / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + data)
+    return tensors_of(folder)
+
+
+def words(numbers):
+    """Numbers of 4 bits, [.., 8 n] -> [.., n], the first in the lowest bits."""
+    parts = numbers.astype("uint32").reshape(*numbers.shape[:-1], -1, 8)
+    return (parts << np.arange(0, 32, 4, dtype="uint32")).sum(-1, dtype="uint32").view("int32")
+
+
+def checkpoint(method, zero=8):
+    rng = np.random.default_rng(0)
+    q, scales = rng.integers(0, 16, (K, N)), rng.random((K // GROUP, N)).astype("float16")
+    zeros = np.full((K // GROUP, N), zero)
+    order = [0, 2, 4, 6, 1, 3, 5, 7]
+    if method == "gptq":
+        packed = words(q.T).T, words(zeros - 1)
+    else:
+        packed = tuple(words(x.reshape(len(x), -1, 8)[:, :, order].reshape(len(x), -1)) for x in (q, zeros))
+    arrays = {"p.qweight": np.ascontiguousarray(packed[0]), "p.qzeros": packed[1], "p.scales": scales}
+    values = (q - zero) * np.repeat(scales.astype("float32"), GROUP, axis=0)
+    return arrays, values.T.astype("float32")
+
+
+def config(method="gptq", **others):
+    how = {"quant_method": method, "bits": 4, "group_size": GROUP, "desc_act": False}
+    return json.dumps({"hidden_size": K, "quantization_config": {**how, **others}})
+
+
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+@pytest.mark.parametrize("zero", [8, 5])
+def test_weights_are_what_the_format_defines(tmp_path, method, zero):
+    arrays, values = checkpoint(method, zero)
+    files, text, group = joined(tmp_path, written(tmp_path, arrays), config(method))
+    assert (json.loads(text), group, files["p.weight"].shape) == ({"hidden_size": K}, GROUP, (N, K))
+    np.testing.assert_allclose(files["p.weight"].read(), values, rtol=1e-6)
+    assert (files["p.weight"].stored().offset is None) == (zero == 8)
+
+
+@pytest.mark.parametrize(("facts", "change", "words"), [
+    ({"method": "bitsandbytes"}, {}, "weights by bitsandbytes in 4 bits"), ({"bits": 3}, {}, "gptq in 3 bits"),
+    ({"desc_act": True}, {}, "another order"), ({"group_size": 48}, {}, "64 are no whole groups of 48"),
+    ({}, {"p.scales": None}, "no tensor p.scales"),
+    ({}, {"p.qzeros": np.zeros((3, 2), "int32")}, r"zeros \(3, 2\) and scales \(2, 16\) do not fit 16 x 64"),
+])  # fmt: skip
+def test_checkpoints_that_are_refused(tmp_path, facts, change, words):
+    arrays = {**checkpoint("gptq")[0], **change}
+    files = written(tmp_path, {name: array for name, array in arrays.items() if array is not None})
+    with pytest.raises(ArgumentError, match=words):
+        joined(tmp_path, files, config(**facts))
+
+
+def test_scales_that_are_not_finite_are_refused(tmp_path):
+    arrays, _ = checkpoint("gptq")
+    arrays["p.scales"][1, 2] = np.nan
+    files = joined(tmp_path, written(tmp_path, arrays), config())[0]
+    with pytest.raises(ArgumentError, match="a scale is not finite"):
+        files["p.weight"].stored()
