@@ -289,6 +289,7 @@ CASES: dict[str, list[Case]] = {
                 case(f(2, 6, 1), None, k(1), onesided=1, since=20),
             case(f(2, 5, 2), None, k(1), inverse=1, since=20), case(f(4, 5, 2), None, k(0), since=20)],
     "STFT": [case(f(1, 32, 1), k(8), k(np.hanning(16)), k(16)), case(f(1, 32, 1), k(8), None, k(16), onesided=0)],
+    "Sign": [case(X), case(np.array([1, np.nan, -2, 0], "f4"))],
     "IsNaN": [case(np.array([1, np.nan, np.inf], "f4"))],
     "IsInf": [case(np.array([1, np.nan, np.inf, -np.inf], "f4")),
         case(np.array([1, np.inf, -np.inf], "f4"), detect_negative=0)],

@@ -113,9 +113,11 @@ def bit_cast(e: OnnxEmitter, x: Any, to: int) -> Any:
 
 @onnx_op("Sign")
 def sign(e: OnnxEmitter, x: Any) -> Any:
-    """-1, 0 or 1; of numbers without a sign 0 or 1."""
+    """-1, 0 or 1; of numbers without a sign 0 or 1; of NaN NaN."""
     x = e.value(x)
-    return e.cast(e.binary("greater", x, 0, x.dtype), x.dtype) if x.dtype[0] == "u" else e.op("sign", x)
+    if x.dtype[0] == "u":
+        return e.cast(e.binary("greater", x, 0, x.dtype), x.dtype)
+    return e.op("where", e.op("isnan", x), x, e.op("sign", x)) if x.dtype in FLOATS else e.op("sign", x)
 
 
 @onnx_op("IsInf")
