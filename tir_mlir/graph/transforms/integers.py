@@ -29,8 +29,8 @@ def integers(graph: Graph) -> Graph:
     Sums of integers are exact; they are scaled in float32 and rounded to the nearest, ties to even. The graph before
     rounds in each step, so a result may differ where a number is about halfway between two: by one step. Weights are
     int8 with zero point 0 and a scale for the tensor or for each output channel; activations are int8 or uint8 with one
-    scale, and a zero point that is a constant. Reshapes and maxima of windows are of the integers, too. What has other
-    operands stays as it is.
+    scale, and a zero point that is a constant. Reshapes, permutations, maxima of windows and concatenations are of the
+    integers, too. What has other operands stays as it is.
     """
     return clean(rewritten(graph, RULES))
 
@@ -163,11 +163,22 @@ def _weight_over(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
 
 
 def _moved(call: Call, matches: Matches) -> ir.Value | None:
-    """max_pool2d(dequantize(x)) -> dequantize(max_pool2d(x)), and reshapes"""
+    """max_pool2d(dequantize(x)) -> dequantize(max_pool2d(x)), reshapes and permutations"""
     inner = call.of(matches[_INNER])
     if not all(_is_single(inner, v) for v in inner.args[1:]):
         return None
     return call.emit("dequantize", [call.again(inner.args[:1]), *inner.args[1:]], inner.attrs | {"axis": -1})
+
+
+def _by_part(call: Call, _: Matches) -> ir.Value | None:
+    """quantize(concat(dequantize(a), dequantize(b)), scale) -> concat(quantize(dequantize(a), scale), ..)"""
+    inner = call.before(call.args[0], is_op("concat"))
+    if inner is None or uses(call.args[0]) != 1 or not _is_single(call, call.args[1]) or _zero(call) is None:
+        return None
+    if not all(call.before(value, _DEQUANTIZE) for value in inner.args):
+        return None
+    parts = [call.emit("quantize", [value, *call.args[1:]], call.attrs) for value in inner.args]
+    return call.emit("concat", parts, inner.attrs)
 
 
 def _back(call: Call, matches: Matches) -> ir.Value | None:
@@ -180,11 +191,14 @@ def _back(call: Call, matches: Matches) -> ir.Value | None:
 
 _DEQUANTIZE = is_op("dequantize")
 _INNER: Any = _DEQUANTIZE(varg_default_wildcard=True)
-_MOVES = is_op("reshape") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
+_MOVES = (
+    is_op("reshape") | is_op("permute_dims") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
+)
 _SCALE, _ZERO = wildcard(), wildcard()
 RULES = [
     Rule(_MOVES(_INNER), _moved),
     Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _back),
     Rule(is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)(varg_default_wildcard=True), _product),
+    Rule(is_op("quantize")(varg_default_wildcard=True), _by_part),
     Rule(is_op("quantize")(varg_default_wildcard=True), _rounding),
 ]

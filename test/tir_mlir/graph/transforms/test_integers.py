@@ -78,6 +78,20 @@ def test_convolutions_of_integers_are_products_with_patches_and_depthwise_ones_a
     assert "R.nn.patches" not in operators(layer(groups=8), "patches")
 
 
+def test_parts_of_a_tensor_are_rounded_before_they_are_put_together():
+    """One of the scale of the result is not rounded at all; the other one moves behind a permutation."""
+    b, scales = GraphBuilder(), (np.float32(0.05), np.float32(0.02))
+    images = [b.input(name, (1, 4, 3, 3), "uint8") for name in "xy"]
+    x, y = (b.op("dequantize", v, b.constant(s)) for v, s in zip(images, scales, strict=True))
+    both = b.op("concat", x, b.op("permute_dims", y, axes=[0, 1, 3, 2]), axis=1)
+    b.output(b.op("quantize", both, b.constant(scales[0]), out_dtype="uint8"))
+    graph = b.finish()
+    assert operators(graph).count("R.round_to") == 1 and "R.quantize" not in operators(graph)
+    given = [RNG.integers(0, 256, (1, 4, 3, 3)).astype("uint8") for _ in "xy"]
+    rounded = np.rint(given[1].swapaxes(2, 3).astype("float32") * (scales[1] / scales[0]))
+    np.testing.assert_array_equal(tir_mlir.build(graph, threads=1)(*given), np.concatenate([given[0], rounded], 1))
+
+
 def test_patches_are_computed_in_the_function_of_the_product():
     script = compile_graph(layer(), until="fuse_tir").module.prim_funcs
     assert any(name.startswith("fused_nn_patches_nn_dense") for name in script)
