@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding, node_of
 from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.dialect.ir import symbol as symbol_of
-from tir_mlir.graph.callee_types import called_graph, called_types, check_parameters, check_regions
+from tir_mlir.graph.callee_types import (
+    called_graph,
+    called_types,
+    check_parameters,
+    check_regions,
+    renamed_types,
+    substituted,
+    unbound_sizes,
+)
 from tir_mlir.graph.copied_body import copy_body
 from tir_mlir.graph.emit import emit, listed
 from tir_mlir.graph.graph import Graph
@@ -140,26 +148,37 @@ class GraphBuilder:
 
         args: Values become te tensors, also those in lists; the rest is passed as it is.
         """
-        inputs: list[tuple[Value, Tensor]] = []
-        outputs = function(
-            *(self._as_tensor(a, inputs) for a in args), **{k: self._as_tensor(v, inputs) for k, v in kwargs.items()}
-        )
-        results = listed(outputs)
+        operands: list[Value] = []
+        _collect(args, operands)
+        _collect(tuple(kwargs.values()), operands)
+        renamed = unbound_sizes([v.type for v in operands], [])
         name = name_hint or getattr(function, "__name__", "te").strip("<>") or "te"
-        prim_func = create_prim_func([*(t for _, t in inputs), *results])
-        types = [(t.shape, t.dtype) for t in results]
-        return self.call_tir(prim_func, [v for v, _ in inputs], types, name=name)
+        try:
+            prim_func, types = self._te_program(function, args, kwargs, operands, {})
+        except TirError:
+            if not renamed:
+                raise
+            prim_func, types = self._te_program(function, args, kwargs, operands, renamed)
+        return self.call_tir(prim_func, operands, types, name=name)
 
-    def _as_tensor(self, argument: Any, inputs: list[tuple[Value, Tensor]]) -> Any:
-        if isinstance(argument, (list, tuple)):
-            return type(argument)(self._as_tensor(g, inputs) for g in argument)
-        if not isinstance(argument, Value):
-            return argument
-        for value, tensor in inputs:
-            if value is argument:
-                return tensor
-        inputs.append((argument, self.sizes.tensor(f"x{len(inputs)}", argument.shape, argument.dtype)))
-        return inputs[-1][1]
+    def _te_program(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        operands: Sequence[Value],
+        renamed: Mapping[str, str],
+    ) -> tuple[PrimFunc, list[tuple[Any, Any]]]:
+        """The function of `call_te` and the shapes and types of its results. renamed: sizes of operands that are sizes
+        of their own there."""
+        types = renamed_types([v.type for v in operands], renamed)
+        tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
+        of_value = dict(zip(operands, tensors, strict=True))
+        results = listed(function(*_with_tensors(tuple(args), of_value), **_with_tensors(dict(kwargs), of_value)))
+        whole = {new: text for text, new in renamed.items() if new.isidentifier()}
+        shapes = [tuple(substituted(n, whole) for n in self.sizes.shape(t.shape)) for t in results]
+        prim_func = create_prim_func([*tensors, *results])
+        return prim_func, [(shape, t.dtype) for shape, t in zip(shapes, results, strict=True)]
 
     def call_tir(
         self,
@@ -385,6 +404,24 @@ class GraphBuilder:
     def _one_or_all(self, node: Node) -> Any:
         values = self._values(node)
         return values[0] if len(values) == 1 else tuple(values)
+
+
+def _collect(argument: Any, found: list[Value]) -> None:
+    """The Values in an argument that were not found before."""
+    if isinstance(argument, (list, tuple)):
+        for element in argument:
+            _collect(element, found)
+    elif isinstance(argument, Value) and argument not in found:
+        found.append(argument)
+
+
+def _with_tensors(argument: Any, tensors: Mapping[Value, Tensor]) -> Any:
+    """An argument with te tensors in the place of its Values."""
+    if isinstance(argument, (list, tuple)):
+        return type(argument)(_with_tensors(element, tensors) for element in argument)
+    if isinstance(argument, dict):
+        return {name: _with_tensors(value, tensors) for name, value in argument.items()}
+    return tensors[argument] if isinstance(argument, Value) else argument
 
 
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mlir import ir
 
@@ -13,12 +14,14 @@ from tir_mlir.dialect.graph import (
     TensorType,
     create,
     encoding,
+    free_name,
     is_tensor_func,
     passed_inputs,
     tensor_funcs,
 )
 from tir_mlir.dialect.ir import attrs, symbol, symbol_table
-from tir_mlir.dialect.symbolic import as_expr, equal, evaluate, parse, size_of
+from tir_mlir.dialect.symbolic import Polynomial, as_expr, equal, evaluate, parse, size_of
+from tir_mlir.graph.size_code import symbols
 from tir_mlir.script.module import IRModule
 
 
@@ -80,6 +83,36 @@ def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool
 def substituted(size: int | str, bound: Mapping[str, int | str]) -> int | str:
     """A size with names replaced by other sizes: `n + 1`, n = 2 * m -> `2 * m + 1`."""
     return size_of(as_expr(evaluate(parse(size), lambda name: parse(bound.get(name, name)))))
+
+
+def unbound_sizes(inputs: Sequence[TensorType | float], results: Sequence[TensorType]) -> dict[str, str]:
+    """A name for each size of operands whose parts no axis is: {"n + m": "size", "n + m + 1": "size + 1"}."""
+    texts = [s for t in (*inputs, *results) if isinstance(t, TensorType) for s in t.shape if isinstance(s, str)]
+    bound = {s for t in inputs if isinstance(t, TensorType) for s in t.shape if isinstance(s, str) and s.isidentifier()}
+    names = {name for text in texts for name in symbols(text)}
+    renamed: dict[str, str] = {}
+    for text in texts:
+        if text not in renamed and not bound.issuperset(symbols(text)):
+            near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
+            beside = next((other for other in near if other is not None), None)
+            renamed[text] = beside or free_name("size", {*names, *renamed.values()})
+    return renamed
+
+
+def _beside(text: str, known: str, name: str) -> str | None:
+    """ "size + 1" for h * w + 1 where h * w is `size`; None where they differ by more than a number."""
+    number = (Polynomial.of(parse(text)) - Polynomial.of(parse(known))).constant()
+    return None if number is None else str(size_of(parse(name) + number))
+
+
+def renamed_types(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
+    """Types with other names of sizes; numbers stay."""
+    return [
+        TensorType(tuple(renamed.get(s, s) if isinstance(s, str) else s for s in t.shape), t.dtype)
+        if isinstance(t, TensorType)
+        else t
+        for t in types
+    ]
 
 
 def check_parameters(module: IRModule, name: str, operand_types: Sequence[TensorType]) -> None:

@@ -29,6 +29,18 @@ class Different(torch.nn.Module):
         return once, inverse, counts, once[inverse], torch.unique_consecutive(x)
 
 
+class DifferentRows(torch.nn.Module):
+    def forward(self, x):
+        once = torch.unique(x, dim=1, return_inverse=True, return_counts=True)
+        return *once, torch.repeat_interleave(x, x[:, 0] + 1, dim=0, output_size=5)
+
+
+class Cut(torch.nn.Module):
+    def forward(self, x, begin, end):
+        rows = x[:, begin.item() : end.item()]
+        return rows * 2, rows.sum(1)
+
+
 @pytest.fixture(scope="module")
 def graph():
     return tir_mlir.from_torch(Chosen(), (torch.randn(6, 4),))
@@ -55,6 +67,23 @@ def test_different_elements():
     x = torch.tensor([3, 1, 3, 3, 2, 2])
     for ours, theirs in zip(tir_mlir.build(tir_mlir.from_torch(Different(), (x,)))(x), Different()(x), strict=True):
         assert torch.equal(ours, theirs)
+
+
+@pytest.mark.nightly
+def test_different_rows_and_rows_repeated_by_data():
+    x = torch.tensor([[0, 0, 0], [1, 0, 1], [1, 1, 1]])
+    lib = tir_mlir.build(tir_mlir.from_torch(DifferentRows(), (x,)))
+    for ours, theirs in zip(lib(x), DifferentRows()(x), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_slices_by_numbers_from_data():
+    x, places = torch.randn(2, 6), [(1, 4), (-3, -1), (0, 9), (3, 2)]
+    lib = tir_mlir.build(tir_mlir.from_torch(Cut(), (x, torch.tensor(1), torch.tensor(4))), threads=1)
+    for pair in places:
+        given = x, *map(torch.tensor, pair)
+        for ours, theirs in zip(lib(*given), Cut()(*given), strict=True):
+            torch.testing.assert_close(ours, theirs)
 
 
 def _rows(bound: int = 8):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tir_mlir.dialect.symbolic import Symbol, parse
-from tir_mlir.graph.fronts.emitter import Emitter, is_number
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError, TirError
+from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse
+from tir_mlir.graph.fronts.emitter import Emitter, is_number, static
 
 
 def places_of(e: Emitter, mask: Any, size: Any) -> Any:
@@ -33,6 +36,70 @@ def first_rows(e: Emitter, x: Any, count: Any, size: Any) -> Any:
     return cut
 
 
+def slice_by_data(
+    e: Emitter, x: Any, axis: int, begin: Any, end: Any, size: Any, numbers: Mapping[str, Any]
+) -> Any | None:
+    """x[begin:end] along an axis, of bounds with names in `numbers`: tensors of one integer; None where there are none.
+
+    Negative bounds are counted from the end, those outside are the ends, as Python has it. size: the name of the number
+    of rows. Errors: GraphError for an axis that is no number, and for names that are sizes of inputs.
+    """
+    if not from_data([begin, end], numbers):
+        return None
+    rows = static(x.shape[axis], "the size of an axis that is cut at a number from data")
+    first, last = (_inside(e, number_from_data(e, bound, numbers), rows) for bound in (begin, end))
+    order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
+    x = e.permute(x, order)
+    if not is_number(begin, 0):
+        places = e.add(e.constant(np.arange(rows), "int64"), first)
+        x = e.op("take", x, e.clip(places, None, rows - 1), axis=0)
+    cut = first_rows(e, x, e.clip(e.subtract(last, first), 0, None), size)
+    return e.permute(cut, [order.index(a) for a in range(len(order))])
+
+
+def from_data(size: Any, numbers: Mapping[str, Any]) -> list[str]:
+    """The names of numbers from data in a size, or in several."""
+    if isinstance(size, list):
+        return [name for one in size for name in from_data(one, numbers)]
+    if not numbers or not isinstance(size, str):
+        return []
+    try:
+        return sorted(names_in(parse(size)) & set(numbers))
+    except TirError:  # a text that is no size
+        return []
+
+
+def number_from_data(e: Emitter, size: Any, numbers: Mapping[str, Any]) -> Any:
+    """The value of an expression of numbers from data: int64[]. Errors: GraphError for one that has sizes as well."""
+    words = {"+": "add", "-": "subtract", "*": "multiply", "//": "floor_divide", "%": "floor_mod"}
+
+    def leaf(part: Any) -> Any:
+        if not isinstance(part, Symbol):
+            return e.constant(part.value, "int64")
+        if part.name not in numbers:
+            raise GraphError(
+                f"{size}, of numbers from data and of the size {part.name}\n  fix: compute it with tensors"
+            )
+        return e.cast(numbers[part.name], "int64")
+
+    value = fold(parse(size), leaf, lambda symbol, left, right: e.binary(words[symbol], left, right, "int64"))
+    return e.reshape(value, ())
+
+
+def row_by_data(e: Emitter, x: Any, axis: int, index: Any, numbers: Mapping[str, Any]) -> Any:
+    """x[index] along an axis, of an index from data; a negative one is counted from the end."""
+    rows = static(x.shape[axis], "the size of an axis whose row is chosen by a number from data")
+    place = number_from_data(e, index, numbers)
+    from_end = e.op("where", e.op("less", place, e.constant(0, "int64")), e.add(place, rows), place)
+    return e.op("take", x, from_end, axis=axis)
+
+
+def _inside(e: Emitter, bound: Any, rows: int) -> Any:
+    """A bound of a slice as one from 0 to the number of rows."""
+    from_end = e.op("where", e.op("less", bound, e.constant(0, "int64")), e.add(bound, rows), bound)
+    return e.clip(from_end, 0, rows)
+
+
 def _numbers_along(e: Emitter, x: Any, axis: int) -> Any:
     """0, 1, .. along an axis of a tensor."""
     for other in range(len(x.shape)):
@@ -52,17 +119,19 @@ def coordinates(e: Emitter, places: Any, shape: Sequence[Any]) -> list[Any]:
 
 
 def unique(e: Emitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a vector in which equal elements are neighbours: each once, the places where they begin, the number of the
-    group of each element, and the sizes of the groups.
+    """Of a vector in which equal elements are neighbours, or a matrix in which equal rows are: each once, the places
+    where they begin, the number of the group of each element, and the sizes of the groups.
 
     size: the name of the number of groups.
     """
-    (count,) = values.shape
+    count = values.shape[0]
     first = e.broadcast(e.constant(True, "bool"), (1,))
     if is_number(count, 1):
         begins = first
     else:
         differs = e.op("not_equal", e.slice(values, 0, 1, count), e.slice(values, 0, 0, _less_one(count)))
+        if len(values.shape) > 1:
+            differs = e.cast(e.op("max", e.cast(differs, "int32"), axis=[1]), "bool")
         begins = e.concat([first, differs], 0)
     places = places_of(e, begins, size)
     groups = e.add(e.op("cumsum", e.cast(begins, "int64"), axis=0), -1)

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.graph import TensorType, free_name
+from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import by_structure
-from tir_mlir.dialect.symbolic import Polynomial, bounds, equal, parse, size_of
+from tir_mlir.dialect.symbolic import bounds, equal
 from tir_mlir.graph import size_code
+from tir_mlir.graph.callee_types import renamed_types, substituted, unbound_sizes
 from tir_mlir.graph.emit import listed
 from tir_mlir.graph.operator_attributes import for_te, with_names
 from tir_mlir.graph.operators import find_operator
@@ -49,53 +50,24 @@ def operator_program(
     s <= 512, and 1 <= s of others. If the operator returns inputs: their numbers. That of an equal operator on equal
     types is the same object: the caller copies it. Errors: GraphError for operands that it does not take.
     """
-    renamed = _unbound_sums(inputs, results)
+    renamed = unbound_sizes(inputs, results)
     symbols = {
         s for t in (*inputs, *results) if isinstance(t, TensorType) for n in t.shape for s in size_code.symbols(n)
     }
     limits = dict.fromkeys(symbols, (1, -1)) | {size: (least, end) for size, least, end in ranges}
     limits |= {new: bounds(text, limits) for text, new in renamed.items() if new.isidentifier()}
+    whole = {new: text for text, new in renamed.items() if new.isidentifier()}
     attempts = [(names, assumed) for assumed in ({}, limits)[: 2 if limits else 1] for names in ({}, renamed)]
     refused: GraphError | None = None
     with at_one_place():
         for names, assumed in attempts:
-            types = _renamed(inputs, names), _renamed(results, names)
+            types = renamed_types(inputs, names), renamed_types(results, names)
             try:
-                return _program(name, with_names(attributes, names), *types, sizes, assumed)
+                return _program(name, with_names(attributes, names), *types, sizes, assumed, whole)
             except GraphError as error:
                 refused = refused or error
     assert refused is not None
     raise refused
-
-
-def _unbound_sums(inputs: Sequence[TensorType | float], results: Sequence[TensorType]) -> dict[str, str]:
-    """A name for each size of operands whose parts no axis is: {"n + m": "size", "n + m + 1": "size + 1"}."""
-    texts = [s for t in (*inputs, *results) if isinstance(t, TensorType) for s in t.shape if isinstance(s, str)]
-    bound = {s for t in inputs if isinstance(t, TensorType) for s in t.shape if isinstance(s, str) and s.isidentifier()}
-    symbols = {symbol for text in texts for symbol in size_code.symbols(text)}
-    renamed: dict[str, str] = {}
-    for text in texts:
-        if text not in renamed and not bound.issuperset(size_code.symbols(text)):
-            near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
-            beside = next((other for other in near if other is not None), None)
-            renamed[text] = beside or free_name("size", {*symbols, *renamed.values()})
-    return renamed
-
-
-def _beside(text: str, known: str, name: str) -> str | None:
-    """ "size + 1" for h * w + 1 where h * w is `size`; None where they differ by more than a number."""
-    number = (Polynomial.of(parse(text)) - Polynomial.of(parse(known))).constant()
-    return None if number is None else str(size_of(parse(name) + number))
-
-
-def _renamed(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
-    """Types with other names of sizes; numbers stay."""
-    return [
-        TensorType(tuple(renamed.get(s, s) if isinstance(s, str) else s for s in t.shape), t.dtype)
-        if isinstance(t, TensorType)
-        else t
-        for t in types
-    ]
 
 
 def _program(
@@ -105,6 +77,7 @@ def _program(
     results: Sequence[TensorType],
     sizes: Sizes,
     limits: Mapping[str, tuple[int, int]],
+    whole: Mapping[str, str],
 ) -> PrimFunc | list[int]:
     operands = [
         sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t for n, t in enumerate(inputs)
@@ -118,7 +91,7 @@ def _program(
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
     types = [TensorType(sizes.shape(t.shape), t.dtype) for t in outputs]
-    if len(types) != len(results) or not all(map(_same, types, results)):
+    if len(types) != len(results) or not all(_same(*pair, whole) for pair in zip(types, results, strict=True)):
         raise GraphError(f"{name} makes {', '.join(map(str, types))}; the graph has {', '.join(map(str, results))}")
     return function
 
@@ -134,7 +107,10 @@ def _conditions(tensors: Sequence[Tensor], sizes: Sizes, limits: Mapping[str, tu
     return found
 
 
-def _same(lhs: TensorType, rhs: TensorType) -> bool:
-    """Whether two types are equal, for sizes that are written in any order."""
+def _same(lhs: TensorType, rhs: TensorType, whole: Mapping[str, str]) -> bool:
+    """Whether two types are equal, for sizes that are written in any order. whole: what names of sizes stand for, as
+    (size - 3) // 2 + 1 is t // 20 where `size` is t // 10 + 1."""
+
     same = lhs.dtype == rhs.dtype and len(lhs.shape) == len(rhs.shape)
-    return same and all(map(equal, lhs.shape, rhs.shape))
+    pairs = list(zip(lhs.shape, rhs.shape, strict=False))
+    return same and all(equal(a, b) or equal(substituted(a, whole), substituted(b, whole)) for a, b in pairs)

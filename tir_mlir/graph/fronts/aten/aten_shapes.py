@@ -12,6 +12,7 @@ from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.fronts.aten.aten_data_sizes import chosen_by_mask
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.data_sizes import from_data, row_by_data, slice_by_data
 from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form, static
 from tir_mlir.graph.fronts.layers import sized_range
 from tir_mlir.te.expr import t_call
@@ -107,7 +108,16 @@ def tile(e: TorchEmitter, x: Any, dims: Any) -> Any:
 def _tiled(e: TorchEmitter, x: Any, repeats: Any) -> Any:
     if all(is_number(r, 1) for r in repeats):
         return e.reshape(x, e.shape)
-    return e.op("tile", x, repeats=list(repeats))
+    if all(isinstance(r, int) for r in repeats):
+        return e.op("tile", x, repeats=list(repeats))
+    sizes = [*[1] * (len(repeats) - len(x.shape)), *x.shape]
+    before: list[Any] = []
+    after: list[Any] = []
+    for count, size in zip(repeats, sizes, strict=True):
+        copied, kept = not is_number(count, 1), not is_number(size, 1) or is_number(count, 1)
+        before += [1] * copied + [size] * kept
+        after += [count] * copied + [size] * kept
+    return e.reshape(e.broadcast(e.reshape(x, before), after), e.shape)
 
 
 @aten("repeat_interleave.self_int")
@@ -187,6 +197,9 @@ def _check_length(size: Any, begin: Any, stop: Any, step: int, length: Any) -> N
 def take_slice(e: TorchEmitter, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     axis = axis_in(dim, len(x.shape))
     begin, stop = _bounds(e, x.shape[axis], start, end)
+    cut = slice_by_data(e, x, axis, begin, stop, e.shape[axis], e.numbers) if step == 1 else None
+    if cut is not None:
+        return cut
     _check_length(x.shape[axis], begin, stop, step, e.shape[axis])
     return e.slice(x, axis, begin, stop, step)
 
@@ -195,7 +208,9 @@ def take_slice(e: TorchEmitter, x: Any, dim: int = 0, start: Any = None, end: An
 def narrow(e: TorchEmitter, x: Any, dim: int, start: Any, length: Any) -> Any:
     axis = axis_in(dim, len(x.shape))
     begin = start + x.shape[axis] if isinstance(start, int) and start < 0 else start
-    return e.slice(x, axis, begin, _sum(begin, length))
+    end = _sum(begin, length)
+    cut = slice_by_data(e, x, axis, begin, end, e.shape[axis], e.numbers)
+    return e.slice(x, axis, begin, end) if cut is None else cut
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -207,6 +222,8 @@ def _sum(a: Any, b: Any) -> Any:
 @aten("select.int", "select_copy")
 def select(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
     axis = axis_in(dim, len(x.shape))
+    if from_data(index, e.numbers):
+        return row_by_data(e, x, axis, index, e.numbers)
     if isinstance(index, int) and index < 0 and not isinstance(x.shape[axis], int):
         return e.builder.call_te(_from_the_end, x, axis, index, name_hint=e.node.name)
     if isinstance(index, int) and not isinstance(x.shape[axis], int):

@@ -15,7 +15,8 @@ PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"
 class TorchEmitter(Emitter):
     """An emitter that knows which result torch gives for the node that is translated.
 
-    `shape`, `dtype`: of the result, or of the first of several. random: what it draws random numbers from.
+    `shape`, `dtype`: of the result, or of the first of several. random: what it draws random numbers from. numbers:
+    what `item` read.
     """
 
     def __init__(self, builder: Any, sizes: TorchSizes):
@@ -23,6 +24,7 @@ class TorchEmitter(Emitter):
         self.sizes = sizes
         self.node: Any = None
         self.random: RandomState | None = None
+        self.numbers: dict[str, Any] = {}  # tensors without axes, by the names that torch gives what `item` reads
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator, with its result named after the node."""

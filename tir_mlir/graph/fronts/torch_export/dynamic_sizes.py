@@ -8,6 +8,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.fronts.torch_export.export_refusals import export_refusal, suggested_fixes
+from tir_mlir.graph.fronts.torch_export.size_guards import held_ranges
 
 _ROUNDS = 8
 """Times that an export is tried with what torch says of the sizes: each fixes some of them."""
@@ -28,25 +29,29 @@ class Dimensions:
         self.from_two = {d.__name__ for d in _dims(self.shapes) if d.min >= 2}
         """The names of sizes that are said to be at least 2, which is also what torch takes for the least of others."""
 
-    def fitted(self, export: Callable[[Any], Any]) -> Any:
-        """`export(shapes)` for sizes as forward needs them: n becomes 8 * n, or m, or at most 512 where torch says so.
+    def fitted(self, export: Callable[[Any, bool], Any]) -> Any:
+        """`export(shapes, False)` for sizes as forward needs them: n becomes 8 * n, or m, or at most 512 where torch
+        says so. `export(shapes, True)` where what torch says holds for all sizes: it is not to restrict them.
 
         Errors: GraphError, also for a size that forward needs to be a number."""
+        deferred = False
         for _ in range(_ROUNDS):
             try:
-                return export(self.shapes)
+                return export(self.shapes, deferred)
             except Exception as error:  # torch's errors have many classes
-                shapes = self._fixed(error)
+                ranges = held_ranges(str(error))
+                fixes = suggested_fixes(error) if ranges is None else [_range_fix(n, *r) for n, r in ranges.items()]
+                shapes = self._fixed(fixes, may_stay=ranges is not None and not deferred)
+                deferred = deferred or ranges is not None
                 if shapes is None:
                     raise export_refusal(error) from error
                 self.shapes = shapes
         raise GraphError(f"from_torch: torch.export.export finds no sizes that forward takes in {_ROUNDS} attempts")
 
-    def _fixed(self, error: Exception) -> Any:
-        """The sizes with what torch suggests; None where it suggests nothing, or a number."""
+    def _fixed(self, suggested: list[str], may_stay: bool) -> Any:
+        """The sizes with what torch suggests; None where it suggests nothing, or a number. may_stay: or no change."""
         from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
 
-        suggested = suggested_fixes(error)
         if self.shapes is None or not suggested or any(fix.partition(" = ")[2].isdigit() for fix in suggested):
             return None
         try:
@@ -54,7 +59,7 @@ class Dimensions:
             fixed = refine_dynamic_shapes_from_suggested_fixes(message, self.shapes)
         except Exception:  # noqa: BLE001  # it does not take all that `dynamic_shapes` may have
             return None
-        return None if str(fixed) == str(self.shapes) else fixed
+        return None if str(fixed) == str(self.shapes) and not may_stay else fixed
 
     def leaves(self) -> list[tuple[Any, Any]]:
         """The inputs in torch's order, each with what is said of its sizes."""
@@ -76,6 +81,11 @@ class Dimensions:
                 if symbols is not None and len(symbols.free_symbols) == 1 and hasattr(root, "__name__"):
                     names.setdefault(str(next(iter(symbols.free_symbols))), root.__name__)
         return names
+
+
+def _range_fix(name: str, least: int, greatest: int | None) -> str:
+    """A range in the words of torch's suggestions: `t = Dim('t', min=60)`."""
+    return f"{name} = Dim('{name}', min={least}{'' if greatest is None else f', max={greatest}'})"
 
 
 def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

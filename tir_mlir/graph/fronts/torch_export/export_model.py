@@ -39,7 +39,7 @@ def exported(
 
     sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
     with evaluating(model), kept(model), kept_whole():
-        program = sizes.fitted(lambda shapes: _export(model, args, dict(kwargs or {}), shapes))
+        program = sizes.fitted(lambda *found: _export(model, args, dict(kwargs or {}), *found))
     return program, sizes.names(program), sizes.from_two
 
 
@@ -79,11 +79,20 @@ class evaluating:  # noqa: N801
             module.training = True
 
 
-def _export(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None) -> Any:
+def _export(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None, deferred: bool
+) -> Any:
+    """deferred: what torch cannot decide of sizes is left to be checked when the program runs."""
     import torch
 
     with torch.no_grad():
-        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+        return torch.export.export(
+            model,
+            args,
+            kwargs,
+            dynamic_shapes=dynamic_shapes,
+            prefer_deferred_runtime_asserts_over_guards=deferred,
+        )
 
 
 def _check_dense(tensors: Mapping[str, Any]) -> None:

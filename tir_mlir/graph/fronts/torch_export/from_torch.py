@@ -14,6 +14,7 @@ from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.fronts.aten import aten_complex, translations
 from tir_mlir.graph.fronts.aten.torch_emitter import PARTS, TorchEmitter
 from tir_mlir.graph.fronts.aten.torch_types import TorchSizes, dtype_name, is_float8
+from tir_mlir.graph.fronts.data_sizes import from_data, number_from_data
 from tir_mlir.graph.fronts.random_numbers import RandomState
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
@@ -114,6 +115,9 @@ _IGNORED = frozenset(
 
 _NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the real and the imaginary part, each a tensor"
 _RANDOM = "it draws random numbers in a way that is not known\n  fix: pass them as an input"
+
+
+_READS = ("aten.item.default", "aten._local_scalar_dense.default")
 
 
 class _Refused:
@@ -281,6 +285,8 @@ class TorchImporter:
 
     def _translated(self, node: Any) -> Any:
         if _is_size(node.meta.get("val")):
+            if str(node.target) in _READS and node.args[0] in self.values:
+                self.emitter.numbers[str(self.sizes.size(node.meta["val"]))] = self.values[node.args[0]]
             return None  # every use of a size reads torch's expression of it
         if not hasattr(node.target, "_schema"):
             return self._python(node)
@@ -377,11 +383,25 @@ class TorchImporter:
                 if position < len(node.args)
                 else node.kwargs.get(argument.name, argument.default_value)
             )
+            if name in parameters or isinstance(operand, (list, tuple)):
+                value = self._number(argument, self._value(operand))
             if name in parameters:
-                kwargs[name] = self._value(operand)
+                kwargs[name] = value
             elif not takes_all and name not in _IGNORED and operand != argument.default_value:
                 raise GraphError(f"{argument.name}={operand} is not supported")
         return kwargs
+
+    def _number(self, argument: Any, value: Any) -> Any:
+        """An argument that is a number from data as a tensor; bounds of slices stay text. Errors: GraphError."""
+        if not isinstance(value, (str, list)) or not (names := from_data(value, self.emitter.numbers)):
+            return value
+        if isinstance(value, str) and str(argument.type) in ("number", "Tensor"):
+            return number_from_data(self.emitter, value, self.emitter.numbers)
+        if isinstance(value, str) and str(argument.name) in ("start", "end", "length", "index"):
+            return value
+        raise GraphError(
+            f"{argument.name}={value}, where {names[0]} is a number from data\n  fix: pass it as an input's size"
+        )
 
     def _value(self, argument: Any) -> Any:
         """An argument: Values for nodes, sizes as numbers or text, types by name."""

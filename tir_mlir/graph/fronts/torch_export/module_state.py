@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import types
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 
+_PLAIN = (bool, int, float, str, type(None))
 _CONTAINERS = (dict, OrderedDict, list, set)  # hooks are in an OrderedDict
 
 
@@ -36,7 +39,8 @@ def _held(module: torch.nn.Module) -> tuple[dict[str, Any], dict[str, Any]]:
 @contextlib.contextmanager
 def kept(model: torch.nn.Module) -> Iterator[list[str]]:
     """Modules have their former attributes afterwards, and dictionaries, lists and sets among these their former
-    elements. The list is then of the classes of modules where something had changed."""
+    elements. The list is then of the classes of modules where something had changed that calls do not tell: hooks and
+    numbers are told by what is computed with them."""
     changed: list[str] = []
     attributes = {module: dict(module.__dict__) for module in model.modules()}
     seen: set[int] = set()
@@ -50,12 +54,12 @@ def kept(model: torch.nn.Module) -> Iterator[list[str]]:
     finally:
         for module, saved in attributes.items():
             if not _same(module.__dict__, saved):
-                changed.append(type(module).__name__)
+                changed += [] if _told(module.__dict__, saved) else [type(module).__name__]
                 module.__dict__.clear()
                 module.__dict__.update(saved)
         for module, value, saved in containers:
             if not _same(value, saved):
-                changed.append(type(module).__name__)
+                changed += [] if _told(value, saved) else [type(module).__name__]
                 value.clear()
                 value.extend(saved) if isinstance(value, list) else value.update(saved)
 
@@ -75,3 +79,12 @@ def _same(value: Any, saved: Any) -> bool:
     if isinstance(value, dict):
         return value.keys() == saved.keys() and all(value[key] is saved[key] for key in saved)
     return len(value) == len(saved) and all(new is old for new, old in zip(value, saved, strict=True))
+
+
+def _told(value: Any, saved: Any) -> bool:
+    """Whether what was put into a dictionary is functions, such as hooks, and numbers, flags and names only; nothing
+    was taken out."""
+    if not isinstance(value, dict) or not saved.keys() <= value.keys():
+        return False
+    new = [value[key] for key in value if key not in saved or value[key] is not saved[key]]
+    return all(isinstance(x, (types.FunctionType, functools.partial, *_PLAIN)) for x in new)

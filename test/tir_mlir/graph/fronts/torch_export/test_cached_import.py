@@ -171,6 +171,21 @@ def test_what_calls_do_not_tell_is_not_cached(function, why):
     assert not hasattr(model, "last") and not model.known
 
 
+def test_hooks_that_forward_installs_are_told_by_what_they_compute():
+    class Hooked(Around):
+        def __init__(self, factor):
+            super().__init__(lambda m, x: m.inner(x))
+            self.inner, self.factor, self.installed = nn.ReLU(), factor, False
+
+        def forward(self, x):
+            if not self.installed:
+                self.inner.register_forward_hook(lambda module, inputs, output: output * self.factor)
+                self.installed = True
+            return super().forward(x)
+
+    assert told(Hooked(2)) == told(Hooked(2)) != told(Hooked(3))
+
+
 def test_a_module_with_two_names_keeps_its_weights():
     layer = nn.Linear(4, 4)
     weight = layer.weight

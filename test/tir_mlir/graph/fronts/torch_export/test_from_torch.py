@@ -92,6 +92,32 @@ def test_a_size_is_within_the_table_that_is_read_at_it():
         lib(np.zeros((1, 6), "float32"))
 
 
+def test_lengths_of_convolutions_are_sizes_of_their_own():
+    """As of wav2vec2: what torch cannot decide of (t // 5 - 4) // 2 holds for all t, and restricts none."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Conv1d(1, 4, 10, stride=5), nn.Conv1d(4, 4, 3, stride=2)
+            self.out, self.start = nn.Linear(4, 4), nn.Parameter(torch.randn(1, 1, 4))
+
+        def forward(self, x):
+            y = self.second(self.first(x.unsqueeze(1))).transpose(1, 2)
+            y = torch.cat([self.start.repeat(x.shape[0], 1, 1), y], 1)
+            q = self.out(y).view(x.shape[0], y.shape[1], 2, -1).transpose(1, 2)
+            return F.scaled_dot_product_attention(q, q, q), y[:, 0]
+
+    torch.manual_seed(0)
+    model = Model().eval()
+    lib = tir_mlir.build(
+        tir_mlir.from_torch(model, (torch.zeros(3, 80),), dynamic_shapes=({0: "b", 1: "t"},)), threads=1
+    )
+    for shape in ((1, 41), (2, 79), (1, 30)):
+        x = torch.randn(shape)
+        for found, wanted in zip(lib(x.numpy()), model(x), strict=True):
+            np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_an_exported_program_is_taken_as_it_is():
     program = torch.export.export(Scaled(), (torch.randn(2, 4),))
     assert arguments(tir_mlir.from_torch(program)) == [("x", (2, 4))]
