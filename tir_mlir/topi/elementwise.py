@@ -429,10 +429,12 @@ def reciprocal(x: Any) -> te.Tensor:
 def sign(x: Any) -> te.Tensor:
     """-1, 0 or 1: the sign of each element.
 
-    x: integers or floats, of any shape -> the same shape and type. 0 of NaN.
+    x: integers or floats, of any shape -> the same shape and type. 0 of NaN; 0 or 1 of numbers without a sign.
     """
     operand = _number("sign", x)
     zero, unit = constant(0, operand.dtype), constant(1, operand.dtype)
+    if operand.dtype.startswith("u"):
+        return mapped("sign", operand, lambda v: te.Select(v > zero, unit, zero))
     return mapped("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
 
 

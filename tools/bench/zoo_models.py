@@ -35,6 +35,7 @@ _TINY = {
     "vocab_size": 1000, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 16, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
 }  # fmt: skip
+_HEADS_ALIKE = {key: value for key, value in _TINY.items() if key != "head_dim"}
 _EXPERTS = _TINY | {"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
 _TOKENS = {"vocab_size": 1000, "num_hidden_layers": 2, "pad_token_id": 0}
 TRANSFORMERS: dict[str, dict[str, Any]] = {
@@ -49,7 +50,7 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
     "opt": _TINY | {"ffn_dim": 128, "word_embed_proj_dim": 64},
     "bloom": {"vocab_size": 1000, "hidden_size": 64, "n_layer": 2, "n_head": 4}, "llama": _TINY, "mistral": _TINY,
     "qwen2": _TINY, "qwen3": _TINY, "gemma": _TINY, "gemma2": _TINY, "phi": _TINY, "phi3": _TINY, "olmo2": _TINY,
-    "starcoder2": _TINY, "stablelm": _TINY, "falcon": _TINY, "cohere": _TINY, "glm": _TINY, "granite": _TINY,
+    "starcoder2": _TINY, "stablelm": _TINY, "falcon": _HEADS_ALIKE, "cohere": _TINY, "glm": _TINY, "granite": _TINY,
     "smollm3": _TINY, "mixtral": _EXPERTS, "qwen2_moe": _EXPERTS | {"shared_expert_intermediate_size": 64},
     "qwen3_moe": _EXPERTS, "olmoe": _EXPERTS, "gpt_oss": _EXPERTS,
     "mamba": {"vocab_size": 1000, "num_hidden_layers": 2, "hidden_size": 64}, "vit": {"num_hidden_layers": 2},
@@ -122,14 +123,15 @@ def made(name: str) -> tuple[Any, tuple[Any, ...]]:
     }[package](model)  # fmt: skip
     model = _Tensors(found.eval())
     with torch.no_grad():
-        _awaken(model, inputs)
+        _awaken(model, other_inputs(inputs))
     return model, inputs
 
 
 def _awaken(model: Any, inputs: tuple[Any, ...]) -> None:
-    """Let the results depend on the inputs: heads and scales that begin as zero, or nearly, get other values, batch
-    norms the statistics of these inputs, and convolutions of a model without norms weights that keep the size of what
-    they take: those of PyTorch shrink it, until only the biases are left."""
+    """Let the results depend on the inputs: heads and scales that begin as zero, or nearly, get other values, and batch
+    norms the statistics of these inputs, which are not those that are compared: the mean over a plane of what norms of
+    the same inputs give is zero but for rounding. Convolutions of a model without norms get weights that keep the size
+    of what they take: those of PyTorch shrink it, until only the biases are left."""
     import torch
 
     if not any("Norm" in type(module).__name__ for module in model.modules()):

@@ -18,7 +18,7 @@ from fuzzing.tape import parts
 from fuzzing.torch_graphs import elementwise, layers, shapes
 from fuzzing.torch_graphs.drawing import INTEGERS, Draw, Drawer
 from fuzzing.torch_graphs.program import Program
-from tir_mlir.errors import TirError
+from tir_mlir.errors import BuildError, TirError
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 16, 17)
 DTYPES = ("float32",) * 8 + ("float64", "float16", "bfloat16", "int64", "int32", "uint8")
@@ -66,6 +66,8 @@ def _checked(drawn: Drawn, random: Random, dynamic: bool) -> str:
     try:
         model = _built(drawn, dynamic)
     except TirError as error:
+        if isinstance(error, BuildError):  # no refusal: what compiles has crashed or failed
+            raise
         drawn.counts["torch graphs refused", _first(error)] += 1
         return "refused"
     _compare(drawn.program, model, drawn.inputs)

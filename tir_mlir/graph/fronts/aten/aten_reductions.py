@@ -32,12 +32,13 @@ aten("prod.default", "prod.dim_int")(_reduced("prod"))
 
 @aten("any.default", "any.dim", "any.dims")
 def any_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    return e.op("any", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim)
+    """Of uint8 it is uint8, as in torch."""
+    return e.cast(e.op("any", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim), e.dtype)
 
 
 @aten("all.default", "all.dim", "all.dims")
 def all_of(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    return e.op("all", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim)
+    return e.cast(e.op("all", e.cast(x, "bool"), axis=_axes(x, dim), keepdims=keepdim), e.dtype)
 
 
 @aten("argmax")
