@@ -51,7 +51,7 @@ def run(module: ir.Module) -> None:
     """
     for op in walk.ops(module.operation):
         write = _WRITERS.get(op.name, {}).get(_bits(op))
-        if write is not None and not (op.name in _ANGLES and _on_gpu(op)):
+        if write is not None and not (write in (_sin, _cos) and _on_gpu(op)):
             with ir.InsertionPoint(op), op.location:
                 expanded = write(FloatBuilder(op.results[0].type), op.operands[0])
             op.results[0].replace_all_uses_with(expanded)
@@ -244,7 +244,6 @@ def _or_called(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.V
     return f.select(inside, value, called)
 
 
-_ANGLES = frozenset({"math.sin", "math.cos"})
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {
     "math.exp": {32: _exp, 64: _exp},
     "math.exp2": {32: _exp2},
