@@ -261,7 +261,7 @@ class Start(nn.Module):
 class _NoRotary(nn.Module):
     """In the place of rotary positions, which no layer reads here."""
 
-    def forward(self, *_: Any) -> tuple[None, None]:
+    def forward(self, *_: Any, **__: Any) -> tuple[None, None]:
         return None, None
 
 
