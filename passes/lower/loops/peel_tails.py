@@ -30,6 +30,7 @@ from tir_mlir.passes.lower.loops.hoist_guards import (
     set_uppers,
 )
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS, Point, TileCondition, partial_point, tile_conditions
+from tir_mlir.passes.lower.loops.tail_counts import most_left, tails_by_count
 from tir_mlir.passes.lower.op_attrs import is_nonnegative
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -49,7 +50,8 @@ def run(module: ir.Module) -> None:
             body                                           unrolled for %j = 0 to 8 {body at %i = 62}
 
     Only if the bound or guard belongs to a vectorized or unrolled loop, which needs constant bounds. A parallel loop is
-    not split: it gets both bodies under a condition. Bounds may be symbolic. Requires `tir-lower-hoist-guards`.
+    not split: it gets both bodies under a condition. Bounds may be symbolic; then a partial tile of up to 7 unrolled
+    iterations inside a sum has a body for each number of them. Requires `tir-lower-hoist-guards`.
     """
     for func in programs(module):
         simplify(func.op)
@@ -88,7 +90,9 @@ def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
         point, end = _symbolic_split(loop, conditions), _end(loop, conditions)
     if point is None:
         return None
-    return _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, point, end)
+    most = 0 if end is None else most_left(loop, conditions)
+    *pieces, tail = _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, point, end)
+    return [*pieces, *(op for case in tails_by_count(tail, most) for op in simplify(case))]
 
 
 # --- where to split ---------------------------------------------------------------------------------------------------

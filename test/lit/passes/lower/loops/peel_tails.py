@@ -150,3 +150,30 @@ def symbolic_levels(a: T.handle):
                 vi = T.axis.spatial(n, i * 64 + j * 16 + k)
                 T.where(i * 64 + j * 16 + k < n)
                 A[vi] = T.float32(0)
+
+
+# -----
+
+
+# Symbolic rows inside a sum: the partial tile has a body for each number of rows, with constant bounds.
+# CHECK-LABEL: func.func @counted
+# CHECK: affine.for %{{.*}} = 0 to 3 {
+# CHECK: affine.if affine_set<()[s0] : (s0 mod 3 - 1 == 0)>()[
+# CHECK: affine.for %{{.*}} = 0 to 64 {
+# CHECK-NOT: affine.for
+# CHECK: affine.if affine_set<()[s0] : (s0 mod 3 - 2 == 0)>()[
+# CHECK: affine.for %{{.*}} = 0 to 64 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to 2 {
+# CHECK-NOT: affine.for
+@T.prim_func
+def counted(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 64))
+    B = T.match_buffer(b, (n,))
+    for i, k in T.grid((n + 2) // 3, 64):
+        for j in T.unroll(3):
+            with T.block("B"):
+                vi = T.axis.spatial(n, i * 3 + j)
+                vk = T.axis.reduce(64, k)
+                T.where(i * 3 + j < n)
+                B[vi] = B[vi] + A[vi, vk]
