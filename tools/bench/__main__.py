@@ -3,7 +3,7 @@ roofline.
 
 Print a table; write build/bench.json, build/bench-details.json and build/bench.svg.
 
-    python tools/bench [--only PATTERN] [--threads 1 2] [--seconds 4] [--minutes 18] [--costs] [--tune]
+    python tools/bench [--only PATTERN] [--threads 1 2] [--seconds 4] [--minutes 18] [--costs] [--tune] [--llm]
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ import report
 import rows
 import searching
 from contest import OURS, Work, WrongResult, check
+from language_models.model_files import WEIGHTS as LLM_WEIGHTS
 from ours import in_words
 from roofline import Roofs
 from threads import counts, quiet, set_threads
@@ -41,6 +42,8 @@ def main(root: Path) -> int:
     facts = {**machine.facts(), "clock": "CPU time on one thread" if args.shared else "wall time"}
     for key, value in facts.items():
         print(f"{key:8} {value}")
+    if args.llm is not None:
+        return _language_models(root, args, facts)
     if args.models is not None:
         return _models(root, args, facts)
     roofs = machine.roofs(args.threads)
@@ -89,6 +92,16 @@ def _models(root: Path, args: argparse.Namespace, facts: dict[str, str]) -> int:
     from whole_models import run_models
 
     return run_models.main(root, args, facts)
+
+
+def _language_models(root: Path, args: argparse.Namespace, facts: dict[str, str]) -> int:
+    from language_models import contestants, run_language_models
+
+    why = contestants.missing("ours", "float32")
+    if why is not None:
+        print(f"the model is made by transformers: {why}")
+        return 1
+    return run_language_models.main(root, args.llm, args.out, facts)
 
 
 def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:
@@ -165,6 +178,9 @@ def _parser(root: Path) -> argparse.ArgumentParser:
     )
     parser.add_argument("--models", nargs="*", metavar="NAME", help="measure whole models instead: all, or those named")
     parser.add_argument(
+        "--llm", nargs="*", choices=LLM_WEIGHTS, help="measure a language model instead: all weights, or those named"
+    )
+    parser.add_argument(
         "--contestants", nargs="+", metavar="NAME", help="of models: only ours, eager, compiled, onnxruntime"
     )
     parser.add_argument(
@@ -185,8 +201,10 @@ def _parser(root: Path) -> argparse.ArgumentParser:
 def _arguments(root: Path) -> argparse.Namespace:
     parser = _parser(root)
     args = parser.parse_args()
-    kind = "tune" if args.tune else "bench" if args.models is None else "models"
+    kind = "tune" if args.tune else "llm" if args.llm is not None else "bench" if args.models is None else "models"
     args.out = args.out or root / "build" / f"{kind}.json"
+    if args.llm is not None:
+        return args
     if args.models is not None:
         _check_names(parser, args)
         return args
