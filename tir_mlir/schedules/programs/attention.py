@@ -22,7 +22,7 @@ from tir_mlir.target import Target, chosen
 
 ROWS = 32
 """The number of queries in a tile, if its scores fit in half of L2."""
-REUSE = 4
+REUSE = 5
 """The minimum number of queries for which transposing the keys pays off."""
 
 
@@ -220,8 +220,8 @@ class AttentionSchedule:
         sch, what = self.sch, self.what.products[member.info.name]
         lanes = self.target.lanes(what.bits)
         few = self.queries < REUSE
-        if what.right.axes[-1] != what.n and few:
-            sch.reorder(nest[what.m], nest[what.n], nest[what.k])
+        if what.right.axes[-1] != what.n and few:  # each key is read once, for all queries
+            sch.reorder(nest[what.n], nest[what.m], nest[what.k])
             sch.vectorize(nest[what.k])
             return
         mr, vectors = register_tile(self.tile, what.extent(what.n), lanes, self.target, fewest_loads=True, exact=True)

@@ -59,6 +59,12 @@ def test_it_is_equivalent():
     assert scheduled(attention(1, 9, 21, 12, True)).verify()
 
 
+def test_keys_of_few_queries_are_not_transposed():
+    sch = scheduled(attention(1, 4, 21, 12))
+    assert "K_global" not in sch.mod.script() and sch.verify()
+    check(build(sch)["main"], 1, 4, 21, 12)
+
+
 @pytest.mark.nightly
 def test_narrow_registers():
     check(build(scheduled(attention(1, 20, 33, 24), target=AVX2))["main"], 1, 20, 33, 24)
