@@ -79,9 +79,14 @@ def tile_products(data: Any, panels: Any, groups: Any) -> te.Tensor:
         )
     k, added, count = te.reduce_axis((0, x.shape[2]), name="k"), sum_type(dtype, None), w.shape[0]
 
+    def chosen(t: Any, *index: Any) -> Any:
+        return w(te.max(te.min(as_type(group(t), group.dtype, "int32"), count - 1), 0), *index)
+
+    if added != dtype:  # a block of its own: schedules copy it in the order of instructions for narrow numbers
+        chosen = te.compute((x.shape[0], *w.shape[1:]), chosen, name="T_chosen")
+
     def element(t: Any, p: Any, m: Any, lane: Any) -> Any:
-        matrix = te.max(te.min(as_type(group(t), group.dtype, "int32"), count - 1), 0)
-        return te.sum(as_type(x(t, m, k), dtype, added) * as_type(w(matrix, p, k, lane), dtype, added), axis=k)
+        return te.sum(as_type(x(t, m, k), dtype, added) * as_type(chosen(t, p, k, lane), dtype, added), axis=k)
 
     shape = (x.shape[0], w.shape[1], x.shape[1], w.shape[3])
     return narrow(te.compute(shape, element, name="T_tiles"), dtype)

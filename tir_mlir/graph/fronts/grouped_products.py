@@ -10,6 +10,8 @@ PANEL = 16
 """The columns of a panel of a matrix."""
 HEIGHTS = ((16, 8), (4, 4), (2, 2))
 """The rows of a tile, for at least so many rows of a group on average: the last tile of each is partly empty."""
+NARROW_HEIGHTS = ((16, 16), *HEIGHTS[1:])
+"""The same for floats of 16 bits: matrix units have tiles of 16 rows."""
 
 
 def grouped_product(e: Emitter, x: Any, weight: Any, offsets: Any) -> Any:
@@ -22,7 +24,8 @@ def grouped_product(e: Emitter, x: Any, weight: Any, offsets: Any) -> Any:
     rows = x.shape[0]
     if not all(isinstance(size, int) for size in (groups, k, n)) or n % PANEL or not rows or not k:
         return e.op("grouped_matmul", x, weight, offsets)
-    height = next((h for least, h in HEIGHTS if not isinstance(rows, int) or rows >= least * groups), 1)
+    heights = NARROW_HEIGHTS if x.dtype in ("bfloat16", "float16") else HEIGHTS
+    height = next((h for least, h in heights if not isinstance(rows, int) or rows >= least * groups), 1)
     group, sources, places = e.op(
         "row_tiles", offsets, rows=rows if isinstance(rows, int) else {"size": rows}, height=height
     )

@@ -182,12 +182,11 @@ class AutoSchedule:
                 )
         if kind is Kind.PRODUCT:
             yield "group_sums", lambda: schedule_groups(sch, block, target, threads, epilogue)
+            yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads, epilogue)
             yield "gemm", lambda: gemm(sch, block, target, threads, free=free, epilogue=epilogue)
             yield "gemv", lambda: gemv(sch, block, target, threads, free, epilogue)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION):
             yield "conv2d", lambda: conv2d(sch, block, target, threads, free, epilogue)
-        if kind is Kind.REDUCTION:
-            yield "grouped_tiles", lambda: grouped_tiles(sch, block, target, threads)
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:

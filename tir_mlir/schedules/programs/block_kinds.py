@@ -17,6 +17,7 @@ from tir_mlir.schedules.block_queries import block_info, block_view, iters, kind
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction, matrix_vector
 from tir_mlir.schedules.products.group_sums import group_sums
+from tir_mlir.schedules.products.grouped_tiles import tile_product
 
 
 class Kind(Enum):
@@ -42,6 +43,8 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
         return Kind.OPAQUE
     if "R" not in kinds:
         return Kind.ELEMENTWISE
+    if _multiplies(op_names) and _matches(tile_product, sch, block):
+        return Kind.PRODUCT
     if _multiplies(op_names) and _sums_all_inputs(info):
         if _matches(group_sums, sch, block):
             return Kind.PRODUCT
