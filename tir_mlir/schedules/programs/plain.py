@@ -152,6 +152,8 @@ def _panel(info: BlockInfo, name: str, target: Target) -> WeightPanels | None:
     (read,) = (r for r in info.reads if str(r) == name)
     along = [n for n, axis in enumerate(read.axes) if list(axis) == [lanes]]
     shape = tuple(int(size) for size in read.buffer.shape if size is not None)
+    if any(not axis and size != 1 for axis, size in zip(read.axes, read.buffer.shape, strict=True)):
+        return None  # data choose the part that is read
     if lanes is None or len(along) != 1 or len(shape) != len(read.axes) or read.buffer.dtype not in FLOATS:
         return None
     inner = tuple(n for n in range(len(shape)) if n != along[0])
