@@ -12,6 +12,7 @@ SIZES = {"vocab_size": 96, "hidden_size": 64, "intermediate_size": 96, "num_hidd
 SIZES |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256}
 GPT2 = {"vocab_size": 96, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}
 WINDOW = {"head_dim": 16, "sliding_window": 8, "query_pre_attn_scalar": 16}
+CAPS = {"final_logit_softcapping": 2.0, "attn_logit_softcapping": 5.0}
 LAYERS = ["sliding_attention", "full_attention"]
 MODELS = {
     "gpt2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
@@ -21,7 +22,7 @@ MODELS = {
     "phi3": ("Phi3ForCausalLM", "Phi3Config", SIZES),
     "mistral": ("MistralForCausalLM", "MistralConfig", {**SIZES, "sliding_window": 8}),
     "gemma": ("GemmaForCausalLM", "GemmaConfig", {**SIZES, "head_dim": 16}),
-    "gemma2": ("Gemma2ForCausalLM", "Gemma2Config", {**SIZES, **WINDOW, "layer_types": LAYERS}),
+    "gemma2": ("Gemma2ForCausalLM", "Gemma2Config", {**SIZES, **WINDOW, **CAPS, "layer_types": LAYERS}),
     "gemma3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {**SIZES, **WINDOW, "layer_types": LAYERS}),
 }
 
