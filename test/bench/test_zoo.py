@@ -24,6 +24,11 @@ def test_the_page_counts_right_wrong_and_slow_models_by_their_last_line(tmp_path
     assert "| a/right | right | 1.0e-06 | 1 | 2 | 2.00 | 1.0 | 2.0 |" in page and "| a/dead | a / b |" in page
 
 
+@pytest.mark.parametrize(("ours", "says"), [(1.1e-4, "right"), (2e-4, "wrong: 1.5e-04 of its largest value")])
+def test_an_error_is_that_of_rounding_when_pytorch_is_as_far_from_float64(ours, says):
+    assert zoo_page.says(RIGHT | {"error": 1.5e-4, "ours off": ours, "torch off": 1e-4}) == says
+
+
 def test_the_page_of_the_docs_is_that_of_the_results():
     results = zoo_page.read(ROOT / "tools" / "bench" / "zoo_results.jsonl")
     assert (ROOT / "docs" / "models.md").read_text() == zoo_page.page(results)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import fnmatch
 import importlib
 import json
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from zoo_models import made, names, other_inputs  # noqa: E402  # the path of this file's neighbours is set above
-from zoo_page import SHARE, SLOW, head, is_right, page, read, says  # noqa: E402
+from zoo_page import SHARE, SLOW, WRONG, head, is_right, page, read, says  # noqa: E402
 
 ROUNDS, SECONDS = 7, 0.5
 """Calls are measured for so many rounds and seconds at least."""
@@ -65,11 +66,28 @@ def one(name: str, threads: int | None, imports: bool = False) -> dict[str, Any]
     results = built(*arrays)
     results = results if isinstance(results, list | tuple) else [results]
     facts["error"] = max(_error(*pair) for pair in zip(results, expected, strict=True))
+    if facts["error"] > WRONG:
+        facts |= _rounding(model, inputs, results, expected)
     others = [each.numpy() for each in model(*other_inputs(inputs))]
     facts["moves"] = min(_error(*pair) for pair in zip(others, expected, strict=True))
     clock = time.process_time if threads == 1 else time.perf_counter
     ours, theirs = _in_turns(lambda: built(*arrays), lambda: model(*inputs), clock)
     return facts | {"ours": 1e3 * ours, "torch": 1e3 * theirs}
+
+
+def _rounding(model: Any, inputs: tuple[Any, ...], results: Any, expected: Any) -> dict[str, float]:
+    """The largest errors of ours and of PyTorch against PyTorch in float64; none for a model that takes no float64."""
+    import torch
+
+    try:
+        exact = copy.deepcopy(model).double()(*(x.double() if x.dtype == torch.float32 else x for x in inputs))
+    except (RuntimeError, TypeError):  # tensors that it makes itself are of float32
+        return {}
+    exact = [each.numpy() for each in exact]
+    apart = {"ours off": results, "torch off": expected}
+    return {
+        key: max(_error(g.astype(w.dtype), w) for g, w in zip(got, exact, strict=True)) for key, got in apart.items()
+    }
 
 
 def _error(got: Any, want: Any) -> float:

@@ -17,6 +17,9 @@ from zoo_models import names
 
 WRONG, SLOW, SHARE = 1e-4, 1.1, 0.97
 """The largest error, of the largest value of a result; the largest ratio to the time of PyTorch; how many are right."""
+ROUNDS_MORE, MOST_ROUNDING = 1.5, 10 * WRONG
+"""With a larger error, how much further from float64 our results may be than those of PyTorch, as two ways of rounding
+differ by more than each of them is off; and how far at most."""
 MOVES = 10 * WRONG
 """How much the results have to change with other inputs, of the largest value, that an error can be seen in them."""
 PACKAGES = ("torch", "torchvision", "timm", "transformers", "diffusers")
@@ -51,11 +54,17 @@ def says(facts: dict[str, Any]) -> str:
         return facts["why"]
     if "error" not in facts:
         return "imports"
-    if not facts["error"] <= WRONG:
+    if not (facts["error"] <= WRONG or rounds(facts)):
         return f"wrong: {facts['error']:.1e} of its largest value"
     if facts.get("moves", 1) < MOVES:
         return f"says nothing: its results change by {facts['moves']:.1e} with other inputs"
     return "slow" if facts["ours"] > SLOW * facts["torch"] else "right"
+
+
+def rounds(facts: dict[str, Any]) -> bool:
+    """Whether an error is that of float32: our results are about as near to those of float64 as PyTorch's are."""
+    limit = ROUNDS_MORE * facts.get("torch off", 0.0)
+    return facts.get("ours off", 1.0) <= limit <= MOST_ROUNDING
 
 
 def is_right(facts: dict[str, Any]) -> bool:
@@ -66,10 +75,11 @@ def is_right(facts: dict[str, Any]) -> bool:
 _INTRODUCTION = """# Models
 
 Models as their packages have them, with random weights and batch 1. Of the {listed} of the list, {all} were run for
-this page: {right} are right to {wrong:g} of the largest value of each result; {slow} of these take more than {times}
+this page: {right} are right to {wrong} of the largest value of each result{own}; {slow} of these take more than {times}
 times as long as PyTorch. Language models and those of diffusers are small configurations of their families;
 `tools/bench/zoo_models.py` has the list and says what was changed. `make zoo` runs all of it on your machine.
 """
+_ROUNDING = "of them by what float32 can say: no more than {} times as far from float64 as PyTorch's own results"
 _TABLE = """\
 Milliseconds of a call are medians, of ours and of PyTorch eager in turns; *ratio* is PyTorch's by ours. Import and
 build are CPU seconds; functions that a model before it had too were in the cache.
@@ -83,6 +93,8 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
     rows = [line for line in lines if "model" in line]
     slow = sum(says(row) == "slow" for row in rows)
     counts = {"right": sum(map(is_right, rows)), "all": len(rows), "slow": slow, "wrong": WRONG, "times": SLOW}
+    by_rounding = sum(is_right(row) and rounds(row) for row in rows)
+    counts["own"] = f" ({by_rounding} {_ROUNDING.format(ROUNDS_MORE)})" if by_rounding else ""
     counts["listed"] = len(names(installed=False))
     runs = [f"{_run(line)}\n" for line in lines if "model" not in line]
     return "\n".join([_INTRODUCTION.format(**counts), *runs, _TABLE, *map(_line, rows)]) + "\n"

@@ -166,17 +166,23 @@ class Conv2d:
         return self.block, write_back, []
 
     def _join_axes(self, parts: Any) -> None:
-        """Fuse the pixel dimensions of the partial results, as in the register tile."""
+        """Let the dimensions of the partial results be as in the register tile: pixels fused, groups by themselves."""
         what = self.what
-        dims = ("passes", *what.result)
         joined = {g[0]: g for g in (what.rows, what.columns) if len(g) > 1}
         inner = {a for g in joined.values() for a in g[1:]}
 
-        def layout(*index: Any) -> tuple:
-            by_axis = dict(zip(dims, index, strict=True))
-            return tuple(self._fused(joined.get(a, (a,)), by_axis) for a in dims if a not in inner)
+        def layout(step: Any, *index: Any) -> tuple:
+            by_axis, units = {}, []
+            for axes, i in zip(what.dimensions, index, strict=True):
+                if not axes:
+                    units.append(i)
+                for n, axis in enumerate(axes):  # a group and a channel of it: i // channels, i % channels
+                    last = prod(what.extents[a] or 1 for a in axes[n + 1 :])
+                    value = i // last if n + 1 < len(axes) else i
+                    by_axis[axis] = value % what.extents[axis] if n else value
+            return (step, *units, *(self._fused(joined.get(a, (a,)), by_axis) for a in what.result if a not in inner))
 
-        if joined:
+        if joined or any(len(axes) > 1 for axes in what.dimensions):
             self.sch.transform_layout(parts, ("write", 0), layout)
 
     # --- packing of the right operand ---------------------------------------------------------------------------------

@@ -22,9 +22,9 @@ class Convolution:
     `columns`: the contiguous axes of the result (pixels in NCHW, channels in NHWC), which index the right operand.
     `outer`: the other spatial iters; `sums`: the reduction iters, in the order of the left operand; both without iters
     of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
-    `extents`: of all iters, None if symbolic. `panel`: the length of the rows of the right operand if they are along
-    the columns; else 0. `grouped`: the channels of the result and how many of them are a group, which reads the same
-    channels of the image.
+    `extents`: of all iters, None if symbolic. `dimensions`: the iters of each dimension of the result. `panel`: the
+    length of the rows of the right operand if they are along the columns; else 0. `grouped`: the channels of the result
+    and how many of them are a group, which reads the same channels of the image.
     """
 
     outer: tuple[str, ...]
@@ -36,6 +36,7 @@ class Convolution:
     right: str
     extents: dict[str, int | None]
     bits: int
+    dimensions: tuple[tuple[str, ...], ...] = ()
     panel: int = 0
     grouped: tuple[str, int] | None = None
 
@@ -82,7 +83,8 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
         tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
-        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype), _panel(inputs[right], columns),
+        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype), tuple(out.axes),
+        _panel(inputs[right], columns),
         None if rows and columns else _grouped(inputs, result, sums, extents),
     )  # fmt: skip
 

@@ -207,6 +207,19 @@ def test_groups():
     np.testing.assert_array_equal(y, convolved(x, w, Conv(6, 8, (7, 7)), groups=2))
 
 
+def test_groups_whose_panels_are_not_full_in_passes():
+    image, weights = te.placeholder((1, 3, 3, 192), name="X"), te.placeholder((20, 96), name="W")
+    c = te.reduce_axis((0, 96), name="c")
+    result = te.compute(
+        (1, 3, 3, 20),
+        lambda n, h, w, o: te.sum(image[n, h, w, o // 10 * 96 + c] * weights[o, c], axis=c),
+        name="Y",
+    )
+    sch = Schedule(te.create_prim_func([image, weights, result]))
+    schedules.conv2d(sch, "Y", target=SMALL, threads=1)
+    assert "Y_rf" in sch.mod.script()  # each step is proven: what is computed stays
+
+
 def test_no_convolution():
     with pytest.raises(ScheduleError, match='block "C" is not a convolution: it must have one output, two inputs'):
         schedules.conv2d(Schedule(row_sums(8, 8)), "C")
