@@ -454,16 +454,18 @@ def _copied(
         return ir.WalkResult.ADVANCE
 
     listed = body.operations
-    at = ir.InsertionPoint(listed[len(listed) - 1] if len(listed) else body)
+    count = len(listed)
+    at = ir.InsertionPoint(listed[count - 1] if count else body)
     try:
         for op in ops:
             copies.append(op.clone(at).operation)
             values.update(zip(op.results, copies[-1].results, strict=True))
         for copy in copies:
             visit(copy, connect)
-    except BaseException:  # an interrupt leaves no uses of the values of another version
-        for copy in reversed(copies):
-            copy.erase()
+    except BaseException:  # an interrupt leaves no uses of the values of another version, nor one before it is listed
+        first, last = max(count - 1, 0), len(listed) - (1 if count else 0)
+        for copy in reversed(list(listed)[first:last]):
+            copy.operation.erase()
         raise
     return copies
 
