@@ -56,9 +56,12 @@ def run(module: ir.Module) -> None:
     For buffers whose strides are constant; the others go the way of upstream, which computes each address anew.
     """
     templates = _Templates()
-    for op in module.body.operations:
-        if op.operation.name == "func.func" and len(op.regions[0].blocks):
-            _Lowering(templates).lower(op.regions[0].blocks[0])
+    try:
+        for op in module.body.operations:
+            if op.operation.name == "func.func" and len(op.regions[0].blocks):
+                _Lowering(templates).lower(op.regions[0].blocks[0])
+    finally:
+        templates.erase_unfinished()
 
 
 _TEMPLATES = """llvm.func @templates(%p: !llvm.ptr, %i: i64) {
@@ -78,8 +81,8 @@ class _Templates:
 
     def __init__(self) -> None:
         self._module = ir.Module.parse(_TEMPLATES)
-        function = self._module.body.operations[0]
-        self._ops = [op.operation for op in function.regions[0].blocks[0].operations]
+        self._body = self._module.body.operations[0].regions[0].blocks[0]
+        self._ops = [op.operation for op in self._body.operations]
 
     def insert(self, number: int, operands: Sequence[ir.Value], before: ir.Operation) -> ir.Operation:
         """A copy, with other operands."""
@@ -88,6 +91,12 @@ class _Templates:
         for index, operand in enumerate(operands):
             op.operands[index] = operand
         return op
+
+    def erase_unfinished(self) -> None:
+        """Erase a copy that an interrupt left with operands of its template, which do not outlive this object."""
+        owners = [use.owner.operation for value in self._body.arguments for use in value.uses]
+        for op in {op: None for op in owners if op.block != self._body}:
+            op.erase()
 
 
 class _Lowering:
