@@ -54,6 +54,8 @@ def says(facts: dict[str, Any]) -> str:
         return facts["why"]
     if "error" not in facts:
         return "imports"
+    if facts["error"] > WRONG and facts.get("torch off", 0.0) > MOST_ROUNDING:
+        return f"says nothing: PyTorch itself is {facts['torch off']:.1e} off in float32"
     if not (facts["error"] <= WRONG or rounds(facts)):
         return f"wrong: {facts['error']:.1e} of its largest value"
     if facts.get("moves", 1) < MOVES:
