@@ -11,9 +11,6 @@ from tir_mlir.passes.lower.registry import lowering, programs
 
 KEY = "reciprocal"
 
-# fmt: skip
-"""Functions that jump: a quotient that is off by one unit in the last place may change them by 1."""
-
 
 @lowering(
     "tir-lower-reciprocals",
@@ -33,9 +30,9 @@ def run(module: ir.Module) -> None:
     integer stays: floor(x / x) is 1. Requires blocks.
     """
     for func in programs(module):
-        for op in walk.ops(func.op):
-            if is_block(op) and KEY in Block(op).annotations:
-                _rewrite(Block(op))
+        for block in [Block(op) for op in walk.ops(func.op) if is_block(op)]:  # before divisions are erased
+            if KEY in block.annotations:
+                _rewrite(block)
 
 
 def _rewrite(block: Block) -> None:
@@ -50,7 +47,7 @@ def _rewrite(block: Block) -> None:
 
 
 def _steps(quotient: ir.Operation) -> bool:
-    """Whether a function that jumps depends on a value, within its block."""
+    """Whether a function that jumps depends on a value, within its block: an error of one ulp may change it by 1."""
     pending, seen = list(quotient.results), set()
     while pending:
         for use in pending.pop().uses:
