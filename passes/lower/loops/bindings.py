@@ -27,8 +27,8 @@ def run(module: ir.Module) -> None:
 
     Such loops stand for iters whose binding is not affine. Runs on scf loops.
     """
-    for op in walk.ops(module.operation):
-        if op.name == "scf.for" and (searched := _searched(op)) is not None:
+    for op in [o for o in walk.ops(module.operation) if o.name == "scf.for"]:  # what a search has in it is erased
+        if (searched := _searched(op)) is not None:
             _take(op, *searched)
 
 
