@@ -84,7 +84,7 @@ def test_tests_of_floats():
         np.testing.assert_array_equal(one, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int8", "uint8"])
+@pytest.mark.parametrize("dtype", ["int32", "int8", "int64", "uint8"])
 def test_functions_of_integers(dtype):
     x = random(3, 7, dtype=dtype)
     functions = {"abs": np.abs, "negative": np.negative, "square": np.square, "sign": np.sign, "bitwise_not": np.invert}

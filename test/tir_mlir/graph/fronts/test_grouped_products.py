@@ -51,8 +51,8 @@ def _floats(bits):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("dtype", ["float32", "uint16"])
-def test_tiles_have_a_schedule_of_their_own(dtype):
-    graph = _graph(48, 3, np.ones((3, 32, 32), dtype))
+@pytest.mark.parametrize(("dtype", "k"), [("float32", 8), ("float32", 32), ("uint16", 32)])
+def test_tiles_have_a_schedule_of_their_own(dtype, k):
+    graph = _graph(48, 3, np.ones((3, k, 32), dtype))
     compiled = compile_graph(graph, verify=True)
     assert any("T_tiles: grouped_tiles" in note for note, _ in tir_mlir.build(compiled).schedules.values())
