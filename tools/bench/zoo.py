@@ -126,12 +126,15 @@ def outcome(name: str, args: argparse.Namespace) -> dict[str, Any]:
             os.close(reading)
             _in_child(name, args, writing, printed.fileno())
         os.close(writing)
-        text = _read_within(reading, args.limit)
-        if text is None:
-            os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
-        with contextlib.suppress(ProcessLookupError):  # the workers of its builds
-            os.killpg(child, signal.SIGKILL)
+        text = None
+        try:
+            text = _read_within(reading, args.limit)
+        finally:
+            if text is None:  # it takes too long, or this process is told to end
+                os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+            with contextlib.suppress(ProcessLookupError):  # the workers of its builds
+                os.killpg(child, signal.SIGKILL)
         if text is None:
             return {"model": name, "why": f"takes longer than {args.limit:g} s"}
         if text:
@@ -144,6 +147,7 @@ def outcome(name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 def _in_child(name: str, args: argparse.Namespace, writing: int, printed: int) -> None:
     os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
         os.dup2(printed, stream)
     most = int(args.memory * 2**30)
@@ -216,4 +220,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the process of a model ends, too
     sys.exit(main())

@@ -12,8 +12,9 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import IO, Any
 
 from fuzzing.items import Item, Outcome
@@ -23,7 +24,9 @@ from fuzzing.tape import Tape
 MEMORY = 24 << 30
 """Address space limit of a worker in bytes: exhausting it fails the item, not the machine."""
 START = 120.0
-"""Startup limit of a worker in seconds, for its imports."""
+"""Startup limit of a worker in seconds, for its imports. Time in which it waits for a core does not count."""
+PARTING = 5.0
+"""Seconds in which an idle worker ends by itself."""
 SETTINGS = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_PERTURB_": "128"}
 """Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen."""
 _spawn = multiprocessing.get_context("spawn")
@@ -41,14 +44,14 @@ def _environment(more: Mapping[str, str]) -> Iterator[None]:
 
 
 class Worker:
-    """The parent's side. `limit`: seconds per item."""
+    """The parent's side. `limit`: seconds per item, without those in which it waits for a core."""
 
     def __init__(self, kinds: Mapping[str, Kind], limit: float):
         self.limit = limit
         self.done = 0
         self.ready = False
         self.item: Item | None = None
-        self.started = time.monotonic()
+        self.started, self.waited = time.monotonic(), 0.0
         self.log: IO[bytes] = tempfile.TemporaryFile()
         self.conn, other = _spawn.Pipe()
         path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
@@ -58,16 +61,21 @@ class Worker:
         other.close()
 
     def start(self, item: Item) -> None:
-        self.item, self.started = item, time.monotonic()  # reset when the worker is ready
+        self.item = item
+        self._begin()  # and again when the worker is ready
         try:
             self.conn.send(item)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the worker died while idle: `outcome` detects it
 
+    def _begin(self) -> None:
+        self.started, self.waited = time.monotonic(), waited(self.process.pid)
+
     @property
     def left(self) -> float:
-        """Seconds until its item times out."""
-        return (self.limit if self.ready else START) - (time.monotonic() - self.started)
+        """Seconds until its item times out, at the earliest."""
+        left = (self.limit if self.ready else START) - (time.monotonic() - self.started)
+        return left if left > 0 else left + waited(self.process.pid) - self.waited
 
     def outcome(self) -> Outcome | None:
         """Return the outcome of its item; None while it runs. A worker that is not `alive` afterwards must be
@@ -80,7 +88,8 @@ class Worker:
                 self.process.join()
                 return self._ended("aborted", _cause(self.process.exitcode))
             if found is None:
-                self.ready, self.started = True, time.monotonic()
+                self.ready = True
+                self._begin()
                 return None
             self.done += 1
             self.item = None
@@ -105,8 +114,12 @@ class Worker:
         return not self.conn.closed and self.process.is_alive()
 
     def stop(self) -> None:
-        """Stop the worker and its children."""
+        """Stop the worker and its children; one that is idle may put away what it holds of the system."""
         pid = self.process.pid
+        if self.ready and self.item is None:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self.conn.send(None)
+                self.process.join(PARTING)
         if pid and self.process.is_alive():
             try:
                 os.killpg(pid, signal.SIGKILL)
@@ -115,6 +128,15 @@ class Worker:
         self.process.join()
         self.conn.close()
         self.log.close()
+
+
+def waited(pid: int | None) -> float:
+    """Seconds for which the thread of a process that waited most was ready and had no core; 0 where no file says so."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    try:
+        return max((int(file.read_text().split()[1]) / 1e9 for file in files), default=0.0)
+    except (OSError, IndexError):  # it has ended
+        return 0.0
 
 
 def _cause(code: int | None) -> str:

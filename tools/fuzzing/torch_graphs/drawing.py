@@ -65,5 +65,7 @@ def _fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return all(x == y or 1 in (x, y) for x, y in zip(reversed(a), reversed(b), strict=False))
 
 
-def line(operator: str, text: str, *operands: int, inexact: bool = False, adds: bool = False) -> Line:
-    return Line(operator, text, operands, inexact or adds, adds)
+def line(
+    operator: str, text: str, *operands: int, inexact: bool = False, adds: bool = False, inside: bool = False
+) -> Line:
+    return Line(operator, text, operands, inexact or adds or inside, adds, inside=inside)

@@ -20,7 +20,7 @@ def unary(d: Draw) -> Line:
         return line("logical_not", "torch.logical_not({0})", d.x)
     if d.is_float and d.random.random() < 0.25:
         name = d.random.choice(_LAYERS)
-        return line(name, f"F.{name}({{0}})", d.x, inexact=True)
+        return line(name, f"F.{name}({{0}})", d.x, inside=True)
     name = d.random.choice(_EXACT + _OF_FLOATS + _TESTS if d.is_float else _EXACT)
     crossing = name in ("digamma", "lgamma", "log", "log2", "log1p")  # near a zero the last bits of x count
     return line(name, f"torch.{name}({{0}})", d.x, inexact=name not in _TESTS, adds=crossing)

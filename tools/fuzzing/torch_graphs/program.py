@@ -15,7 +15,8 @@ from fuzzing.graphs.rounding import FLOATS
 class Line:
     """`text` with {0}, {1} for the operands: an expression, or with `updates` a statement that changes one of them.
 
-    inexact: the result may differ in its last bits; adds: so may a sum of terms, by the last bits of its terms.
+    inexact: the result may differ in its last bits; adds: so may a sum of terms, by the last bits of its terms; inside:
+    by the last bits of the first operand, whose size its intermediates have (x * (1 + erf(x)) near 0).
     """
 
     operator: str
@@ -24,6 +25,7 @@ class Line:
     inexact: bool = False
     adds: bool = False
     updates: bool = False
+    inside: bool = False
 
     def code(self, number: int, shaking: bool) -> str:
         """The line of value `number`; shaking: with calls of `shake` around what is inexact."""
@@ -31,7 +33,9 @@ class Line:
         made = self.text.format(*terms)
         if self.updates:
             return made
-        return f"v{number} = shake({made})" if shaking and self.inexact else f"v{number} = {made}"
+        if not shaking or not self.inexact:
+            return f"v{number} = {made}"
+        return f"v{number} = shake({made}{f', {terms[0]}' if self.inside else ''})"
 
 
 @dataclass
@@ -54,7 +58,7 @@ class Program:
         body.append(f"return {', '.join(f'v{n}' for n in self.results)},")
         return f"def forward(self, {', '.join(names)}):\n" + "".join(f"    {line}\n" for line in body)
 
-    def function(self, shake: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+    def function(self, shake: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """`forward` itself."""
         import torch
 
@@ -74,15 +78,19 @@ class Program:
         return list(self.function(shake)(None, *(x.clone() for x in inputs)))
 
 
-def shaker(rng: np.random.Generator) -> Callable[[Any], Any]:
-    """A function that changes the last bit of floats at random."""
+def shaker(rng: np.random.Generator) -> Callable[..., Any]:
+    """A function that changes the last bit of floats at random; of half of the tensors all in one direction, as sums of
+    many terms in another order may add their errors up. Of two tensors, the first by the last bits of the larger."""
     import torch
 
-    def shake(x: Any) -> Any:
+    def shake(x: Any, inside: Any = None) -> Any:
         name = str(x.dtype).removeprefix("torch.")
         if name not in FLOATS:
             return x
-        steps = torch.from_numpy(np.asarray(rng.integers(-1, 2, tuple(x.shape)), "float64"))
-        return (x.double() * (1 + steps * 2.0 ** (1 - FLOATS[name]))).to(x.dtype)
+        one = rng.random() < 0.5
+        steps = torch.from_numpy(np.asarray(rng.integers(-1, 2, () if one else tuple(x.shape)), "float64"))
+        exact = x.double()
+        large = exact.abs() if inside is None else torch.maximum(exact.abs(), inside.double().abs().nan_to_num(0, 0, 0))
+        return (exact + large.where(large.isfinite(), 0) * steps * 2.0 ** (1 - FLOATS[name])).to(x.dtype)
 
     return shake

@@ -14,7 +14,7 @@ from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.torch_compile.parts import PartModel, as_input, divide
 from tir_mlir.graph.fronts.torch_compile.varying_sizes import Number, VaryingSizes, numbers_among, varying_sizes
-from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators
+from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators, without_writes
 
 _OPTIONS = ("target", "threads", "optimize", "cache")
 _TRAINING = "gradients are computed, and models are compiled for inference; fix: with torch.no_grad()"
@@ -199,7 +199,7 @@ class CompiledGraph:
             warnings.simplefilter("ignore", FutureWarning)  # of torch's own code
             inputs = tuple(arg.detach() if isinstance(arg := args[n], torch.Tensor) else arg for n in positions)
             exported = torch.export.export(module, inputs, strict=False, dynamic_shapes=shapes)
-            return in_known_operators(exported.run_decompositions({}), translations())
+            return in_known_operators(without_writes(exported), translations())
 
 
 class _WithWeights(torch.nn.Module):

@@ -126,7 +126,7 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
 
     wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
     if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
-        program = _decomposed(program, {})
+        program = without_writes(program)
     table: dict[Any, Any] = {}
     while unknown := {op for op in operators(program) if operator_known(op, supported) is None} - {*table}:
         if not table:
@@ -137,6 +137,22 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
         table |= decompositions
         program = _decomposed(program, table)
     return program
+
+
+def without_writes(program: Any) -> Any:
+    """The program without writes to views: add_(x[1:], y) -> slice_scatter. An einsum of one operand, which is a view of
+    it that torch's pass takes for memory of its own, becomes the views that it is made of."""
+    import torch
+
+    einsum = torch.ops.aten.einsum.default
+    if einsum not in operators(program):
+        return _decomposed(program, {})
+    parts = dict(torch.export.default_decompositions().items())[einsum]
+
+    def of_one(equation: str, operands: Any, **path: Any) -> Any:
+        return parts(equation, operands, **path) if len(operands) == 1 else NotImplemented  # which keeps it whole
+
+    return _decomposed(program, {einsum: of_one})
 
 
 def _decomposed(program: Any, table: Mapping[Any, Any]) -> Any:

@@ -119,6 +119,7 @@ class Aliases(torch.nn.Module):
         row = y[0]
         row.add_(1)
         y.view(-1)[2] = 5.0
+        torch.einsum("ij->ji", y)[1] = 7.0
         return y * 2
 
 
