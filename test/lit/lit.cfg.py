@@ -36,6 +36,7 @@ atexit.register(shutil.rmtree, config.test_exec_root, ignore_errors=True)
 config.environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 config.environment["TIR_WORKERS"] = "1"  # the tests are on all cores already
 config.environment["MALLOC_PERTURB_"] = "128"  # glibc overwrites what is freed: a use of it is seen
+config.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"  # also what the cache of a thread has
 config.environment["TMPDIR"] = config.test_exec_root  # reproducers of failing passes go with it
 for name in ("HOME", "TIR_CACHE_DIR"):
     if name in os.environ:

@@ -27,8 +27,12 @@ START = 120.0
 """Startup limit of a worker in seconds, for its imports. Time in which it waits for a core does not count."""
 PARTING = 5.0
 """Seconds in which an idle worker ends by itself."""
-SETTINGS = {"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_PERTURB_": "128"}
-"""Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen."""
+SETTINGS = {
+    **{"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"},
+    **{"MALLOC_PERTURB_": "128", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"},
+}
+"""Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen; it does
+not overwrite what its cache of a thread has."""
 _spawn = multiprocessing.get_context("spawn")
 
 
