@@ -1,7 +1,10 @@
 """The models of the zoo: how their results are read and told, and, nightly, each of them beside PyTorch."""
 
+import argparse
 import importlib
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,26 @@ def test_an_error_is_that_of_rounding_when_pytorch_is_as_far_from_float64(ours, 
 def test_the_page_of_the_docs_is_that_of_the_results():
     results = zoo_page.read(ROOT / "tools" / "bench" / "zoo_results.jsonl")
     assert (ROOT / "docs" / "models.md").read_text() == zoo_page.page(results)
+
+
+def test_an_interrupt_ends_the_process_of_a_model(monkeypatch):
+    zoo, begun = importlib.import_module("zoo"), []
+
+    def interrupted(reading, limit):
+        begun.append(int(os.read(reading, 20)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zoo, "_in_child", lambda name, args, writing, printed: _hangs(writing))
+    monkeypatch.setattr(zoo, "_read_within", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        zoo.outcome("json/model", argparse.Namespace(limit=1.0))
+    with pytest.raises(ProcessLookupError):
+        os.kill(begun[0], 0)
+
+
+def _hangs(writing):
+    os.write(writing, str(os.getpid()).encode())
+    time.sleep(1000)
 
 
 @pytest.mark.nightly

@@ -1,8 +1,11 @@
 """tools/fuzz.py as a command."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from harness import ROOT
@@ -51,3 +54,22 @@ def test_kernels_are_counted_with_the_reasons_of_refusals():
     assert done.returncode == 0, done.stdout + done.stderr
     assert "kernels 6: wrong 0, refused " in done.stdout.splitlines()[-1]
     assert "kernels refused because" in done.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_run_that_is_terminated_reports_and_leaves_no_process():
+    command = [sys.executable, str(ROOT / "tools" / "fuzz.py"), "--inputs", "100000", "--jobs", "1"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    while len(children.read_text().split()) < 2:  # the worker, and Python's tracker of resources
+        time.sleep(0.1)
+    started = children.read_text().split()
+    time.sleep(1)
+    run.send_signal(signal.SIGTERM)
+    out, errors = run.communicate(timeout=60)
+    assert "interrupted" in errors and out.splitlines()[-1].startswith("pairs 0: ")
+    end = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in started):  # the tracker ends when it sees that the run has
+        assert time.monotonic() < end
+        time.sleep(0.1)

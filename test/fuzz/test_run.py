@@ -1,10 +1,13 @@
 """Items that are fine, wrong, dead or hung; the same every time; made small."""
 
 import re
+import time
+from types import SimpleNamespace
 
 import pytest
 from harness import planted
 
+from fuzzing import worker
 from fuzzing.items import item
 from fuzzing.kinds import Kind
 from fuzzing.run import Run
@@ -43,6 +46,16 @@ def test_a_hang_is_killed_reported_and_shrunk(capsys):
     tally = _run(2, limit=0.5, shrink=6.0, hangs=planted.KINDS["hangs"])
     assert tally.code == 1 and tally.line.endswith(f"aborted 0, hung {len(tally.failures)}")
     assert "planted.py" in capsys.readouterr().out  # where it hung
+
+
+def test_time_in_which_a_worker_has_no_core_does_not_count(monkeypatch):
+    begun = time.monotonic() - 9
+    one = SimpleNamespace(ready=False, started=begun, waited=1.0, process=SimpleNamespace(pid=1))
+    monkeypatch.setattr(worker, "START", 5.0)
+    monkeypatch.setattr(worker, "waited", lambda pid: 4.0)
+    assert worker.Worker.left.fget(one) < 0  # 9 seconds, 3 of them without a core
+    monkeypatch.setattr(worker, "waited", lambda pid: 9.5)
+    assert worker.Worker.left.fget(one) > 0
 
 
 @pytest.mark.nightly

@@ -25,6 +25,11 @@ def test_a_wrong_result_is_told(monkeypatch):
 
 
 def test_last_bits_are_shaken_where_a_line_is_inexact():
-    program = Program(1, True, [Line("exp", "torch.exp({0})", [0], True), Line("sum", "{0}.sum()", [1], True, True)])
+    gelu = Line("gelu", "F.gelu({0})", [0], True, inside=True)
+    program = Program(1, True, [gelu, Line("sum", "{0}.sum()", [1], True, True)], [1, 2])
     assert "v2 = shake(shake(v1).sum())" in program.source(shaking=True)
     assert "v2 = v1.sum()" in program.source()
+    x = torch.tensor([-4.0] * 100)
+    (one, total), *others = (program.evaluate([x], seed) for seed in (None, *range(6)))
+    assert max((y - one).abs().max() for y, _ in others) == pytest.approx(4 * 2.0**-23)  # of x, not of 1e-4
+    assert max(abs(y - total) for _, y in others) > 50 * 4 * 2.0**-23  # all terms in one direction

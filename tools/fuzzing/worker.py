@@ -31,8 +31,8 @@ SETTINGS = {
     **{"KMP_BLOCKTIME": "0", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"},
     **{"MALLOC_PERTURB_": "128", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"},
 }
-"""Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen; it does
-not overwrite what its cache of a thread has."""
+"""Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen, but
+not what its cache of a thread has."""
 _spawn = multiprocessing.get_context("spawn")
 
 

@@ -3,11 +3,13 @@
 import gc
 
 import pytest
+from mlir import ir
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.incremental.versions import Version
+from tir_mlir.dialect.ir.context import context
 from tir_mlir.script import parse
 
 BLOCKS = 40
@@ -149,3 +151,25 @@ def test_refused_and_interrupted_steps_leave_the_program(name, monkeypatch, copi
 
 def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+class _Cut:
+    """An op whose copy is made, and is interrupted before anybody has it."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self._op = op
+
+    def clone(self, at: ir.InsertionPoint) -> None:
+        self._op.clone(at)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_between_a_copy_and_its_entry_leaves_no_copy():
+    with context(), ir.Location.unknown():
+        source = "func.func @f(%a: f32) {\n  %b = arith.addf %a, %a : f32\n  %c = arith.mulf %b, %a : f32\n  return\n}"
+        home, other = (ir.Module.parse(source) for _ in range(2))
+        (body, into), text = (m.body.operations[0].regions[0].blocks[0] for m in (home, other)), str(other)
+        ops = [op.operation for op in body.operations][:2]
+        with pytest.raises(KeyboardInterrupt):
+            versions._copied([ops[0], _Cut(ops[1])], body, into, lambda value: into.arguments[0])
+        assert str(other) == text and len(list(body.arguments[0].uses)) == 3

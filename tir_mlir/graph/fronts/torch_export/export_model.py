@@ -140,8 +140,10 @@ def in_known_operators(program: Any, supported: Collection[str]) -> Any:
 
 
 def without_writes(program: Any) -> Any:
-    """The program without writes to views: add_(x[1:], y) -> slice_scatter. An einsum of one operand, which is a view of
-    it that torch's pass takes for memory of its own, becomes the views that it is made of."""
+    """The program without writes to views: add_(x[1:], y) -> slice_scatter.
+
+    An einsum of one operand, a view that torch's pass takes for memory of its own, becomes the views it is made of.
+    """
     import torch
 
     einsum = torch.ops.aten.einsum.default
