@@ -329,7 +329,8 @@ def _map_difference(intrin: Form, block: Form, number: int, block_number: int, c
     # both sides use the intrinsic's names, so equal texts mean equal maps
     maps = [_row_texts(r, _names(intrin)) for r in (rows, others)]
     swapped = sorted(rows) == sorted(others)
-    hint = f"; a view cannot swap dimensions, so keep {b.buffer.name} in that order" if swapped else ""
+    described = f"{a.buffer.name}{maps[1]}"
+    hint = f"; a view cannot swap dimensions: describe {described}, or swap those of {b.buffer.name}" if swapped else ""
     verb = "writes" if number == intrin.output else "reads"
     return [
         f"operand {a.buffer.name}: the intrinsic {verb} {a.buffer.name}{maps[0]}, "

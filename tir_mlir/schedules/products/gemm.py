@@ -112,7 +112,8 @@ def gemm(
         return None
     dot = dot_for(what, target) if batched else None
     if dot:
-        _refuse_packed(packed, "the operands of a product by dot-product instructions are packed in the call")
+        why = f"dot-product instructions have panels of their own; fix: schedules.prepack(sch, function, ['{packed}'])"
+        _refuse_packed(packed, why)
         what, producers = mark_dequantized(sch, block, what)
         if _in_registers(sch, what, producers):
             inline(sch, producers[-1])

@@ -154,7 +154,10 @@ def _check(name: str, settings: Settings, tuner: Tuner) -> None:
     if tuner.study_name != name.partition("#")[0]:
         local, origin = tuner.settings.about, settings.about
         if local == origin:
-            raise TuneError("its program reads otherwise here; fix: the same version of tir-mlir on all machines")
+            raise TuneError(
+                f"the program or the space {settings.space} differs here; "
+                "fix: the same versions of tir-mlir and Python, and the same file of the space, on all machines"
+            )
         raise TuneError(f"it is for {origin}; this machine is {local}; fix: alike machines, or target= in the search")
     decided = drawn(tuner.program, tuner.space, Defaults())
     if tuple((c.name, c.count) for c in decided.choices) != settings.defaults:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError, TuneError, TuneWarning, short_repr
@@ -93,6 +94,23 @@ class Options:
             return self.named
         qualname = getattr(self.space, "__qualname__", type(self.space).__qualname__)
         return f"{getattr(self.space, '__module__', '')}.{qualname}"
+
+    @property
+    def space_code(self) -> str:
+        """What the function of the space does, hashed; "" for the library's space and for callable objects."""
+        code = getattr(self.space, "__code__", None)
+        return "" if code is None else hashlib.sha256("\n".join(_code_texts(code)).encode()).hexdigest()[:16]
+
+
+def _code_texts(code: CodeType) -> Iterator[str]:
+    """The bytecode of a function and of those in it, with their constants and names but not their lines."""
+    yield code.co_code.hex()
+    yield " ".join([*code.co_names, *code.co_varnames, *code.co_freevars])
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_texts(constant)
+        else:  # the order of a set differs between processes
+            yield repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 class Tuner:
@@ -216,9 +234,11 @@ class Tuner:
 
     @property
     def study_name(self) -> str:
-        """The name of the study: of the program, the target with its threads, the versions, the space, the sizes."""
+        """The name of the study: of the program, the target with its threads, the versions, the space and its code, the
+        sizes.
+        """
         about, options = self.about, self.options
-        where = ["boards"] if options.ssh else []
+        where = [*filter(None, [options.space_code]), *(["boards"] if options.ssh else [])]
         settings = sorted(about.versions.items()), options.space_name, sorted(options.sizes.items()), *where
         facts = repr((about.target, *settings))
         return f"{about.identity.program[:12]}-{hashlib.sha256(facts.encode()).hexdigest()[:8]}"

@@ -130,7 +130,7 @@ def test_other_cpus_and_types():
 def test_a_packed_parameter_goes_to_vectors():
     sch = Schedule(widened(64, 64, 64, "bfloat16", "float32"))
     assert schedules.gemm(sch, "C", target=SAPPHIRE_RAPIDS, packed="B") is not None and not on_tiles(sch)
-    with pytest.raises(ScheduleError, match='packed="B": the operands of a product by dot-prod'):
+    with pytest.raises(ScheduleError, match='packed="B": dot-product instructions have panels'):
         schedules.gemm(Schedule(widened(64, 64, 64)), "C", target=SAPPHIRE_RAPIDS, packed="B")
 
 

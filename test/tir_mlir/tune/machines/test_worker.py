@@ -75,7 +75,7 @@ def test_another_space_of_the_same_name(url):
         sch.sample_categorical([0, 1], [0.5, 0.5], name="B.x")
 
     begun(url)
-    with pytest.warns(TuneWarning, match="has other decisions than where the search began; fix: the same file"):
+    with pytest.warns(TuneWarning, match="the space .* differs here; fix: .* the same file of the space"):
         assert Worker(url, {"three_by_four": other}, builders=1, idle=0).work(Silent()) == 0
 
 
