@@ -1,4 +1,5 @@
-"""Draw `docs/images/journey.svg`: the stages of a program, and its speed after each step of a schedule.
+"""Draw `docs/images/journey.svg` and, for phones, `journey-narrow.svg`: the stages of a program, and its speed after
+each stage of a schedule.
 
 Takes its numbers from the ladder in `docs/performance.md`. Regenerate with `python tools/docsite/picture.py`.
 """
@@ -6,16 +7,39 @@ Takes its numbers from the ladder in `docs/performance.md`. Regenerate with `pyt
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "performance.md"
-PICTURE = ROOT / "docs" / "images" / "journey.svg"
+IMAGES = ROOT / "docs" / "images"
 
-WIDTH, HEIGHT = 960, 470
-CARD = 206  # width of one stage
-BASE, TOP = 424, 250  # y of the columns' axis at 0 and at the roof
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are: stages are cards in rows, the columns of the chart are below them."""
+
+    width: int
+    height: int
+    cards: int  # in a row
+    card: int  # the width of one
+    margin: int
+    gap: int
+    title: tuple[str, ...]  # the lines of the chart's title, with {steps}
+    top: int  # y of the columns' axis at the roof
+    base: int  # and at 0
+    right: int  # x where the columns end
+    text: float  # the size of text below columns
+    code: float  # and in cards
+
+
+TITLE = "A @ B.T, 1024 x 1024 x 1024, float32, one thread:", "GFLOP/s along the {steps} steps of the schedule"
+PICTURES = {
+    "journey.svg": Layout(960, 470, 4, 206, 24, 29, (" ".join(TITLE),), 250, 424, 846, 15, 11.2),
+    "journey-narrow.svg": Layout(420, 660, 2, 189, 10, 22, TITLE, 432, 606, 328, 12.5, 10.2),
+}
+CARD_ROW = 164  # height of a row of cards
 STYLE = """
 .ink{fill:#1f2430}.soft{fill:#6b7280}.rule{stroke:#d1d5db}.soft-line{stroke:#6b7280}.ink-line{stroke:#1f2430}
 .paper{fill:#ffffff}.card{fill:#f8f9fc}.bar{fill:#c5cae9}.best{fill:#3f51b5}.arrow{stroke:#3f51b5}
@@ -95,66 +119,75 @@ def peers(page: str) -> tuple[dict[str, float], str]:
     return {"NumPy": float(found[2]), "peak": float(found[3])}, " ".join(found[1].split())
 
 
-def draw(page: str) -> str:
+def draw(page: str, layout: Layout) -> str:
     """Return the picture as SVG."""
     others, machine = peers(page)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="system-ui, sans-serif"'
-        f' role="img" aria-label="From source to machine code">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width} {layout.height}" '
+        f'font-family="system-ui, sans-serif" role="img" aria-label="From source to machine code">',
         f"<style>{STYLE}</style>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" class="paper"/>',
-        *(part for number, stage in enumerate(STAGES) for part in _stage(number, *stage)),
-        *_columns(stages(rungs(page)), others, machine),
+        f'<rect width="{layout.width}" height="{layout.height}" rx="10" class="paper"/>',
+        *(part for number, stage in enumerate(STAGES) for part in _stage(layout, number, *stage)),
+        *_chart(layout, stages(rungs(page)), others, machine),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _stage(number: int, title: str, note: str, code: str) -> list[str]:
-    x = 24 + number * (CARD + 29)
+def _stage(layout: Layout, number: int, title: str, note: str, code: str) -> list[str]:
+    row, column = divmod(number, layout.cards)
+    x, y = layout.margin + column * (layout.card + layout.gap), row * CARD_ROW
     parts = [
-        f'<rect x="{x}" y="56" width="{CARD}" height="104" rx="6" class="card rule"/>',
-        label(x, 28, title, 19, weight=600),
-        label(x, 48, note, 14, "soft"),
+        f'<rect x="{x}" y="{y + 56}" width="{layout.card}" height="104" rx="6" class="card rule"/>',
+        label(x, y + 28, title, 19, weight=600),
+        label(x, y + 48, note, 14, "soft"),
     ]
-    for row, line in enumerate(code.splitlines()):
-        parts.append(label(x + 10, 81 + 22 * row, line, 11.5, font="ui-monospace, Menlo, monospace"))
-    if number:
-        parts.append(f'<path d="M{x - 24} 108 h14 m-6 -5 l6 5 l-6 5" fill="none" class="arrow" stroke-width="2"/>')
+    for line_number, line in enumerate(code.splitlines()):
+        parts.append(label(x + 10, y + 81 + 22 * line_number, line, layout.code, font="ui-monospace, Menlo, monospace"))
+    if column:
+        tip = f"M{x - (layout.gap + 14) // 2} {y + 108} h14 m-6 -5 l6 5 l-6 5"
+        parts.append(f'<path d="{tip}" fill="none" class="arrow" stroke-width="2"/>')
     return parts
 
 
-def _columns(groups: list[tuple[str, int, float]], others: dict[str, float], machine: str) -> list[str]:
-    left, right = 34, 846
-    width = (right - left) / len(groups)
+def _chart(layout: Layout, groups: list[tuple[str, int, float]], others: dict[str, float], machine: str) -> list[str]:
+    left, right, base = layout.margin + 10, layout.right, layout.base
     highest = max(*others.values(), *(rate for _, _, rate in groups))
-
-    def height(rate: float) -> float:
-        return (BASE - TOP) * rate / highest
-
+    scale = (base - layout.top) / highest
     steps = sum(count for _, count, _ in groups) - 1
-    title = f"A @ B.T, 1024 x 1024 x 1024, float32, one thread: GFLOP/s along the {steps} steps of the schedule"
-    parts = [label(24, 200, title, 16, weight=600), label(24, 221, machine, 14, "soft")]
+    y = len(STAGES) // layout.cards * CARD_ROW + 36
+    parts = [
+        label(layout.margin, y + 20 * row, line.format(steps=steps), 16 if len(layout.title) == 1 else 14, weight=600)
+        for row, line in enumerate(layout.title)
+    ]
+    parts.append(label(layout.margin, y + 20 * len(layout.title) + 1, machine, 14, "soft"))
     for name, rate in others.items():
-        y = BASE - height(rate)
+        y = base - rate * scale
         parts.append(f'<path d="M{left} {y:.1f} H{right}" class="soft-line" stroke-dasharray="4 4"/>')
-        parts.append(label(right + 8, y + 5, f"{rate:.0f} {name}", 15, "soft"))
-    best = max(rate for _, _, rate in groups)
-    for number, (name, count, rate) in enumerate(groups):
-        x, y = left + number * width, BASE - height(rate)
-        color = "best" if rate == best else "bar"
-        parts.append(
-            f'<rect x="{x + 18:.1f}" y="{y:.1f}" width="{width - 36:.1f}" height="{BASE - y:.1f}" rx="3" '
-            f'class="{color}">'
-            f"<title>{escape(name)}: {rate:g} GFLOP/s</title></rect>"
-        )
-        inside = height(rate) > 40  # where no line of a peer crosses it
-        on = ("ink", -7) if not inside else ("paper" if rate == best else "ink", 22)
-        parts.append(label(x + width / 2, y + on[1], f"{rate:.0f}", 17, on[0], weight=600, anchor="middle"))
-        parts.append(label(x + width / 2, BASE + 20, name, 15, anchor="middle"))
-        if number:
-            parts.append(label(x + width / 2, BASE + 38, f"{count} steps", 13, "soft", anchor="middle"))
-    parts.append(f'<path d="M{left} {BASE} H{right}" class="ink-line"/>')
+        parts.append(label(right + 8, y + 5, f"{rate:.0f} {name}", min(layout.text + 1, 15), "soft"))
+    width = (right - left) / len(groups)
+    for number, group in enumerate(groups):
+        parts += _column(layout, left + number * width, width, scale, group, group[2] == max(g[2] for g in groups))
+    parts.append(f'<path d="M{left} {base} H{right}" class="ink-line"/>')
+    return parts
+
+
+def _column(
+    layout: Layout, x: float, width: float, scale: float, group: tuple[str, int, float], best: bool
+) -> list[str]:
+    name, count, rate = group
+    base, middle, y, border = layout.base, x + width / 2, layout.base - rate * scale, width * 0.11
+    color = "best" if best else "bar"
+    inside = rate * scale > 40  # where no line of a peer crosses it
+    ink, below = ("ink", -7) if not inside else ("paper" if best else "ink", 22)
+    parts = [
+        f'<rect x="{x + border:.1f}" y="{y:.1f}" width="{width - 2 * border:.1f}" height="{base - y:.1f}" rx="3" '
+        f'class="{color}"><title>{escape(name)}: {rate:g} GFLOP/s</title></rect>',
+        label(middle, y + below, f"{rate:.0f}", 17, ink, weight=600, anchor="middle"),
+        label(middle, base + 20, name, layout.text, anchor="middle"),
+    ]
+    if name != GROUPS[0][0]:
+        parts.append(label(middle, base + 38, f"{count} steps", min(layout.text, 13), "soft", anchor="middle"))
     return parts
 
 
@@ -170,4 +203,5 @@ def label(
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(draw(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, layout in PICTURES.items():
+        (IMAGES / name).write_text(draw(PAGE.read_text(encoding="utf-8"), layout), encoding="utf-8")
