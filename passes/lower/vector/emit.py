@@ -177,8 +177,11 @@ class Emitter:
         return ir.Operation.create("affine.vector_load", [type_], [memref, *operands], {"map": _attr(map_)}).results[0]
 
     def _may_read_all(self, memref: ir.Value, indices: Sequence[Index]) -> bool:
-        """Whether masked-off lanes are still inside the buffer, and not written here."""
-        if Buffer(memref).root.value in self.lanes.stored:
+        """Whether masked-off lanes are still inside the buffer, which is not written here and whose elements all have
+        values: what is left in memory by chance may be denormal, and arithmetic on that takes a hundred times as long.
+        """
+        root = Buffer(memref).root
+        if root.value in self.lanes.stored or root.is_alloc:
             return False
         shape, starts = list(ir.MemRefType(memref.type).shape), [self.at(i) for i in indices]
         ends = [*(n - 1 for n in shape[:-1]), shape[-1] - self.width]

@@ -93,6 +93,28 @@ def masked(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 15), "float32"), C: 
 # -----
 
 
+# What no block has written may be denormal, and slow: it is not read.
+# CHECK-LABEL: func.func @unset
+# CHECK: affine.vector_load %alloc[%{{.*}}, 0] : memref<2x16xf32>, vector<16xf32>
+# CHECK: vector.maskedload %alloc[{{.*}} : memref<2x16xf32>
+@T.prim_func
+def unset(A: T.Buffer((27,), "float32"), C: T.Buffer((27,), "float32")):
+    B = T.alloc_buffer((2, 16))
+    for i in range(27):
+        with T.block("B"):
+            v = T.axis.spatial(27, i)
+            B[v // 16, v % 16] = A[v]
+    for i in range(2):
+        for j in T.vectorized(16):
+            with T.block("C"):
+                T.where(i * 16 + j < 27)
+                v = T.axis.spatial(27, i * 16 + j)
+                C[v] = B[v // 16, v % 16] + T.float32(1)
+
+
+# -----
+
+
 # A size that is known when the program runs: whole vectors, then a part of one.
 # CHECK-LABEL: func.func @symbolic
 # CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (s0 floordiv 16)>()[
