@@ -24,7 +24,8 @@ from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, inline, merge_epilogue
 from tir_mlir.target import Target
 
 BLOCK = 2
-"""Tiles of a block of the result, in rows and in columns: 4 of sums, 2 of each operand, all 8 registers."""
+"""Tiles of a block of the result, in rows and in columns: 4 of sums, 2 of each operand, all 8 registers; see
+`tile_shape`."""
 
 
 def tile_unit(what: Contraction, target: Target) -> TileDot | None:
@@ -61,11 +62,11 @@ def tile_gemm(
     `prepack`. epilogue: as of `gemm`, computed from the tiles in cache.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
-    side = BLOCK * SIDE
+    side, rows = BLOCK * SIDE, tile_shape(what)[0]
     width = what.right.panel or max(side, target.lanes(bits(what.right.dtype)))
     if what.right.group and (width, what.right.group) != tile_panels(what, unit):
         return False
-    padding = {what.m: side, **({} if what.right.group else {what.n: width, what.k: unit.depth})}
+    padding = {what.m: rows * SIDE, **({} if what.right.group else {what.n: width, what.k: unit.depth})}
     try:
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
@@ -74,17 +75,25 @@ def tile_gemm(
     return True
 
 
-def row_blocks(what: Contraction, target: Target, threads: int) -> int:
-    """The number of blocks of rows, each of whole pairs of tiles: B passes once for each.
+def tile_shape(what: Contraction) -> tuple[int, int]:
+    """The rows and columns of a block of the result, in tiles: (1, 4) instead of (2, 2) where rows are an odd number of
+    tiles, so that they are read in place; the tiles of B then pass through one register, which the CPU renames."""
+    m, n = (what.extent(axis) or 1 for axis in (what.m, what.n))
+    return (1, 2 * BLOCK) if m % (BLOCK * SIDE) == SIDE and n % (2 * BLOCK * SIDE) == 0 else (BLOCK, BLOCK)
 
-    Where half of L2 holds B, a block is one pair of tiles: A is in L1, or on its way to it. Else it is as many as half
+
+def row_blocks(what: Contraction, target: Target, threads: int) -> int:
+    """The number of blocks of rows, each of whole tiles, see `tile_shape`: B passes once for each.
+
+    Where half of L2 holds B, a block is as few as can be: A is in L1, or on its way to it. Else it is as many as half
     of L2 holds; with threads, a multiple of them, or one block whose panels they share.
     """
     m, n, k = (what.extent(axis) or 1 for axis in (what.m, what.n, what.k))
-    pairs, half = ceil(m / (BLOCK * SIDE)), target.l2 // 2
+    side = tile_shape(what)[0] * SIDE
+    pairs, half = ceil(m / side), target.l2 // 2
     if n * k * bits(what.right.dtype) // 8 <= half:
         return pairs
-    most = max(1, half // (BLOCK * SIDE * k * bits(what.left.dtype) // 8))
+    most = max(1, half // (side * k * bits(what.left.dtype) // 8))
     if pairs <= most and (threads == 1 or n >= BLOCK * SIDE * CHUNKS_PER_THREAD * threads):
         return 1
     return next(c for c in range(ceil(pairs / most), pairs + 1) if pairs % c == 0 and (c % threads == 0 or c == pairs))
@@ -100,6 +109,7 @@ class TileGemm:
         self.sch, self.block, self.what, self.unit, self.width, self.threads = sch, block, what, unit, width, threads
         self.batch, self.epilogue, self.row_blocks = len(what.batch), epilogue, row_blocks
         self.shares_panels = threads > 1 and row_blocks == 1
+        self.shape = tile_shape(what)
 
     def run(self) -> None:
         sch, what, unit = self.sch, self.what, self.unit
@@ -107,7 +117,7 @@ class TileGemm:
         write_back = self._write_back()
         self._group_terms()
         sums = sch.cache_write(self.block, 0, SCOPE)
-        batch, i_b, j_0, i_0, k_0, tile = self._tiled()
+        batch, i_b, j_0, i_0, k_0, j_1, tile = self._tiled()
         for copy in (sums, write_back):
             if copy is not None:
                 sch.reverse_compute_at(copy, i_0, preserve_unit_loops=True)
@@ -119,8 +129,8 @@ class TileGemm:
             lay_out_groups(sch, rhs, what, self.width, unit.group)
         self._copy_rows(lhs, i_b)
         tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
-        for tiles in (tiles_of_a, tiles_of_b):
-            sch.compute_at(tiles, k_0, preserve_unit_loops=True)
+        sch.compute_at(tiles_of_a, k_0, preserve_unit_loops=True)
+        sch.compute_at(tiles_of_b, k_0 if self.shape[0] > 1 else j_1, preserve_unit_loops=True)
         self._lay_out_tiles(tiles_of_a, tiles_of_b, lhs is not None)
         zeros = sch.decompose_reduction(self.block, k_0)
         sch.tensorize(tile, unit.name)
@@ -199,13 +209,14 @@ class TileGemm:
         """Tile the block. Returns the loops: batch, i_b, j_0, i_0, k_0, the outermost loop of a product of tiles."""
         sch = self.sch
         *batch, i, j, k, t = sch.get_loops(self.block)
-        i_b, i_0, i_1, i_2 = sch.split(i, [self.row_blocks, None, BLOCK, SIDE])
-        j_0, j_p, j_1, j_2 = sch.split(j, [None, self.width // (BLOCK * SIDE), BLOCK, SIDE])
+        rows, columns = self.shape
+        i_b, i_0, i_1, i_2 = sch.split(i, [self.row_blocks, None, rows, SIDE])
+        j_0, j_p, j_1, j_2 = sch.split(j, [None, max(1, self.width // (columns * SIDE)), columns, SIDE])
         k_0, k_1 = sch.split(k, [None, SIDE])
         sch.reorder(*batch, i_b, j_0, j_p, i_0, k_0, i_1, j_1, i_2, j_2, k_1, t)
         sch.unroll(i_1)
         sch.unroll(j_1)
-        return batch, i_b, j_0, i_0, k_0, i_2
+        return batch, i_b, j_0, i_0, k_0, j_1, i_2
 
     def _operands(self, lhs: Any, rhs: Any) -> tuple[str, str]:
         """The names of the buffers from which tiles are loaded."""

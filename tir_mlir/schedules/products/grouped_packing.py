@@ -30,7 +30,8 @@ def is_copy(sch: Schedule, block: Any) -> bool:
 WIDE = 64
 """The most bytes that are copied at once."""
 UNROLLED = 32
-"""The most pieces of a row that are copied without a loop."""
+"""The most pieces of a row that are copied without a loop, or in a turn of it: of a loop that copies one vector, LLVM
+makes a call of memcpy, after which tiles of AMX are configured again."""
 
 
 def vectorize_rows(sch: Schedule, copy: Any) -> None:
@@ -43,7 +44,10 @@ def vectorize_rows(sch: Schedule, copy: Any) -> None:
             sch.unroll(pieces)
         length = source
     if length is not None and length > WIDE:
-        row = sch.split(row, [None, max(n for n in range(1, WIDE + 1) if length % n == 0)])[1]
+        wide = max(n for n in range(1, WIDE + 1) if length % n == 0)
+        together = max(n for n in range(1, UNROLLED + 1) if length // wide % n == 0)
+        _, vectors, row = sch.split(row, [None, together, wide])
+        sch.unroll(vectors)
     sch.vectorize(row)
 
 
