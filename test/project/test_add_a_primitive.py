@@ -83,7 +83,7 @@ def copy(tmp_path_factory) -> Path:
         shutil.copytree(ROOT / name, copy / name, symlinks=True)  # with the compiled modules
     for name in ("pyproject.toml", "Makefile"):
         shutil.copy(ROOT / name, copy / name)
-    (source,) = re.findall(r"```python\n(.*?@primitive.*?)```", PAGE.read_text(), re.DOTALL)
+    (source,) = re.findall(r"```python .*?\n(.*?@primitive.*?)```", PAGE.read_text(), re.DOTALL)
     (copy / "passes/schedule/loops/drop_unit_loop.py").write_text(source)
     for name, text in BY_HAND.items():
         with open(copy / name, "a") as file:

@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--pass-flag", dest="passes", action="append", type=_flag, help=argparse.SUPPRESS)
     command.add_argument("--emit", choices=FORMATS, default="mlir", help="output format; llvm lowers first")
     command.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
-                      help="Python file to run first, to register tensor intrinsics")  # fmt: skip
+                      help="Python file to run first, to register intrinsics, primitives and passes")  # fmt: skip
     command.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
     command.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
     _checking(command.add_argument_group("checking"))

@@ -88,7 +88,8 @@ class Arguments:
             self.given[name] = (key, value)
         for name, parameter in self.parameters.items():
             if parameter.default is inspect.Parameter.empty and name not in self.given:
-                raise TirError(f"option {_shown(self.parameters, name)} is missing; {_listed(self.primitive)}")
+                text = f"option {_shown(self.parameters, name)} is missing; {_listed(self.primitive)}"
+                raise TirError(f"{text}{self._commas(name)}")
 
     def bound(self, names: HandleNames) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments, with names resolved. Raises NotFound, TirError."""
@@ -104,6 +105,12 @@ class Arguments:
             except Mistyped as error:
                 raise TirError(f"option {key}={text}: {error}") from None
         return positional, keywords
+
+    def _commas(self, name: str) -> str:
+        """The hint for `loop=i,factors=4`, where the missing option is in the value of another one."""
+        return (
+            "; options are separated by spaces" if any(f",{name}=" in text for _, text in self.given.values()) else ""
+        )
 
     def _parameter(self, key: str) -> str:
         name = key if key in self.parameters else _aliased(self.parameters, key)

@@ -112,7 +112,11 @@ class Runner:
             self._schedule = Schedule(self.module, error_render_level="fast")
         arguments = pass_options.of_step(name, step.options)
         positional, keywords = arguments.bound(HandleNames(self._schedule, arguments.function))
-        getattr(self._schedule, name)(*positional, **keywords)
+        method = getattr(self._schedule, name, None)  # an imported primitive has none
+        if method is not None:
+            method(*positional, **keywords)
+        else:
+            self._schedule.executor.apply(name, *positional, **keywords)
         self.module = self._schedule.mod.mlir
 
     def _failure(self, step: PassInstance, error: Exception) -> list[Diagnostic]:

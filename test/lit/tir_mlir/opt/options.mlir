@@ -5,6 +5,7 @@
 // RUN: not tir-opt nothing.mlir --tir-split="loop" 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not tir-opt nothing.mlir --tir-lower-unroll="limt=3" 2>&1 | FileCheck %s --check-prefix=LOWERING
 // RUN: not tir-opt nothing.mlir --canonicalize="x=1" 2>&1 | FileCheck %s --check-prefix=UPSTREAM
+// RUN: not tir-opt %s --tir-split="loop=i,factors=none,4" 2>&1 | FileCheck %s --check-prefix=COMMAS
 // RUN: not tir-opt nothing.mlir --tir-verify="x=1" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: tir-opt %s --split-input-file --verify-diagnostics --tir-split="loop=i factors=a,4"
 
@@ -12,6 +13,7 @@
 // UNKNOWN-NEXT:builtin.module(tir-split{loop=i factor=4})
 // UNKNOWN-NEXT:               ^
 // MISSING: --tir-split:1:1: error: tir-split: option factors is missing; tir-split takes
+// COMMAS: error: tir-split: option factors is missing; {{.*}}; options are separated by spaces
 // TWICE: error: tir-split: duplicate option loop
 // FORM: error: tir-split: option "loop" is not of the form name=value
 // LOWERING: error: tir-lower-unroll: unknown option "limt"; it takes limit
