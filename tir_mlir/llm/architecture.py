@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.llm.caches import Cache
 
 ATTENTION = "tir_mlir"
 
@@ -153,25 +154,11 @@ def _attention(module: Any, query: Any, key: Any, value: Any, attention_mask: An
     return found.transpose(1, 2).contiguous(), None
 
 
-class _Cache:
-    """What a layer takes for its cache: keys and values of all positions, of which some are written."""
-
-    def __init__(self, keys: Any, values: Any, positions: Any):
-        self.keys, self.values, self.positions = keys, values, positions
-
-    def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-        for whole, new in ((self.keys, keys), (self.values, values)):
-            if len(whole) == 1:
-                whole.index_copy_(2, self.positions, new)
-            else:
-                whole[torch.arange(len(whole)), :, self.positions] = new[:, :, 0]
-        return self.keys, self.values
-
-
 class Layer(nn.Module):
     """A layer on tokens at some positions: (x [1, n, width], cos, sin [1, n, columns], positions [n], keys, values
-    [1, heads, capacity, columns]) -> x; keys and values are written at these positions. Of several sequences it takes
-    one token each: x [sequences, 1, width] and so on, positions [sequences]."""
+    [1, heads, capacity, columns]) -> x; keys and values are written at these positions. Those in int8 come with scales
+    [1, heads, capacity, 1]. Of several sequences it takes one token each: x [sequences, 1, width] and so on, positions
+    [sequences]."""
 
     def __init__(self, layer: Any, window: int | None, columns: tuple[int, int] | None):
         """columns: those of cos and sin that the layer reads; None: it has no rotary positions."""
@@ -179,7 +166,17 @@ class Layer(nn.Module):
         self.layer, self.window, self.columns = layer, window, columns
         self.names = set(inspect.signature(inspect.unwrap(type(layer).forward)).parameters)
 
-    def forward(self, x: Any, cos: Any, sin: Any, positions: Any, keys: Any, values: Any) -> Any:
+    def forward(
+        self,
+        x: Any,
+        cos: Any,
+        sin: Any,
+        positions: Any,
+        keys: Any,
+        values: Any,
+        key_scales: Any = None,
+        value_scales: Any = None,
+    ) -> Any:
         at = torch.arange(keys.shape[2])[None, :]
         seen = at <= positions[:, None]
         if self.window is not None:
@@ -187,7 +184,8 @@ class Layer(nn.Module):
         mask = torch.where(seen, 0.0, -torch.inf)
         several = len(keys) > 1
         mask = mask[:, None, None] if several else mask[None, None]
-        cache = _Cache(keys, values, positions)
+        scales = None if key_scales is None else (key_scales, value_scales)
+        cache = Cache(keys, values, scales, positions)
         name = "cache" if "cache" in self.names else "past_key_values"
         ids = positions[:, None] if several else positions[None]
         options = {name: cache, "position_ids": ids}

@@ -1,4 +1,4 @@
-"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT BATCH
+"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT BATCH CACHE
 ANSWER`."""
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError, TirError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
 from tir_mlir.llm.architecture import Architecture, Layer, architecture_of, cache_shape, scores_of, start_of
+from tir_mlir.llm.caches import cache_arrays, facts_of
 from tir_mlir.llm.description import Description, Form
 
 SCORES = 1 << 23
@@ -25,8 +26,8 @@ LANES = 256
 """A multiple of the columns of panels."""
 
 
-def describe(folder: Path, chunk: int, context: int, batch: int) -> Description:
-    """The description of the model of a folder. Raises ArgumentError."""
+def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> Description:
+    """The description of the model of a folder. cache: the type of keys and values. Raises ArgumentError."""
     architecture = architecture_of(folder)
     model = architecture.model
     names = dict(model.named_parameters(remove_duplicate=False))
@@ -36,7 +37,7 @@ def describe(folder: Path, chunk: int, context: int, batch: int) -> Description:
     embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
     rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
     columns = rotary[0].shape[1]
-    layers, forms = _layers(architecture, columns, chunk, batch)
+    layers, forms = _layers(architecture, columns, (batch, chunk), cache)
     tokens, width = first.weight.shape
     scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
     tensors = {f"norm.{name}": _name(names, each) for name, each in architecture.norm.named_parameters()}
@@ -71,7 +72,7 @@ def _start(
         texts.append(_text(from_torch(start, inputs, name=name), tensors))
     if unknown := [name for name in tensors.values() if name not in names]:
         raise ArgumentError(f"{unknown[0]} comes before the layers, and is no tensor of the model")
-    return Form(texts[0], texts[1], 0, 0), tensors
+    return Form(texts[0], texts[1], []), tensors
 
 
 def _name(names: Mapping[str, Any], parameter: Any) -> str:
@@ -79,7 +80,9 @@ def _name(names: Mapping[str, Any], parameter: Any) -> str:
     return [name for name, each in names.items() if each is parameter][-1]
 
 
-def _layers(architecture: Architecture, angles: int, chunk: int, batch: int) -> tuple[list[Any], list[Form]]:
+def _layers(
+    architecture: Architecture, angles: int, sizes: tuple[int, int], cache: str
+) -> tuple[list[Any], list[Form]]:
     """The form of each layer, with its tensors, and the forms."""
     known: dict[Any, int] = {}
     layers, forms = [], []
@@ -90,7 +93,7 @@ def _layers(architecture: Architecture, angles: int, chunk: int, batch: int) -> 
         tensors = {f"layer.{name}": prefix + name for name, _ in shapes}
         if key not in known:
             known[key] = len(forms)
-            forms.append(_form(architecture, layer, key[1:3], angles, (batch, chunk), tensors))
+            forms.append(_form(architecture, layer, key[1:3], angles, sizes, cache, tensors))
         layers.append((known[key], tensors))
     return layers, forms
 
@@ -101,25 +104,29 @@ def _form(
     reads: tuple[int | None, tuple[int, int] | None],
     angles: int,
     sizes: tuple[int, int],
+    cache: str,
     tensors: Mapping[str, str],
 ) -> Form:
-    """reads: the window of tokens, the columns of cosines and sines; sizes: the sequences, the tokens of a chunk."""
+    """reads: the window of tokens, the columns of cosines and sines; sizes: the sequences, the tokens of a chunk;
+    cache: the type of keys and values."""
     width = architecture.model.get_input_embeddings().weight.shape[1]
     own = angles if reads[1] is None else reads[1][1] - reads[1][0]
     x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, own, device="meta")
     heads, columns = cache_shape(layer, x, angle, angle)
     module = Layer(layer.to_empty(device="cpu"), *reads).eval()
     batch, chunk = sizes
-    dynamic = dict.fromkeys(("x", "cos", "sin", "positions")) | dict.fromkeys(("keys", "values"), {2: "capacity"})
+    facts = facts_of(cache_arrays(cache, 1, heads, columns))
+    dynamic: dict[str, Any] = dict.fromkeys(("x", "cos", "sin", "positions"))
+    dynamic |= {name: {2: "capacity"} for name, *_ in facts}
     texts = []
     for name, sequences, rows in (("one", batch, 1), ("chunk", 1, chunk)):
-        cache = torch.zeros(sequences, heads, 2, columns)
+        arrays = cache_arrays(cache, sequences, heads, columns)
         shapes = (width, angles, angles)  # of different tensors: torch.export makes one input of the same
         positions = torch.arange(sequences * rows)
-        inputs = (*(torch.zeros(sequences, rows, n) for n in shapes), positions, cache, cache.clone())
+        inputs = (*(torch.zeros(sequences, rows, n) for n in shapes), positions, *arrays.values())
         texts.append(_text(from_torch(module, inputs, dynamic=dynamic, mutated="in_place", name=name), tensors))
     layer.to_empty(device="meta")
-    return Form(texts[0], texts[1], heads, columns)
+    return Form(texts[0], texts[1], facts)
 
 
 def _text(graph: Any, tensors: Mapping[str, str]) -> str:
@@ -131,11 +138,11 @@ def _text(graph: Any, tensors: Mapping[str, str]) -> str:
         return str(graph.module.mlir)
 
 
-def main(folder: str, chunk: str, context: str, batch: str, answer: str) -> None:
+def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: str) -> None:
     """Write the description, or the text of an error."""
     warnings.simplefilter("ignore")
     try:
-        found = describe(Path(folder), int(chunk), int(context), int(batch)).text()
+        found = describe(Path(folder), int(chunk), int(context), int(batch), cache).text()
     except TirError as error:
         found = f"error: {error}"
     Path(answer).write_text(found)

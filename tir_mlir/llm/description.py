@@ -24,17 +24,18 @@ from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import IRModule
 
 KIND = "languages"
+CacheFact = tuple[str, int, int]
+"""Of an array of a layer's cache: its name, the heads of a sequence, the bytes of a position of one."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """Layers of one form: the text of a graph for one token and of one for a chunk; the heads and columns of keys and
-    values, 0 of what comes before the layers."""
+    """Layers of one form: the text of a graph for one token and of one for a chunk; the arrays of the cache, none of
+    what comes before the layers."""
 
     one: str
     chunk: str
-    heads: int
-    columns: int
+    caches: list[CacheFact]
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ class Description:
         return json.dumps(asdict(self))
 
 
-def described(path: Path, config: str, sizes: Sequence[int]) -> Description:
+def described(path: Path, config: str, sizes: Sequence[int | str]) -> Description:
     """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
-    the sequences. path: of the files, for errors. Raises ArgumentError for one that is not supported, or without
-    transformers."""
+    the sequences, the type of the cache. path: of the files, for errors. Raises ArgumentError for one that is not
+    supported, or without transformers."""
     key = store.digest(fingerprint.installation(), fingerprint.package(), config, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
     if found is None:
@@ -94,7 +95,7 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(path: Path, config: str, sizes: Sequence[int]) -> bytes:
+def _asked(path: Path, config: str, sizes: Sequence[int | str]) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")

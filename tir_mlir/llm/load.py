@@ -22,6 +22,8 @@ from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.runtime.cache import fingerprint, mapped
 
 Stored = StoredTensor | RoundedTensor | GgufTensor
+CACHES = ("float32", "int8")
+"""The types of keys and values in the cache."""
 GROUP = 32
 """The weights that share a scale, by default."""
 
@@ -34,6 +36,7 @@ def load(
     context: int = 4096,
     chunk: int = 128,
     batch: int = 1,
+    cache: str = "float32",
     threads: int | None = None,
 ) -> LanguageModel:
     """A language model of transformers from a folder with config.json and safetensors files, or from a GGUF file.
@@ -46,17 +49,20 @@ def load(
     taken as they are for "int4" or "int8" and groups of 32, those of GPTQ and AWQ whose zeros are all 8 for "int4".
     Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
-    `generate_batch` computes at a time; threads: default one a core.
+    `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or "int8" with a scale for each
+    token of a head, which is 1 / 3.8 of the bytes for heads of 64 columns; threads: default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
     weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
     shape, rows that are no whole groups; GraphError for weights that are not finite.
     """
     folder = Path(folder)
     _precision(weights, group or GROUP)
+    _check_sizes(context=context, chunk=chunk, batch=batch)
+    if cache not in CACHES:
+        raise ArgumentError(f"cache={cache!r}; fix: one of {', '.join(CACHES)}")
     files, config, own = _opened(folder)
     precision = _precision(weights, group or own or GROUP)
-    _check_sizes(context=context, chunk=chunk, batch=batch)
-    description = described(folder, config, (chunk, context, batch))
+    description = described(folder, config, (chunk, context, batch, cache))
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
     limits = Limits(_tokens(description), context, chunk, batch)
@@ -152,8 +158,7 @@ class _Loading:
                 known[number] = Repeated(graphs, self.precision, self.threads)
             one, chunk = known[number].programs
             make = partial(self._bound, known[number], {name: self.tensors[tensor] for name, tensor in names.items()})
-            cached = ("keys", "values") if form.heads else ()
-            caches = tuple(CacheArray(name, form.heads, form.columns * 4) for name in cached)
+            caches = tuple(CacheArray(*fact) for fact in form.caches)
             weights = self.packed.buffers(f"layer{place}", known[number].programs, make)
             layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
         return layers

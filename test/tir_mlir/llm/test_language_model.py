@@ -27,17 +27,19 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.nightly
-def test_sequences_of_a_batch_do_not_know_of_each_other(saved):
+@pytest.mark.parametrize("cache", ["float32", "int8"])
+def test_sequences_of_a_batch_do_not_know_of_each_other(saved, cache):
     prompts = [PROMPT, PROMPT[:5], PROMPT[::-1]]
-    options = {"context": 128, "chunk": 16, "threads": 1}
+    options = {"context": 128, "chunk": 16, "threads": 1, "cache": cache}
     together = llm.load(saved[1], "float32", batch=3, **options).generate_batch(prompts, 32)
     alone = llm.load(saved[1], "float32", **options)
     assert together == [alone.generate(prompt, 32) for prompt in prompts]
 
 
 @pytest.mark.nightly
-def test_an_exported_program_generates_the_same(saved, tmp_path):
-    model = llm.load(saved[1], "float32", context=128, chunk=16, threads=1)
+@pytest.mark.parametrize("cache", ["float32", "int8"])
+def test_an_exported_program_generates_the_same(saved, tmp_path, cache):
+    model = llm.load(saved[1], "float32", context=128, chunk=16, cache=cache, threads=1)
     model.export(tmp_path / "tiny")
     command = [str(tmp_path / "tiny" / "tiny"), "-w", str(tmp_path / "tiny" / "tiny.safetensors"), "-n", "32"]
 
@@ -52,11 +54,12 @@ def test_an_exported_program_generates_the_same(saved, tmp_path):
 
 
 @pytest.mark.nightly
-def test_weights_of_8_bits_are_close(saved):
+@pytest.mark.parametrize(("weights", "cache", "error"), [("int8", "float32", 0.05), ("float32", "int8", 0.02)])
+def test_scores_in_8_bits_are_close(saved, weights, cache, error):
     model, folder = saved
-    ours = torch.tensor(llm.load(folder, "int8", context=128, chunk=16, threads=1).logits(PROMPT))
-    theirs = model(torch.tensor([PROMPT])).logits[0, -1]
-    assert (ours - theirs).norm() < 0.05 * theirs.norm()
+    loaded = llm.load(folder, weights, cache=cache, context=128, chunk=16, threads=1)
+    ours, theirs = torch.tensor(loaded.logits(PROMPT)), model(torch.tensor([PROMPT])).logits[0, -1]
+    assert (ours - theirs).norm() < error * theirs.norm()
 
 
 def test_groups_that_do_not_divide_are_refused_before_weights_are_read(saved):
