@@ -17,7 +17,8 @@ from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.llm.native.parts import Rows
 
 _PLAIN = {0: ("F32", np.float32), 1: ("F16", np.float16), 30: ("BF16", np.uint16)}
-_BLOCKED = {2: ("Q4_0", 32, 18), 8: ("Q8_0", 32, 34), 12: ("Q4_K", 256, 144)}
+_BLOCKED = {2: ("Q4_0", 32, 18, (0,)), 8: ("Q8_0", 32, 34, (0,)), 12: ("Q4_K", 256, 144, (0, 2))}
+"""By the numbers of types: the name, the numbers of a block, its bytes, and where in it the scales lie."""
 _READERS = {"Q4_0": stored_formats.q4_0, "Q8_0": stored_formats.q8_0, "Q4_K": stored_formats.q4_k}
 _NUMBERS = {0: "B", 1: "b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
@@ -66,6 +67,17 @@ class GgufTensor:
         if self.dtype == "BF16":
             numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
         return numbers.astype(np.float32).reshape(stop - start, *self.shape[1:])
+
+    def check(self) -> None:
+        """Raises ArgumentError for scales that are not finite."""
+        if self.dtype not in _READERS:
+            return
+        size, places = next((size, places) for name, _, size, places in _BLOCKED.values() if name == self.dtype)
+        data, count = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0] * self.row,)), self.row // size
+        for place in places:
+            bits = np.ndarray((self.shape[0] * count,), "<u2", data, place, (size,))
+            if ((bits & 0x7C00) == 0x7C00).any():
+                raise ArgumentError(f"{self.path}: a scale of {self.dtype} is not finite; fix: write the file again")
 
     def rows(self) -> Rows:
         """All rows, mapped."""
@@ -152,7 +164,7 @@ def _tensor(path: Path, name: str, shape: tuple[int, ...], kind: int, at: int, s
         dtype, element = _PLAIN[kind]
         row = prod(shape[1:]) * np.dtype(element).itemsize
     elif kind in _BLOCKED:
-        dtype, block, bytes_ = _BLOCKED[kind]
+        dtype, block, bytes_, _ = _BLOCKED[kind]
         if shape[-1] % block:
             raise ArgumentError(f"{path}: rows of {name}, {shape[-1]}, are no whole blocks of {block}")
         row = shape[-1] // block * bytes_

@@ -46,14 +46,15 @@ def load(
 
     weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights (default 32, or
     what a checkpoint has), and activations are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are
-    taken as they are for "int4" or "int8" and groups of 32, those of GPTQ and AWQ whose zeros are all 8 for "int4".
+    taken as they are for "int4" or "int8" and groups of 32, those of GPTQ, AWQ and torchao without zeros for a group
+    that divides theirs.
     Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
     `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or "int8" with a scale for each
     token of a head, which is 1 / 3.8 of the bytes for heads of 64 columns; threads: default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
     weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
-    shape, rows that are no whole groups; GraphError for weights that are not finite.
+    shape, rows that are no whole groups, scales that are not finite; GraphError for weights that are not finite.
     """
     folder = Path(folder)
     _precision(weights, group or GROUP)
@@ -69,6 +70,9 @@ def load(
     facts = config, str(limits), str(precision), str(threads), fingerprint.package()
     name = entry_name([tensor.path for tensor in tensors.values()], *facts)
     known = mapped.load(name)
+    if known is None:
+        for tensor in tensors.values():
+            tensor.check()
     with mapped.writing(name if known is None else None) as writer:
         return _Loading(description, tensors, precision, threads, PackedWeights(known, writer)).model(limits)
 

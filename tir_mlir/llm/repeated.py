@@ -102,8 +102,9 @@ class Repeated:
         """The arrays of a rounded weight: those of a file where they are of the same format, which are not rounded."""
         turned = self.transposed[name]
         if isinstance(array, Grouped):
-            same = array.offset is None and (array.group, array.bits) == (how.group, 4 if how.name == INT4 else 8)
-            if same and how.activations is not None and not turned:
+            same = array.offset is None and array.bits == (4 if how.name == INT4 else 8)
+            if same and array.group % (how.group or 1) == 0 and how.activations is not None and not turned:
+                array = array.in_groups(how.group or array.group)
                 return [array.weight, array.scale]
             array = array.values()
         return rounded_rows(name, np.ascontiguousarray(array.T) if turned else array, how)

@@ -1,10 +1,11 @@
-"""Checkpoints of GPTQ and AWQ: the tensors of each weight as one tensor in few bits, by the name of the weight."""
+"""Checkpoints of GPTQ, AWQ and torchao: the tensors of each weight as one tensor in few bits, by its name."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision import stored_formats
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.llm.native.parts import Rows
-from tir_mlir.llm.safetensors_files import StoredTensor
+from tir_mlir.llm.safetensors_files import StoredTensor, metadata_of
 
 _METHODS = {"gptq": stored_formats.gptq, "awq": stored_formats.awq}
+TORCHAO = "torchao"
+_TORCHAO = ("Int8Tensor", "IntxUnpackedToInt8Tensor", "Int4Tensor")
+_TORCHAO_BITS = {"int4": 4, "int8": 8}
 _PARTS = ("qweight", "qzeros", "scales")
 _BITS, _WORD = 4, 8
 """The bits of a number that are known, and the numbers of a word of 32."""
@@ -24,12 +28,15 @@ _BITS, _WORD = 4, 8
 
 @dataclass(frozen=True)
 class RoundedTensor:
-    """A weight (outputs, inputs) of the parts `qweight`, `qzeros` and `scales`. method: "gptq" or "awq"."""
+    """A weight (outputs, inputs) of several tensors of a file, `parts`, the scales among them. method: who wrote it;
+    made: the weight from the elements of the parts."""
 
     method: str
-    parts: tuple[StoredTensor, StoredTensor, StoredTensor]
-    group: int
+    name: str
+    parts: tuple[StoredTensor, ...]
+    scales: StoredTensor
     shape: tuple[int, ...]
+    made: Callable[..., Grouped]
 
     @property
     def path(self) -> Path:
@@ -44,11 +51,16 @@ class RoundedTensor:
         return self._whole() if (start, stop) == (0, None) else self.read(start, stop)
 
     def _whole(self) -> Grouped:
-        """All rows; without offsets where all zeros are 8."""
-        words, zeros, scales = (part.numbers() for part in self.parts)
-        found = _METHODS[self.method](words, zeros, scales, self.group)
-        plain = found.offset is not None and np.array_equal(found.offset, found.scale * np.float32(8))
+        """All rows; without offsets where all zeros are in the middle."""
+        found = self.made(*(part.numbers() for part in self.parts))
+        middle = np.float32(1 << (found.bits - 1))
+        plain = found.offset is not None and np.array_equal(found.offset, found.scale * middle)
         return Grouped(found.weight, found.scale, None, found.group, found.bits) if plain else found
+
+    def check(self) -> None:
+        """Raises ArgumentError for scales that are not finite."""
+        if not np.isfinite(self.scales.read()).all():
+            raise ArgumentError(f"{self.path}: a scale of {self.name} is not finite; fix: write the file again")
 
     def rows(self) -> Rows:
         raise ArgumentError(f"{self.path}: rows of tokens in {self.method} are not supported; fix: keep them as floats")
@@ -59,17 +71,28 @@ Stored = StoredTensor | RoundedTensor
 
 def joined(path: Path, files: Mapping[str, StoredTensor], config: str) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of a checkpoint, weights in few bits as one tensor each; its configuration without what was done to
-    weights; their group, None: no weight is in few bits. No elements are read. Raises ArgumentError for a method that
-    is not known, other than 4 bits, groups in another order, and parts that do not fit."""
+    weights; their group, None: no weight is in few bits, or a scale is for a row. No elements are read. Raises
+    ArgumentError for a method that is not known, other bits, groups in another order, and parts that do not fit."""
     facts: dict[str, Any] = json.loads(config)
     how = facts.pop("quantization_config", None)
     if how is None:
         return files, config, None
+    if how.get("quant_method") == TORCHAO:
+        found, group = _of_torchao(path, files)
+    else:
+        found, group = _of_words(path, files, how)
+    return found, json.dumps(facts), group
+
+
+def _of_words(
+    path: Path, files: Mapping[str, StoredTensor], how: Mapping[str, Any]
+) -> tuple[dict[str, Stored], int | None]:
+    """The tensors of a checkpoint of GPTQ or AWQ, and their group."""
     method, bits = how.get("quant_method"), how.get("bits", how.get("w_bit"))
     if method not in _METHODS or bits != _BITS:
         raise ArgumentError(
             f"{path}: weights by {method} in {bits} bits are not known; fix: {' or '.join(_METHODS)} in {_BITS} bits, "
-            "or the original files"
+            f"{TORCHAO}, or the original files"
         )
     if how.get("desc_act"):
         raise ArgumentError(f"{path}: groups in another order (desc_act) are not supported; fix: desc_act=False")
@@ -79,7 +102,7 @@ def joined(path: Path, files: Mapping[str, StoredTensor], config: str) -> tuple[
         stem, _, part = name.rpartition(".")
         if part == _PARTS[0]:
             found[f"{stem}.weight"] = _joined(path, stem, files, method, group)
-    return found, json.dumps(facts), group
+    return found, group
 
 
 def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: str, group: Any) -> RoundedTensor:
@@ -95,4 +118,47 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
         raise ArgumentError(
             f"{path}: {stem}: zeros {zeros.shape} and scales {scales.shape} do not fit {n} x {k} weights"
         )
-    return RoundedTensor(method, (q, zeros, scales), group, (n, k))
+    made = partial(_METHODS[method], group=group)
+    return RoundedTensor(method, f"{stem}.weight", (q, zeros, scales), scales, (n, k), made)
+
+
+def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str, Stored], int | None]:
+    """The tensors of a checkpoint of torchao, and their group."""
+    found: dict[str, Stored] = dict(files)
+    groups = set[int]()
+    for name, text in metadata_of(path).items():
+        facts = json.loads(text) if text.startswith("{") else {}
+        kind = facts.get("_type", "Tensor")
+        if kind in ("Tensor", "torch.Tensor"):
+            continue
+        if kind not in _TORCHAO:
+            known = ", ".join(_TORCHAO)
+            raise ArgumentError(f"{path}: {name} is a {kind} of torchao; fix: one of {known}, or the original files")
+        weight = _part_of_torchao(path, name, kind, facts["_data"], found)
+        found[name] = weight
+        groups.add(facts["_data"]["block_size"][-1])
+    return found, groups.pop() if len(groups) == 1 else None
+
+
+def _part_of_torchao(
+    path: Path, name: str, kind: str, facts: Mapping[str, Any], files: dict[str, Stored]
+) -> RoundedTensor:
+    """A weight of torchao; its parts are taken out of the files."""
+    stem, _, last = name.rpartition(".")
+    names = [f"{stem}._{last}_{part}".removeprefix(".") for part in ("qdata", "scale", "zero_point")]
+    if missing := [part for part in names if part not in files]:
+        raise ArgumentError(f"{path}: no tensor {missing[0]}; fix: the files that belong to config.json")
+    q, scale, zero = parts = tuple(files.pop(part) for part in names)
+    bits = 4 if kind == "Int4Tensor" else _TORCHAO_BITS.get(facts.get("target_dtype", {}).get("_data", "int8"))
+    if bits is None:
+        raise ArgumentError(f"{path}: {name} is of {facts['target_dtype']['_data']}; fix: {' or '.join(_TORCHAO_BITS)}")
+    n, k = q.shape if kind != "Int4Tensor" else (q.shape[0], 2 * q.shape[1])
+    group = facts["block_size"][-1]
+    expected = (n, k // group) if kind != "Int4Tensor" else (k // group, n)
+    if facts["block_size"][:-1] != [1] or k % group or not scale.shape == zero.shape == expected:
+        raise ArgumentError(
+            f"{path}: {name}: scales {scale.shape} and zeros {zero.shape} of blocks {facts['block_size']} do not fit "
+            f"{n} x {k} weights; fix: groups along the rows"
+        )
+    made = stored_formats.torchao_int4 if kind == "Int4Tensor" else partial(stored_formats.torchao, bits=bits)
+    return RoundedTensor(TORCHAO, name, parts, scale, (n, k), made)  # type: ignore[arg-type]

@@ -14,7 +14,9 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.llm.native.parts import Rows
 
-_TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32}
+_TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32, "I8": np.int8, "U8": np.uint8}
+_WHOLE_NUMBERS = ("I32", "I8", "U8")
+_METADATA = "__metadata__"
 INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 
 
@@ -49,9 +51,12 @@ class StoredTensor:
 
     def numbers(self) -> np.ndarray:
         """All elements; whole numbers as they are, others as float32."""
-        if self.dtype != "I32":
+        if self.dtype not in _WHOLE_NUMBERS:
             return self.read()
-        return np.fromfile(self.path, np.int32, prod(self.shape), offset=self.offset).reshape(self.shape)
+        return np.fromfile(self.path, _TYPES[self.dtype], prod(self.shape), offset=self.offset).reshape(self.shape)
+
+    def check(self) -> None:
+        """Of floats there is nothing to check before they are read."""
 
     def rows(self) -> Rows:
         """All rows, mapped."""
@@ -63,15 +68,28 @@ class StoredTensor:
 
 def tensors_of(folder: Path) -> dict[str, StoredTensor]:
     """The tensors of the safetensors files of a folder, by name. No elements are read. Raises ArgumentError for a file
-    that is missing, cut short or not of this format, and for types other than F32, F16, BF16 and I32."""
+    that is missing, cut short or not of this format, and for types other than F32, F16, BF16, I32, I8 and U8."""
+    found = {}
+    for path in _files(folder):
+        size, start, facts = _header(path)
+        found |= {name: _tensor(path, name, facts[name], start, size) for name in facts if name != _METADATA}
+    return found
+
+
+def metadata_of(folder: Path) -> dict[str, str]:
+    """What the writer of the files of a folder told of them, by key. Raises ArgumentError as `tensors_of`."""
+    return {key: text for path in _files(folder) for key, text in (_header(path)[2].get(_METADATA) or {}).items()}
+
+
+def _files(folder: Path) -> list[Path]:
     index = folder / INDEX
-    names = [WHOLE]
-    if index.exists():
-        names = sorted(set(_object(index.read_bytes(), index)["weight_map"].values()))
-    return {name: tensor for file in names for name, tensor in _tensors(folder / file).items()}
+    if not index.exists():
+        return [folder / WHOLE]
+    return [folder / name for name in sorted(set(_object(index.read_bytes(), index)["weight_map"].values()))]
 
 
-def _tensors(path: Path) -> dict[str, StoredTensor]:
+def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
+    """The bytes of a file, where its elements start, the facts of each tensor."""
     if not path.exists():
         raise ArgumentError(f"{path}: there is no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files")
     size = path.stat().st_size
@@ -79,8 +97,7 @@ def _tensors(path: Path) -> dict[str, StoredTensor]:
         head = int.from_bytes(file.read(8), "little")
         if size < 8 or head > size - 8:
             raise ArgumentError(f"{path}: {size} bytes are less than its header says; fix: copy the file again")
-        facts = _object(file.read(head), path)
-    return {name: _tensor(path, name, fact, 8 + head, size) for name, fact in facts.items() if name != "__metadata__"}
+        return size, 8 + head, _object(file.read(head), path)
 
 
 def _tensor(path: Path, name: str, fact: Mapping[str, Any], start: int, size: int) -> StoredTensor:

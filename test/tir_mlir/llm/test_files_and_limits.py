@@ -1,12 +1,15 @@
 """Files that cannot be read, tokens that cannot be taken, and how the next one is drawn."""
 
+import importlib
 import json
 
 import numpy as np
 import pytest
 
+from tir_mlir import llm
 from tir_mlir.errors import ArgumentError
 from tir_mlir.llm import LanguageModel, Sampling
+from tir_mlir.llm.description import Description
 from tir_mlir.llm.native.load_loop import loop
 from tir_mlir.llm.native.parts import Limits, Parts, Rows
 from tir_mlir.llm.safetensors_files import tensors_of
@@ -44,6 +47,21 @@ def test_a_file_that_is_not_whole(tmp_path, options, words):
 def test_a_folder_without_files(tmp_path):
     with pytest.raises(ArgumentError, match="there is no such file"):
         tensors_of(tmp_path)
+
+
+@pytest.mark.parametrize(("shapes", "words"), [
+    ({"w": (2, 3), "b": (3,)}, "no tensor b; fix: the files that belong"),
+    ({"w": (3, 2)}, r"w is \(2, 3\) in the file, and \(3, 2\) by config.json"),
+    ({"w": (2, 3)}, "rows of 3 are no whole groups of 32"),
+])  # fmt: skip
+def test_files_of_another_model_are_refused_before_elements_are_read(tmp_path, monkeypatch, shapes, words):
+    description = Description(shapes, {}, "w", [(0, {"x": "w"})], [], "", {}, 1, ("", ""), 1)
+    monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "described", lambda *_: description)
+    monkeypatch.setattr(np, "fromfile", None)
+    (written(tmp_path) / "config.json").write_text("{}")
+    with pytest.raises(ArgumentError, match=words):
+        llm.load(tmp_path, "int4")
+    assert not list(tmp_path.glob("**/new-*"))
 
 
 @pytest.mark.parametrize(("tokens", "count", "words"), [

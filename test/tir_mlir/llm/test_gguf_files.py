@@ -58,6 +58,16 @@ def test_the_configuration(tmp_path):
     np.testing.assert_array_equal(model.tensors["model.embed_tokens.weight"].read(1, 2)[0, :2], [32, 33])
 
 
+def test_a_scale_that_is_not_finite_is_refused(tmp_path):
+    path, rows = written(tmp_path)
+    queries = "model.layers.0.self_attn.q_proj.weight"
+    gguf_model(path).tensors[queries].check()
+    rows[2, :2] = np.array([np.nan], "float16").view("uint8")
+    path.write_bytes(path.read_bytes()[: -rows.nbytes] + rows.tobytes())
+    with pytest.raises(ArgumentError, match="a scale of Q4_0 is not finite"):
+        gguf_model(path).tensors[queries].check()
+
+
 @pytest.mark.parametrize(("options", "words"), [
     ({"cut": 1}, "cut short, blk.0.attn_q.weight"), ({"cut": 500}, "header is cut short"),
     ({"magic": b"GGML"}, "no GGUF"),

@@ -1,4 +1,4 @@
-"""Checkpoints of GPTQ and AWQ: weights as one tensor each, exactly; those that are refused before elements are read."""
+"""Checkpoints of GPTQ, AWQ and torchao: weights as one tensor each, exactly; those that are refused."""
 
 import json
 
@@ -10,11 +10,11 @@ from tir_mlir.llm.rounded_files import joined
 from tir_mlir.llm.safetensors_files import tensors_of
 
 K, N, GROUP = 64, 16, 32
-NAMES = {"int32": "I32", "float16": "F16", "float32": "F32"}
+NAMES = {"int32": "I32", "float16": "F16", "float32": "F32", "int8": "I8"}
 
 
-def written(folder, arrays):
-    facts, data = {}, b""
+def written(folder, arrays, metadata=None):
+    facts, data = {} if metadata is None else {"__metadata__": metadata}, b""
     for name, array in arrays.items():
         end = len(data) + array.nbytes
         facts[name] = {"dtype": NAMES[str(array.dtype)], "shape": array.shape, "data_offsets": [len(data), end]}
@@ -76,5 +76,51 @@ def test_scales_that_are_not_finite_are_refused(tmp_path):
     arrays, _ = checkpoint("gptq")
     arrays["p.scales"][1, 2] = np.nan
     files = joined(tmp_path, written(tmp_path, arrays), config())[0]
-    with pytest.raises(ArgumentError, match="a scale is not finite"):
-        files["p.weight"].stored()
+    with pytest.raises(ArgumentError, match="a scale of p.weight is not finite"):
+        files["p.weight"].check()
+
+
+def torchao(folder, kind, bits, zero=0, group=GROUP, **facts):
+    """A file as transformers writes it, and the numbers that it stands for."""
+    rng = np.random.default_rng(0)
+    half = 1 << (bits - 1)
+    q, scale = rng.integers(-half, half, (N, K)).astype("int8"), rng.random((N, K // group)).astype("float32")
+    zeros = np.full((N, K // group), zero, "int8")
+    values = (q - np.float32(zero)) * scale.repeat(group, 1)
+    if kind == "Int4Tensor":
+        q, scale = (q[:, ::2] & 15) | (q[:, 1::2] << 4), np.ascontiguousarray(scale.T)
+        zeros = -zero * scale
+    parts = {"p._weight_qdata": q, "p._weight_scale": scale, "p._weight_zero_point": zeros}
+    data = {"block_size": [1, group], "target_dtype": {"_type": "torch.dtype", "_data": f"int{bits}"}, **facts}
+    told = {"p.weight": json.dumps({"_type": kind, "_data": data}), "format": "pt"}
+    config = json.dumps({"quantization_config": {"quant_method": "torchao"}})
+    return joined(folder, written(folder, parts, told), config), values
+
+
+@pytest.mark.parametrize(("kind", "bits"), [
+    ("Int8Tensor", 8), ("IntxUnpackedToInt8Tensor", 4), ("IntxUnpackedToInt8Tensor", 8), ("Int4Tensor", 4)
+])  # fmt: skip
+@pytest.mark.parametrize("zero", [0, 3])
+def test_weights_of_torchao(tmp_path, kind, bits, zero):
+    (files, _, group), values = torchao(tmp_path, kind, bits, zero)
+    stored = files["p.weight"].stored()
+    assert list(files) == ["p.weight"] and (group, stored.bits, files["p.weight"].shape) == (GROUP, bits, (N, K))
+    assert (stored.offset is None) == (zero == 0)
+    for found in (stored, stored.in_groups(16)):
+        np.testing.assert_allclose(found.values(), values, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "facts", "words"), [
+    ("Float8Tensor", {}, "p.weight is a Float8Tensor of torchao"),
+    ("Int8Tensor", {"block_size": [8, 32]}, r"of blocks \[8, 32\] do not fit 16 x 64"),
+    ("IntxUnpackedToInt8Tensor", {"target_dtype": {"_data": "int3"}}, "p.weight is of int3; fix: int4 or int8"),
+])  # fmt: skip
+def test_weights_of_torchao_that_are_refused(tmp_path, kind, facts, words):
+    with pytest.raises(ArgumentError, match=words):
+        torchao(tmp_path, kind, 8, **facts)
+
+
+def test_groups_that_are_no_part_of_a_group_are_refused(tmp_path):
+    (files, *_), _ = torchao(tmp_path, "Int8Tensor", 8)
+    with pytest.raises(ArgumentError, match="groups of 32 are no groups of 24"):
+        files["p.weight"].stored().in_groups(24)

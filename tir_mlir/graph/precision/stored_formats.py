@@ -9,6 +9,7 @@
 | gptq | (q - z - 1) * s | int32 (k / 8, n), 8 along k in a word; z int32 (groups, n / 8) |
 | awq | (q - z) * s | int32 (k, n / 8), 8 along n in a word, in the order 0 2 4 6 1 3 5 7; z int32 (groups, n / 8) |
 | torchao | (q - z) * s | int8 (n, k), q from -8 to 7 or -128 to 127; z (n, groups) or none |
+| torchao_int4 | q * s + z | uint8 (n, k / 2), q from -8 to 7, neighbours share a byte; s and z (groups, n) |
 """
 
 from __future__ import annotations
@@ -43,6 +44,20 @@ class Grouped:
         zero = np.float32(8 if self.bits == 4 else 128)
         found = (wide - zero) * by if self.offset is None else wide * by - self.offset[:, :, None]
         return found.reshape(n, -1)
+
+    def in_groups(self, group: int) -> Grouped:
+        """The same numbers in smaller groups, each with the scale of the one that it was in. Raises ArgumentError
+        unless `group` divides theirs."""
+        times, rest = divmod(self.group, group)
+        if rest:
+            raise ArgumentError(f"groups of {self.group} are no groups of {group}; fix: a divisor of {self.group}")
+        weight = self.weight
+        if self.bits == 4 and times > 1:
+            q = weight.reshape(*self.scale.shape, -1)
+            weight = _packed(np.concatenate([q & 15, q >> 4], axis=2).reshape(len(weight), -1), group)
+        scale, offset = (None if x is None else np.repeat(x, times, axis=1) for x in (self.scale, self.offset))
+        assert scale is not None
+        return Grouped(weight, scale, offset, group, self.bits)
 
 
 def q4_0(data: np.ndarray) -> Grouped:
@@ -111,6 +126,15 @@ def torchao(data: np.ndarray, scale: np.ndarray, zero: np.ndarray | None, bits: 
     if zero is None:
         return Grouped(_packed(q, group) if bits == 4 else q, by, None, group, bits)
     return _with_zeros("torchao", q, by, zero.astype(np.float32) + half, group, bits)
+
+
+def torchao_int4(data: np.ndarray, scale: np.ndarray, zero: np.ndarray) -> Grouped:
+    """Weights of torchao's Int4Tensor: uint8 (n, k / 2), scale and zero (groups, n)."""
+    group, by = 2 * data.shape[1] // len(scale), _scales("torchao_int4", scale.T)
+    bits = data.view(np.uint8)
+    q = np.stack([bits & 15, bits >> 4], axis=2).reshape(len(data), -1) ^ np.uint8(8)
+    offset = np.ascontiguousarray(by * np.float32(8) - zero.T.astype(np.float32))
+    return Grouped(_packed(q, group), by, offset, group, 4)
 
 
 def _with_zeros(name: str, q: np.ndarray, scale: np.ndarray, zero: np.ndarray, group: int, bits: int = 4) -> Grouped:
