@@ -40,6 +40,32 @@ def main(x: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 8), "float32"), v: R.Te
     return gv
 
 # -----
+
+# Attention takes what computes its keys from fewer bytes; values that are returned, too, stay alone.
+# CHECK-LABEL: def main(
+# CHECK:         [[v:lv[0-9]*]]: {{.*}} = cls.fused_{{.*}}(v, vs)
+# CHECK-NEXT:    cls.fused_astype_multiply_nn_attention(k, ks, q, [[v]])
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(
+    q: R.Tensor((1, 7, 2, 16), "float32"),
+    k: R.Tensor((1, "n", 2, 16), "int8"),
+    ks: R.Tensor((1, "n", 2, 1), "float32"),
+    v: R.Tensor((1, "n", 2, 16), "int8"),
+    vs: R.Tensor((1, "n", 2, 1), "float32"),
+):
+    with R.dataflow():
+        lv = R.astype(k, dtype="float32")
+        lv1 = R.multiply(lv, ks)
+        lv2 = R.astype(v, dtype="float32")
+        lv3 = R.multiply(lv2, vs)
+        gv = R.nn.attention(q, lv1, lv3)
+        R.output(gv, lv3)
+    return gv, lv3
+
+# -----
 from tir_mlir.script import tir as T
 
 

@@ -1,7 +1,10 @@
 """A language model from files: several sequences, weights of few bits, a program without Python."""
 
+import copy
+import json
 import subprocess
 
+import numpy as np
 import pytest
 
 from tir_mlir import llm
@@ -65,3 +68,46 @@ def test_scores_in_8_bits_are_close(saved, weights, cache, error):
 def test_groups_that_do_not_divide_are_refused_before_weights_are_read(saved):
     with pytest.raises(ArgumentError, match="rows of 64 are no whole groups of 48"):
         llm.load(saved[1], "int4", group=48, context=128, chunk=16)
+
+
+def write_in_few_bits(model, folder, method):
+    """The model's files with the weights of its layers in 4 bits by a method, and the same as floats in the model."""
+    from safetensors.torch import load_file, save_file
+    from test_rounded_files import packed_words
+
+    state, told = load_file(folder / "model.safetensors"), {"format": "pt"}
+    for name, weight in list(state.items()):
+        if weight.dim() != 2 or ".layers." not in name:
+            continue
+        groups = weight.reshape(len(weight), -1, 32)
+        scale = (groups.abs().amax(2) / 7).half().float()
+        q = (groups / scale[:, :, None]).round().clamp(-8, 7)
+        model.get_parameter(name).data = (q * scale[:, :, None]).reshape(weight.shape)
+        stem, q = name.removesuffix(".weight"), q.reshape(weight.shape).numpy()
+        del state[name]
+        if method == "torchao":
+            state |= {f"{stem}._weight_qdata": torch.tensor(q).to(torch.int8), f"{stem}._weight_scale": scale}
+            state[f"{stem}._weight_zero_point"] = torch.zeros(scale.shape, dtype=torch.int8)
+            facts = {"block_size": [1, 32], "target_dtype": {"_type": "torch.dtype", "_data": "int4"}}
+            told[name] = json.dumps({"_type": "IntxUnpackedToInt8Tensor", "_data": facts})
+        else:
+            words, zeros = packed_words(method, q.T + 8, np.full((q.shape[1] // 32, len(q)), 8))
+            state |= {f"{stem}.qweight": torch.tensor(words), f"{stem}.qzeros": torch.tensor(zeros)}
+            state[f"{stem}.scales"] = scale.half().T.contiguous()
+    save_file(state, folder / "model.safetensors", told)
+    config = json.loads((folder / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 32}
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("method", ["gptq", "awq", "torchao"])
+def test_a_checkpoint_in_few_bits_from_files_to_tokens(saved, tmp_path, method):
+    model = copy.deepcopy(saved[0])
+    model.save_pretrained(tmp_path)
+    write_in_few_bits(model, tmp_path, method)
+    with torch.no_grad():
+        theirs = model(torch.tensor([PROMPT])).logits[0, -1]
+    for weights, error in (("float32", 1e-4), ("int4", 0.05)):
+        loaded = llm.load(tmp_path, weights, context=128, chunk=16, threads=1)
+        assert (torch.tensor(loaded.logits(PROMPT)) - theirs).norm() < error * theirs.norm()

@@ -30,16 +30,19 @@ def words(numbers):
     return (parts << np.arange(0, 32, 4, dtype="uint32")).sum(-1, dtype="uint32").view("int32")
 
 
+def packed_words(method, q, zeros):
+    """`qweight` and `qzeros` of numbers (k, n) and zeros (groups, n)."""
+    if method == "gptq":
+        return np.ascontiguousarray(words(q.T).T), words(zeros - 1)
+    order = [0, 2, 4, 6, 1, 3, 5, 7]
+    return tuple(words(x.reshape(len(x), -1, 8)[:, :, order].reshape(len(x), -1)) for x in (q, zeros))
+
+
 def checkpoint(method, zero=8):
     rng = np.random.default_rng(0)
     q, scales = rng.integers(0, 16, (K, N)), rng.random((K // GROUP, N)).astype("float16")
-    zeros = np.full((K // GROUP, N), zero)
-    order = [0, 2, 4, 6, 1, 3, 5, 7]
-    if method == "gptq":
-        packed = words(q.T).T, words(zeros - 1)
-    else:
-        packed = tuple(words(x.reshape(len(x), -1, 8)[:, :, order].reshape(len(x), -1)) for x in (q, zeros))
-    arrays = {"p.qweight": np.ascontiguousarray(packed[0]), "p.qzeros": packed[1], "p.scales": scales}
+    packed = packed_words(method, q, np.full((K // GROUP, N), zero))
+    arrays = {"p.qweight": packed[0], "p.qzeros": packed[1], "p.scales": scales}
     values = (q - zero) * np.repeat(scales.astype("float32"), GROUP, axis=0)
     return arrays, values.T.astype("float32")
 

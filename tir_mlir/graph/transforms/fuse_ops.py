@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.graph import Node, TensorFunc, encoding, node_of, tensor_func
+from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding, node_of, tensor_func
 from tir_mlir.dialect.ir import attrs, entered, symbols_kept
 from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
@@ -19,6 +19,7 @@ from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import is_exact
 from tir_mlir.graph.units.asking import Goal
 from tir_mlir.graph.units.fusion_unit import FunctionFacts, FunctionKind, facts_of_each
+from tir_mlir.schedules.block_queries import LARGE
 
 _NUMBERED = re.compile(r"_\d+$")
 """What makes the names of functions different that compute the same on other types."""
@@ -45,10 +46,11 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
         lv1 = R.call_tir(cls.add, (lv, b))                def fused_dense_add_relu(x, w, b): ...
         gv = R.call_tir(cls.relu, (lv1,))         ->      gv = cls.fused_dense_add_relu(x, w, b)
 
-    A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a
-    row-wise node joins a pointwise group so, and a product that of a node that widens a weight. Equal groups share a
-    function. Functions that declare their regions, that compute something else, or that are for any size and called
-    with known sizes, stay alone. cache: keep what is found about a function by its text.
+    A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a row-
+    wise node joins a pointwise group so, and a product that of a node that widens a weight. An attention takes the
+    nodes that compute its keys or values from fewer bytes. Equal groups share a function. Functions that declare
+    their regions, that compute something else, or that are for any size and called with known sizes, stay alone.
+    cache: keep what is found about a function by its text.
     """
     fused = graph.clone()
     with entered(), symbols_kept(fused.module.mlir):
@@ -80,6 +82,7 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
             group.kind = mine.kind
         _take_widened(func, node, mine, group, groups, home)
+        _take_dequantized(func, node, mine, group, groups, home)
         group.nodes.append(node)
         home[node] = group
     return groups
@@ -107,6 +110,48 @@ def _take_widened(
             groups.remove(before)
         group.nodes.append(other)
         home[other] = group
+
+
+def _take_dequantized(
+    func: TensorFunc, node: Node, facts: FunctionFacts, group: _Group, groups: list[_Group], home: dict[Node, _Group]
+) -> None:
+    """Let the nodes that compute the keys or the values of an attention from fewer bytes, and for it alone, join it.
+
+    lv = R.call_tir(cls.astype, (keys_int8,))         def fused(q, keys_int8, scales, ..): astype, multiply, attention
+    lv1 = R.call_tir(cls.multiply, (lv, scales))
+    gv = R.call_tir(cls.attention, (q, lv1, ..))  ->  gv = cls.fused(q, keys_int8, scales, ..)
+    """
+    for number in sorted(facts.copied):
+        other = node_of(node.inputs[number])
+        before = home.get(other) if other is not None else None
+        if other is None or before is None or before is group or before.nodes[-1] != other:
+            continue
+        if before.kind is FunctionKind.POINTWISE and _only_for(func, before.nodes, node) and _fewer(func, before.nodes):
+            groups.remove(before)
+            group.nodes += before.nodes
+            home |= dict.fromkeys(before.nodes, group)
+
+
+def _only_for(func: TensorFunc, nodes: list[Node], reader: Node) -> bool:
+    """Whether nothing but these nodes and a reader of the last one, once, uses their results."""
+    inside = [node.op for node in nodes]
+    uses = [use.owner for node in nodes for result in node.results for use in result.uses]
+    apart = [owner for owner in uses if owner not in inside]
+    outputs = set(func.outputs)
+    return apart == [reader.op] and not any(result in outputs for node in nodes for result in node.results)
+
+
+def _fewer(func: TensorFunc, nodes: list[Node]) -> bool:
+    """Whether what nodes read takes fewer bytes than the result of the last one."""
+    inside = {result for node in nodes for result in node.results}
+    read = {v for node in nodes for v in node.inputs if v not in inside}
+    return sum(_bytes(func.type_of(v)) for v in read) < sum(map(_bytes, nodes[-1].types))
+
+
+def _bytes(type_: TensorType) -> int:
+    """The bytes of a tensor; symbolic sizes count as large ones."""
+    size = byte_size(type_)
+    return size_code.value(size, dict.fromkeys(size_code.symbols(size), LARGE))
 
 
 def _widen_for_each(func: TensorFunc) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from typing import Any
 
 from tir_mlir.dialect.ir import all_blocks, attrs, entered
 from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
@@ -12,7 +14,9 @@ from tir_mlir.graph.units.canonical import parsed
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, iters
+from tir_mlir.schedules.programs.attention import attention_of
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
+from tir_mlir.schedules.steps import attempt
 from tir_mlir.script.module import PrimFunc
 
 
@@ -28,22 +32,24 @@ class FunctionKind(Enum):
 @dataclass(frozen=True)
 class FunctionFacts:
     """A kind, and the numbers of the inputs that are read at the place of the element that is computed, or, by a
-    reduction, once for each element."""
+    reduction, once for each element. copied: of the inputs that the schedule of an attention may compute from fewer
+    bytes where it reads them: keys and values."""
 
     kind: FunctionKind
     aligned: frozenset[int] = frozenset()
+    copied: frozenset[int] = frozenset()
 
 
 def facts_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[FunctionFacts]:
     """The facts of functions."""
     answers = ask(f"{__name__}:facts", [Question(function) for function in functions], goal)
-    return [FunctionFacts(FunctionKind(kind), frozenset(aligned)) for kind, aligned in answers]
+    return [FunctionFacts(FunctionKind(kind), frozenset(a), frozenset(c)) for kind, a, c in answers]
 
 
 def facts(payload: bytes) -> bytes:
     """The answer to one question of `facts_of_each`."""
     found = facts_of(parsed(asked(payload)[0]))
-    return answered([found.kind.value, sorted(found.aligned)])
+    return answered([found.kind.value, sorted(found.aligned), sorted(found.copied)])
 
 
 def facts_of(function: PrimFunc) -> FunctionFacts:
@@ -66,7 +72,7 @@ def facts_of(function: PrimFunc) -> FunctionFacts:
     ):
         return FunctionFacts(FunctionKind.OPAQUE)
     if kinds & {Kind.PRODUCT, Kind.CONVOLUTION}:
-        return FunctionFacts(FunctionKind.PRODUCT)
+        return FunctionFacts(FunctionKind.PRODUCT, copied=_keys_and_values(sch, blocks, names[:-1]))
     aligned = {
         names.index(str(read))
         for info in infos
@@ -77,6 +83,15 @@ def facts_of(function: PrimFunc) -> FunctionFacts:
     }
     kind = FunctionKind.ROWS if Kind.REDUCTION in kinds else FunctionKind.POINTWISE
     return FunctionFacts(kind, frozenset(aligned | _read_once(infos, names[:-1])))
+
+
+def _keys_and_values(sch: Schedule, blocks: Sequence[Any], names: Sequence[str]) -> frozenset[int]:
+    """The inputs that the two products of an attention read as they are, on the right."""
+    if sum(kind_of(sch, b) is Kind.PRODUCT for b in blocks) < 2:
+        return frozenset()
+    found = next((what for b in reversed(blocks) if (what := attempt(sch, partial(attention_of, sch, b)))), None)
+    read = [] if found is None else [product.right.name for product in found.products.values()]
+    return frozenset(names.index(name) for name in read if name in names)
 
 
 def _read_once(infos: Sequence[BlockInfo], names: Sequence[str]) -> set[int]:

@@ -56,10 +56,21 @@ def mark_dequantized(sch: Schedule, block: Any, what: Contraction) -> tuple[Cont
 
     Only those that can be inlined, and thus computed while they are packed.
     """
-    dequantizers = {x.name: dequantizer(sch, block, x) for x in (what.left, what.right)}
-    blocks = {name: p for name, p in dequantizers.items() if p is not None and sch.can_compute_inline(p)}
-    lhs, rhs = (replace(x, dequantized=x.name in blocks) for x in (what.left, what.right))
-    return replace(what, left=lhs, right=rhs), list(blocks.values())
+    found = {x.name: computed_from_less(sch, block, x) for x in (what.left, what.right)}
+    lhs, rhs = (replace(x, dequantized=bool(found[x.name])) for x in (what.left, what.right))
+    return replace(what, left=lhs, right=rhs), [p for producers in found.values() for p in producers]
+
+
+def computed_from_less(sch: Schedule, block: Any, operand: Operand) -> list[Any]:
+    """The block that computes an operand from fewer bytes and can be inlined; none if there is none."""
+    producer = dequantizer(sch, block, operand)
+    return [producer] if producer is not None and sch.can_compute_inline(producer) else []
+
+
+def inline_each(sch: Schedule, producers: list[Any]) -> None:
+    """Inline the blocks that dequantise into the copies that pack their results, or into the products."""
+    for producer in producers:
+        inline(sch, producer)
 
 
 def is_along(sch: Schedule, producer: Any, operand: Operand, axis: str) -> bool:

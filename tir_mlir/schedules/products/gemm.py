@@ -17,7 +17,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, Operand, contraction
-from tir_mlir.schedules.products.dequantized import is_along, mark_dequantized, vectorize_dequantizer
+from tir_mlir.schedules.products.dequantized import inline_each, is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
 from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
@@ -120,7 +120,7 @@ def gemm(
             few_rows_gemm(sch, block, what, target, threads, options, epilogue)
             return None
         if dot_gemm(sch, block, what, dot, target, threads, options, epilogue):
-            _inline_all(sch, producers)
+            inline_each(sch, producers)
             return None
     return _float_gemm(sch, block, what, target, threads, packed, options, epilogue)
 
@@ -185,7 +185,7 @@ def _float_gemm(
         _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
     packing = _tiled_gemm(sch, block, what, target, threads, packed, free, epilogue)
-    _inline_all(sch, producers)
+    inline_each(sch, producers)
     return packing
 
 
@@ -202,12 +202,6 @@ def _gemm_by_rows(
         few, many = version_rows(sch, block, what, [SUMMED])
         _tiled_gemm(sch, *many, target, threads, None, free)
         thin_gemm(sch, *few, target, _threads(few[1], target, threads))
-
-
-def _inline_all(sch: Schedule, producers: list[Any]) -> None:
-    """Inline the blocks that dequantise into the copies that pack their results."""
-    for producer in producers:
-        inline(sch, producer)
 
 
 def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:

@@ -13,7 +13,8 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, exten
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
-from tir_mlir.schedules.products.packing import pack
+from tir_mlir.schedules.products.dequantized import computed_from_less, inline_each
+from tir_mlir.schedules.products.packing import copy_in, pack
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.repeated_values import allow_reciprocals
@@ -218,9 +219,12 @@ class AttentionSchedule:
     def _product(self, member: Member, nest: dict[str, Any], outer: list[Any]) -> None:
         """A product of the rows of a tile: a tile of its result stays in registers during the whole sum."""
         sch, what = self.sch, self.what.products[member.info.name]
+        dequantizer = computed_from_less(sch, member.block, what.right)
         lanes = self.target.lanes(what.bits)
         few = self.queries < REUSE
+        panels = outer[-2] if len(outer) > 1 else None
         if what.right.axes[-1] != what.n and few:  # each key is read once, for all queries
+            inline_each(sch, dequantizer)
             sch.reorder(nest[what.n], nest[what.m], nest[what.k])
             sch.vectorize(nest[what.k])
             return
@@ -228,7 +232,10 @@ class AttentionSchedule:
         mr, vectors = self._free_tile(member.info.name, mr, vectors)
         nr = vectors * lanes
         if what.right.axes[-1] != what.n:
-            pack(sch, what, what.right, what.n, nr, member.block, outer[-2] if len(outer) > 1 else None, 1)
+            pack(sch, what, what.right, what.n, nr, member.block, panels, 1)
+        elif dequantizer and self.queries > self.tile:  # once for all tiles
+            sch.vectorize(sch.get_loops(copy_in(sch, what.right, member.block, panels))[-1])
+        inline_each(sch, dequantizer)
         r_0, r_1 = sch.split(nest[what.m], [None, mr])
         c_0, c_1 = sch.split(nest[what.n], [None, nr])
         k = nest[what.k]

@@ -5,7 +5,7 @@ import pytest
 from programs.attention import attention, of_rows, reference
 from programs.rowwise import softmax
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import AVX2
 
@@ -63,6 +63,23 @@ def test_keys_of_few_queries_are_not_transposed():
     sch = scheduled(attention(1, 4, 21, 12))
     assert "K_global" not in sch.mod.script() and sch.verify()
     check(build(sch)["main"], 1, 4, 21, 12)
+
+
+@pytest.mark.parametrize("queries", [4, 7, 40])
+def test_keys_and_values_in_8_bits_are_computed_where_they_are_read(queries):
+    """In the panels of keys; values in the product of one tile of queries, in a copy for several."""
+    q = te.placeholder((1, queries, 1, 16), "float32", name="q")
+    k, v = (te.placeholder((1, 48, 1, 16), "int8", name=name) for name in "kv")
+    wide = [te.compute(x.shape, lambda *i, x=x: x(*i).astype("float32") * 0.5, name=f"{x.name}_wide") for x in (k, v)]
+    sch = Schedule(te.create_prim_func([q, k, v, topi.nn.attention(q, *wide)]))
+    found = schedules.auto(sch, threads=1)
+    assert found["k_wide"] == found["v_wide"] == "attention"
+    assert "k_wide = " not in sch.mod.script() and "v_wide = " not in sch.mod.script()
+    given = RNG.standard_normal((1, queries, 1, 16), np.float32), *RNG.integers(-8, 8, (2, 1, 48, 1, 16), "int8")
+    o = np.empty_like(given[0])
+    build(sch)(*given, o)
+    wanted = reference(*(x[0].transpose(1, 0, 2) * np.float32(by) for x, by in zip(given, (1, 0.5, 0.5), strict=True)))
+    np.testing.assert_allclose(o[0].transpose(1, 0, 2), wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.nightly
