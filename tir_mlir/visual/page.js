@@ -155,12 +155,15 @@
     box.replaceChildren();
     box.className = `proof ${refused(step) ? "refused" : step.kind}`;
     if (step.kind === "start") return;
-    const word = { step: "Legal", choice: "Sampled", refused: "Refused", "not provable": "Not provable" }[step.kind];
+    const unsafe = step.name.startsWith("unsafe_");
+    const word = { step: unsafe ? "Taken on trust" : "Legal", choice: "Sampled", refused: "Refused", "not provable": "Not provable" }[step.kind];
     const first = make("p");
     first.append(make("strong", `${word}. `));
     if (step.kind === "step") {
       const found = step.facts.length;
-      first.append(found ? "Proved for this program:" : "The step asks nothing of the program that is not checked by its rules.");
+      first.append(unsafe ? "An unsafe step is not proved to keep the result; verify() checks it." :
+        found ? "Proved for this program:" : step.requires ? "What it requires, listed below, was checked." :
+        "It may be applied to every program.");
       box.append(first);
       if (found) {
         const list = make("ul");

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses_to
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
 from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
@@ -65,6 +66,8 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
             check_single_cell(access, cell)
             check_not_written_by_others(nest, chosen)
 
+    if key == attrs.READS:
+        proved(f"block `{block.name}` reads `{chosen.name}` at one index, and does not write it")
     shape = [i.min + i.extent for i in access.used]
     cache = alloc_like(chosen, scope, f"{chosen.name}_reindex", shape, chosen.scope)
     copy = _copy(access, cache, nest.top, spans, key)

@@ -9,6 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region, declare
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
 from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.verify import left_out
@@ -42,6 +43,9 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
     loads = _check_body(loop, blocks)
+    proved(
+        f"the parts of `{loop.name}` follow one another and cover it: each iteration runs once, in the order of before"
+    )
     warn_serial([loop], "loop_partition")
     first, name = blocks[0].name, loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:

@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -61,6 +61,7 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
     """
     with frozen():
         plan = _plan(block, loop)
+    proved(f"the iterations of block `{block.name}` that store the value form a box; the others store the constant")
     with block.op.location:
         pad_block = _fill(plan)
     _shrink(plan)

@@ -12,6 +12,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import Access, of_op
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -93,6 +94,7 @@ def fuse_reduction_epilogue(reduction_block: Block, epilogue_block: Block) -> No
         _check_elements(pair)
         epilogue = epilogue_of(pair.updates, pair.payload, pair.load)
         start = init_values(pair.updates)[0]
+    proved(f"block `{epilogue_block.name}` reads each element of the reduction once, and nothing else uses it")
     _rewrite(pair, epilogue, start)
 
 
