@@ -22,8 +22,9 @@ def test_the_page_counts_right_wrong_and_slow_models_by_their_last_line(tmp_path
     lines = [HEAD, {"model": "a/right", "why": "died"}, slow, wrong, RIGHT, {"model": "a/dead", "why": "a | b"}]
     (tmp_path / "results").write_text("\n".join(map(json.dumps, lines)))
     page = zoo_page.page(zoo_page.read(tmp_path / "results"))
-    assert "4 were run for\nthis page: 2 are right to 0.0001" in page and "; 1 of these take more than 1.1" in page
-    assert "a machine, load 0.5 when it began; 1 thread, CPU time; 2030-01-01; torch 2." in page
+    assert "1. 4 of the" in page and "2 are right: no result is off by more than 0.0001" in page
+    assert "1 of\nthese take more than 1.1" in page
+    assert "a machine; load 0.5 when it began; 1 thread, CPU time; 2030-01-01; torch 2." in page
     assert "| a/right | right | 1.0e-06 | 1 | 2 | 2.00 | 1.0 | 2.0 |" in page and "| a/dead | a / b |" in page
 
 

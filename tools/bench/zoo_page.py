@@ -40,12 +40,17 @@ def head(threads: int | None) -> dict[str, Any]:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """The lines of a file: heads of runs, and the last of each model, where it first stood."""
-    found: dict[str, dict[str, Any]] = {}
+    """The lines of a file: a head for the runs on a machine, and the last line of each model, where it first stood."""
+    rows: dict[str, dict[str, Any]] = {}
     for line in file.read_text().splitlines():
         row = json.loads(line)
-        found[row.get("model", f"run {row.get('machine')} {row.get('threads')}")] = row
-    return list(found.values())
+        key = row.get("model", f"run {row.get('machine')} {row.get('threads')}")
+        if "model" not in row:
+            earlier = rows.get(key, {})
+            row["loads"] = [*earlier.get("loads", []), row["load"]]
+            row["since"] = earlier.get("since", row["day"])
+        rows[key] = row
+    return list(rows.values())
 
 
 def says(facts: dict[str, Any]) -> str:
@@ -76,15 +81,15 @@ def is_right(facts: dict[str, Any]) -> bool:
 
 _INTRODUCTION = """# Models
 
-Models as their packages have them, with random weights and batch 1. Of the {listed} of the list, {all} were run for
-this page: {right} are right to {wrong} of the largest value of each result{own}; {slow} of these take more than {times}
-times as long as PyTorch. Language models and those of diffusers are small configurations of their families;
+Models as their packages have them, with random weights and batch 1. {all} of the {listed} models of the list were run
+for this page. {right} are right: no result is off by more than {wrong} of its largest value{own}. {slow} of
+these take more than {times} times as long as PyTorch. Language models and those of diffusers are small configurations of their families;
 `tools/bench/zoo_models.py` has the list and says what was changed. `make zoo` runs all of it on your machine.
 """
-_ROUNDING = "of them by what float32 can say: no more than {} times as far from float64 as PyTorch's own results"
+_ROUNDING = "or, for {} of them, no more than {} times as far from float64 as PyTorch's own result"
 _TABLE = """\
 Milliseconds of a call are medians, of ours and of PyTorch eager in turns; *ratio* is PyTorch's by ours. Import and
-build are CPU seconds; functions that a model before it had too were in the cache.
+build are CPU seconds; functions that an earlier model has, too, were in the cache.
 
 | Model | | Error | ours, ms | PyTorch, ms | ratio | import, s | build, s |
 |---|---|---:|---:|---:|---:|---:|---:|"""
@@ -96,7 +101,7 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
     slow = sum(says(row) == "slow" for row in rows)
     counts = {"right": sum(map(is_right, rows)), "all": len(rows), "slow": slow, "wrong": WRONG, "times": SLOW}
     by_rounding = sum(is_right(row) and rounds(row) for row in rows)
-    counts["own"] = f" ({by_rounding} {_ROUNDING.format(ROUNDS_MORE)})" if by_rounding else ""
+    counts["own"] = f", {_ROUNDING.format(by_rounding, ROUNDS_MORE)}" if by_rounding else ""
     counts["listed"] = len(names(installed=False))
     runs = [f"{_run(line)}\n" for line in lines if "model" not in line]
     return "\n".join([_INTRODUCTION.format(**counts), *runs, _TABLE, *map(_line, rows)]) + "\n"
@@ -106,7 +111,12 @@ def _run(line: dict[str, Any]) -> str:
     versions = ", ".join(f"{package} {version}" for package, version in line["versions"].items())
     used = f"{line['threads']} thread{'s' * (line['threads'] != 1)}" if line["threads"] else "all cores"
     clock = "CPU time" if line["threads"] == 1 else "wall time"
-    return f"{line['machine']}, load {line['load']} when it began; {used}, {clock}; {line['day']}; {versions}."
+    loads = line.get("loads", [line["load"]])
+    load = f"load {loads[0]} when it began"
+    if len(loads) > 1:
+        load = f"{len(loads)} runs, each row of the last one with its model; load {min(loads)} to {max(loads)}"
+    days = " to ".join(dict.fromkeys([line.get("since", line["day"]), line["day"]]))
+    return f"{line['machine']}; {load}; {used}, {clock}; {days}; {versions}."
 
 
 def _line(row: dict[str, Any]) -> str:
