@@ -83,8 +83,9 @@ _INTRODUCTION = """# Models
 
 Models as their packages have them, with random weights and batch 1. {all} of the {listed} models of the list were run
 for this page. {right} are right: no result is off by more than {wrong} of its largest value{own}. {slow} of
-these take more than {times} times as long as PyTorch. Language models and those of diffusers are small configurations of their families;
-`tools/bench/zoo_models.py` has the list and says what was changed. `make zoo` runs all of it on your machine.
+these take more than {times} times as long as PyTorch. Language models and those of diffusers are small configurations
+of their families; `tools/bench/zoo_models.py` has the list and says what was changed. `make zoo` runs all of it on
+your machine.
 """
 _ROUNDING = "or, for {} of them, no more than {} times as far from float64 as PyTorch's own result"
 _TABLE = """\
