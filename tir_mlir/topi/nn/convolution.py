@@ -132,7 +132,7 @@ def _check_channels(op: str, x: te.Tensor, w: te.Tensor, total: Size, kernel: di
         )
 
 
-def _plain(op: str, letters: str, kernel_text: str) -> Any:
+def _plain(op: str, letters: str, kernel_text: str):
     """A convolution over the spatial axes `letters` with the arguments of TVM's operators."""
     default = f"NC{letters}"
 
@@ -149,6 +149,14 @@ def _plain(op: str, letters: str, kernel_text: str) -> Any:
         out_layout: str | None = None,
         pad_value: int = 0,
     ) -> te.Tensor:
+        """Convolution over the spatial axes: (N, C, sizes), (O, I, window) -> (N, O, sizes), axes as the layouts say.
+
+        strides, dilation: one number, or one for each axis; padding: also one for each side (before.., after..).
+        groups: channels are in that many groups; as many as channels: depthwise. data_layout, kernel_layout,
+        out_layout: any order of the axes, and blocks of channels, as in "NCHW16c". float16 and bfloat16 are summed in
+        float32. out_dtype: default that of the data; with "int32", data and kernel may be int8 and uint8. pad_value:
+        what is around the data, such as the zero point of integers.
+        """
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout or kernel_text, f"OI{letters}", kernel_text)
         target = layout(op, "out_layout", out_layout or data_layout, f"NC{letters}", default)
@@ -157,14 +165,6 @@ def _plain(op: str, letters: str, kernel_text: str) -> Any:
         return convolve(op, data, kernel, window, parts, (source, weights, target), letters, out_dtype, None, pad_value)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
-    operator.__doc__ = f"""Convolution over the axes {", ".join(letters)}: ({default}), ({kernel_text}) -> ({default}).
-
-    strides, dilation: one number, or one for each axis; padding: also one for each side (before.., after..).
-    groups: channels are in that many groups; as many as channels: depthwise. data_layout, kernel_layout, out_layout:
-    any order of the axes, and blocks of channels, as in "{default}16c". float16 and bfloat16 are summed in float32.
-    out_dtype: default that of the data; with "int32", data and kernel may be int8 and uint8. pad_value: what is around
-    the data, such as the zero point of integers.
-    """
     return operator
 
 

@@ -208,7 +208,7 @@ def _pool_of(op: str, default: str) -> Any:
     return made
 
 
-def _max_pool(op: str, default: str) -> Any:
+def _max_pool(op: str, default: str):
     pool = _pool_of(op, default)
 
     def operator(
@@ -220,17 +220,17 @@ def _max_pool(op: str, default: str) -> Any:
         ceil_mode: bool = False,
         layout: str = default,
     ) -> te.Tensor:
+        """The greatest element of each window; strides None: windows side by side.
+
+        ceil_mode: the last window may reach beyond the padding, but begins within the data or the padding before it.
+        """
         return pool(data, pool_size, strides, padding, dilation, "max", ceil_mode, layout, True)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
-    operator.__doc__ = """The greatest element of each window; strides None: windows side by side.
-
-    ceil_mode: the last window may reach beyond the padding, but begins within the data or the padding before it.
-    """
     return operator
 
 
-def _avg_pool(op: str, default: str) -> Any:
+def _avg_pool(op: str, default: str):
     pool = _pool_of(op, default)
 
     def operator(
@@ -243,13 +243,14 @@ def _avg_pool(op: str, default: str) -> Any:
         layout: str = default,
         count_include_pad: bool = False,
     ) -> te.Tensor:
+        """The mean of each window, of floats; strides None: windows side by side.
+
+        ceil_mode: the last window may reach beyond the padding, but begins within the data or the padding before it.
+        count_include_pad: padding counts as zeros, else the mean is that of the data alone.
+        """
         return pool(data, pool_size, strides, padding, dilation, "avg", ceil_mode, layout, count_include_pad)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
-    operator.__doc__ = """The mean of each window, of floats; strides None: windows side by side.
-
-    ceil_mode: as of the maximum. count_include_pad: padding counts as zeros, else the mean is that of the data alone.
-    """
     return operator
 
 
@@ -287,17 +288,17 @@ def adaptive_pool(data: Any, output_size: Any, pool_type: str, layout: str = "NC
     return _adaptive("nn.adaptive_pool", data, output_size, pool_type, layout, "NCHW")
 
 
-def _adaptive_pool(kind: str, default: str) -> Any:
+def _adaptive_pool(kind: str, default: str):
     op = f"nn.adaptive_{kind}_pool{len(default) - 2}d"
 
     def operator(data: Any, output_size: Any = None, layout: str = default) -> te.Tensor:
+        """The means or maxima of windows that cover the data: output_size of them along each axis, or a number
+        for each; None: as many as the data has. Window i of n over m elements covers floor(i * m / n) to
+        ceil((i + 1) * m / n).
+        """
         return _adaptive(op, data, output_size, kind, layout, default)
 
-    what = "means" if kind == "avg" else "maxima"
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
-    operator.__doc__ = f"""The {what} of windows that cover the data: output_size of them along each axis, or a number
-    for each; None: those of the data. Window i of n over m elements covers floor(i * m / n) to ceil((i + 1) * m / n).
-    """
     return operator
 
 

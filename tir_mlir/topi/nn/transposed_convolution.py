@@ -14,7 +14,7 @@ from tir_mlir.topi.sizes import Size, number, simple
 __all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
 
 
-def _plain(op: str, letters: str) -> Any:
+def _plain(op: str, letters: str):
     """A transposed convolution over the spatial axes `letters`."""
     default, kernel_text = f"NC{letters}", f"IO{letters}"
 
@@ -30,6 +30,12 @@ def _plain(op: str, letters: str) -> Any:
         kernel_layout: str = kernel_text,
         out_dtype: str | None = None,
     ) -> te.Tensor:
+        """Transposed convolution over the spatial axes: (N, C, sizes), (C, O, window) -> (N, O, sizes).
+
+        A result has (n - 1) * stride - padding before and after + dilation * (window - 1) + 1 + output_padding elements
+        along an axis of n. groups: channels are in that many groups. padding: as of a convolution. The default of
+        kernel_layout is "IO" and the spatial axes.
+        """
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout, f"IO{letters}", kernel_text)
         window = Window.of(op, strides, padding, dilation, len(letters))
@@ -39,11 +45,6 @@ def _plain(op: str, letters: str) -> Any:
         return _transposed(op, letters, x, w, window, out_padding, parts, (source, weights), out_dtype)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
-    operator.__doc__ = f"""Transposed convolution over the axes {", ".join(letters)}, weights in {kernel_text}.
-
-    A result has (n - 1) * stride - padding before and after + dilation * (window - 1) + 1 + output_padding elements
-    along an axis of n. groups: channels are in that many groups. padding: as of a convolution.
-    """
     return operator
 
 
