@@ -67,7 +67,7 @@ def load(
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
     limits = Limits(_tokens(description), context, chunk, batch)
-    facts = config, str(limits), str(precision), str(threads), fingerprint.package()
+    facts = config, str(limits), str(precision), str(threads), cache, fingerprint.package()
     name = entry_name([tensor.path for tensor in tensors.values()], *facts)
     known = mapped.load(name)
     if known is None:

@@ -17,12 +17,14 @@ from tir_mlir.target import Target
 from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
 
+IN, OUT, BOTH = "in ", "out", "in and out"
+
 
 @dataclass(frozen=True)
 class CModel:
-    """A model with a C name. `tensors`: name, type and whether it is an output. kernels: the C function of its code.
-    target: what that is for; ranges: the least and the greatest value (-1: none) of sizes that the graph is right
-    for."""
+    """A model with a C name. `tensors`: name, type and whether it is read, written or both, as state that the model
+    changes where it lies. kernels: the C function of its code. target: what that is for; ranges: the least and the
+    greatest value (-1: none) of sizes that the graph is right for."""
 
     name: str
     plan: Plan
@@ -31,9 +33,10 @@ class CModel:
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
-    def tensors(self) -> list[tuple[str, TensorType, bool]]:
-        inputs = [(c_entry.identifier(name), type_, False) for name, type_ in self.plan.inputs]
-        return inputs + [(output_name(n, self.plan), type_, True) for n, type_ in enumerate(self.plan.outputs)]
+    def tensors(self) -> list[tuple[str, TensorType, str]]:
+        plan, state = self.plan, set(self.plan.donated.values())
+        inputs = [(c_entry.identifier(n), t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
+        return inputs + [(output_name(number, plan), type_, OUT) for number, type_ in plan.made_outputs]
 
     @property
     def sizes(self) -> str:
@@ -43,7 +46,7 @@ class CModel:
     @property
     def run(self) -> str:
         """The prototype of the function that runs the model."""
-        tensors = [f"{'' if out else 'const '}{_element(t)} *{name}" for name, t, out in self.tensors]
+        tensors = [f"{'const ' if how == IN else ''}{_element(t)} *{name}" for name, t, how in self.tensors]
         parameters = [f"const {self.name}_model *model", *([self.sizes] if self.sizes else []), *tensors, "void *arena"]
         return f"int {self.name}_run({', '.join(parameters)})"
 
@@ -55,7 +58,7 @@ class CModel:
     def header(self) -> str:
         """NAME.h"""
         guard = f"{self.name.upper()}_H"
-        shapes = [f"   {'out' if out else 'in '} {name}: {type_}" for name, type_, out in self.tensors]
+        shapes = [f"   {how} {name}: {type_}" for name, type_, how in self.tensors]
         return _HEADER.format(
             n=self.name, guard=guard, shapes="\n".join(shapes), sizes=self.sizes or "void", run=self.run, line=LINE
         )
@@ -125,18 +128,18 @@ class CModel:
         """example.c: runs the model on numbers that it makes, and prints what comes out."""
         symbols = self.plan.symbols
         lines = [f"  int64_t {s} = argc > {n + 2} ? atoll(argv[{n + 2}]) : 1;" for n, s in enumerate(symbols)]
-        for name, type_, out in self.tensors:
+        for name, type_, how in self.tensors:
             element, count = _element(type_), _count(type_)
             lines.append(f"  int64_t count_{name} = {count};")
             lines.append(f"  {element} *{name} = malloc((count_{name} + 1) * sizeof({element}));")
-            if not out:
+            if how != OUT:
                 value = _filled(type_.dtype)
                 lines.append(f"  for (int64_t i = 0; i < count_{name}; i++) {name}[i] = {value};")
         arguments = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
         prints = [
             f'  for (int64_t i = 0; i < count_{name}; i++) printf("%.9g\\n", (double){name}[i]);'
-            for name, _, out in self.tensors
-            if out
+            for name, _, how in self.tensors
+            if how != IN
         ]
         return _EXAMPLE.format(
             n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=arguments, prints="\n".join(prints)

@@ -59,7 +59,7 @@ def _exported(
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
-    _check_plan(plan)
+    _check_plan(plan, target)
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
         c_tools.require("model.export")
@@ -87,12 +87,13 @@ def _exported(
     return [*written, *binaries]
 
 
-def _check_plan(plan: Plan) -> None:
-    """Errors: BuildError for a model that is not only inputs and outputs of shapes that inputs tell."""
-    if plan.donated:
+def _check_plan(plan: Plan, target: Target | str) -> None:
+    """Errors: BuildError for a model with shapes that inputs do not tell, or functions of Python; for WebAssembly,
+    whose loader copies inputs, also for one that writes to them."""
+    if plan.donated and isinstance(target, Target) and target.arch == "wasm32":
         names = ", ".join(plan.inputs[number][0] for number in plan.donated.values())
         raise BuildError(
-            f"the model writes to its inputs {names}, and an exported one has inputs and outputs; fix: build the graph "
+            f"the model writes to its inputs {names}, and a WebAssembly one has copies of them; fix: build the graph "
             'of mutated="return"'
         )
     if plan.bounds:

@@ -1,5 +1,7 @@
 """State that is written where it lies: one row of a cache, without a copy of the rest."""
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from tir_mlir import build
 from tir_mlir.errors import BuildError, GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
+from tir_mlir.runtime.tools import toolchain
 
 
 def cache(keeps_old=False):
@@ -50,6 +53,33 @@ def test_what_is_donated_is_an_input_of_the_type():
         b.donate(x, 0)
 
 
-def test_an_exported_model_has_no_state(tmp_path):
-    with pytest.raises(BuildError, match='writes to its inputs cache.*mutated="return"'):
-        build(cache(), threads=1).export(tmp_path / "net")
+PROGRAM = """
+#include <stdio.h>
+#include "net.h"
+int main(void) {
+  static float cache[2 * 64 * 8], x[2 * 8], out[2 * 8];
+  _Alignas(64) static char arena[1 << 16];
+  net_model *model = net_open("net.safetensors");
+  for (int64_t step = 0; step < 3; step++) {
+    for (int i = 0; i < 16; i++) x[i] = (float)(step + 1);
+    if (!model || net_arena_bytes() > (int64_t)sizeof arena || net_run(model, cache, x, &step, out, arena)) return 1;
+  }
+  printf("%g %g %g %g", out[0], cache[0], cache[2 * 8], cache[3 * 8]);
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_c_program_keeps_the_state(tmp_path):
+    build(cache(), threads=1).export(tmp_path, "net")
+    assert "in and out cache" in (tmp_path / "net.h").read_text()
+    (tmp_path / "program.c").write_text(PROGRAM)
+    source, library, program = (str(tmp_path / name) for name in ("program.c", "net.so", "program"))
+    toolchain.run("zig", ["cc", source, library, "-o", program, f"-Wl,-rpath,{tmp_path}"])
+    done = subprocess.run([program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "6 1 3 0")
+
+
+def test_no_state_in_webassembly(tmp_path):
+    with pytest.raises(BuildError, match='writes to its inputs cache.*WebAssembly.*mutated="return"'):
+        build(cache(), target="wasm_simd", threads=1).export(tmp_path, "net")
