@@ -10,14 +10,15 @@ from tir_mlir.dialect.ir import bits
 from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.products.contraction import Contraction
+from tir_mlir.schedules.products.contraction import Contraction, Operand
 from tir_mlir.schedules.products.grouped_packing import (
     copy_groups,
     copy_operand,
+    copy_rows,
     is_copy,
     lay_out,
     lay_out_groups,
-    pack_rows,
+    lay_out_rows,
     vectorize_rows,
 )
 from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, inline, merge_epilogue
@@ -29,11 +30,12 @@ BLOCK = 2
 
 
 def tile_unit(what: Contraction, target: Target) -> TileDot | None:
-    """The product of tiles for a matrix product; None without one, for symbolic extents, and for less than a tile."""
+    """The product of tiles for a matrix product; None without one, for symbolic columns or sums, and for less than a
+    tile."""
     unit = tile_dot(what.left.dtype, what.right.dtype, what.dtype)
     if unit is None or not what.plain or not target.has("amx-tile", unit.needs):
         return None
-    m, n, k = (what.extent(axis) or 0 for axis in (what.m, what.n, what.k))
+    m, n, k = (what.extent(axis) or default for axis, default in ((what.m, SIDE), (what.n, 0), (what.k, 0)))
     return unit if min(m, n) >= SIDE and k >= unit.depth // 2 else None
 
 
@@ -52,14 +54,15 @@ def tile_gemm(
     """Schedule a product on tiles. Returns False, unchanged, if it cannot be padded.
 
         for i, j, k in T.grid(m, n, k):              pack B[j_0, k // group, j, k % group]
-            with T.block("C"): C += A * B     ->     for i_b (parallel), j_0, j_p, i_0: 2 x 2 tiles of zeros
+            with T.block("C"): C += A * B     ->     for j_b, i_0 (parallel), j_0, j_p: 2 x 2 tiles of zeros
                                                          for k_0: 2 tiles of A, 2 tiles of B, 4 products of tiles
                                                          C = the tiles
 
-    A block of rows of A, see `row_blocks`, stays in cache while all of B passes; threads share the blocks, or, of one
-    block, the panels of B. B is packed in panels as wide as the vectors that pack it. The operands are padded with
-    zeros to whole tiles; A is read in place if its rows are contiguous and whole, and B if callers pass it packed, see
-    `prepack`. epilogue: as of `gemm`, computed from the tiles in cache.
+    A block of columns of B, see `column_blocks`, stays in cache while all of A passes; threads share the rows, or the
+    blocks. B is packed in panels as wide as the vectors that pack it. The operands are padded with zeros to whole
+    tiles, as A is where the number of rows is symbolic: one code has any number. A is read in place if its rows are
+    contiguous and whole, and B if callers pass it packed, see `prepack`. epilogue: as of `gemm`, computed from the
+    tiles in cache.
     """
     block = sch.get_block(block) if isinstance(block, str) else block
     side, rows = BLOCK * SIDE, tile_shape(what)[0]
@@ -71,7 +74,8 @@ def tile_gemm(
         sch.pad_einsum(block, [padding.get(axis, 1) for axis in what.extents])
     except ScheduleError:
         return False
-    TileGemm(sch, block, what, unit, width, row_blocks(what, target, threads), threads, epilogue).run()
+    blocks = column_blocks(what, width, target, threads)
+    TileGemm(sch, block, what, unit, width, blocks, threads, epilogue).run()
     return True
 
 
@@ -82,33 +86,36 @@ def tile_shape(what: Contraction) -> tuple[int, int]:
     return (1, 2 * BLOCK) if m % (BLOCK * SIDE) == SIDE and n % (2 * BLOCK * SIDE) == 0 else (BLOCK, BLOCK)
 
 
-def row_blocks(what: Contraction, target: Target, threads: int) -> int:
-    """The number of blocks of rows, each of whole tiles, see `tile_shape`: B passes once for each.
+def column_blocks(what: Contraction, width: int, target: Target, threads: int) -> int:
+    """The number of blocks of columns, each of whole panels: A passes once for each, and B once in all.
 
-    Where half of L2 holds B, a block is as few as can be: A is in L1, or on its way to it. Else it is as many as half
-    of L2 holds; with threads, a multiple of them, or one block whose panels they share.
+    Half of L2 holds the part of B of a block, for all tiles of rows. Threads share the rows of a block where there are
+    enough tiles, else the blocks. width: of a panel.
     """
-    m, n, k = (what.extent(axis) or 1 for axis in (what.m, what.n, what.k))
-    side = tile_shape(what)[0] * SIDE
-    pairs, half = ceil(m / side), target.l2 // 2
-    if n * k * bits(what.right.dtype) // 8 <= half:
-        return pairs
-    most = max(1, half // (side * k * bits(what.left.dtype) // 8))
-    if pairs <= most and (threads == 1 or n >= BLOCK * SIDE * CHUNKS_PER_THREAD * threads):
-        return 1
-    return next(c for c in range(ceil(pairs / most), pairs + 1) if pairs % c == 0 and (c % threads == 0 or c == pairs))
+    n, k = (what.extent(axis) or 1 for axis in (what.n, what.k))
+    panels = ceil(n / max(width, tile_shape(what)[1] * SIDE))
+    least = ceil(n * k * bits(what.right.dtype) // 8 / (target.l2 // 2))
+    most = 0 if threads == 1 or _shares_rows(what, threads) else CHUNKS_PER_THREAD * threads
+    even = [c for c in range(least, panels + 1) if panels % c == 0 and (most == 0 or c % threads == 0 or c > most)]
+    return next(iter(even), panels)
+
+
+def _shares_rows(what: Contraction, threads: int) -> bool:
+    """Whether threads share the rows: there are tiles for all of them."""
+    tiles = ceil((what.extent(what.m) or 1) / (tile_shape(what)[0] * SIDE))
+    return tiles % threads == 0 or tiles >= CHUNKS_PER_THREAD * threads
 
 
 class TileGemm:
     """The state of scheduling one matrix product on tiles."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, row_blocks: int, threads: int,
+        self, sch: Schedule, block: Any, what: Contraction, unit: TileDot, width: int, blocks: int, threads: int,
         epilogue: Any | None = None,
     ):  # fmt: skip
         self.sch, self.block, self.what, self.unit, self.width, self.threads = sch, block, what, unit, width, threads
-        self.batch, self.epilogue, self.row_blocks = len(what.batch), epilogue, row_blocks
-        self.shares_panels = threads > 1 and row_blocks == 1
+        self.batch, self.epilogue, self.blocks = len(what.batch), epilogue, blocks
+        self.shares_columns = threads > 1 and not _shares_rows(what, threads)
         self.shape = tile_shape(what)
 
     def run(self) -> None:
@@ -117,39 +124,45 @@ class TileGemm:
         write_back = self._write_back()
         self._group_terms()
         sums = sch.cache_write(self.block, 0, SCOPE)
-        batch, i_b, j_0, i_0, k_0, j_1, tile = self._tiled()
+        if lhs is not None:
+            lay_out_rows(sch, lhs, what)
+        tiles_of_a = sch.cache_read(self.block, self._name(lhs, what.left), SCOPE)
+        self._block_rows(tiles_of_a, self.batch if lhs is not None else what.left.axes.index(what.m))
+        self._block_rows(sums, self.batch)
+        batch, j_b, i_0, j_p, k_0, j_1, tile = self._tiled()
         for copy in (sums, write_back):
             if copy is not None:
-                sch.reverse_compute_at(copy, i_0, preserve_unit_loops=True)
+                sch.reverse_compute_at(copy, j_p, preserve_unit_loops=True)
         if write_back is not None:
             self._vectorize_rows(write_back)
         if rhs is not None:
-            if batch:
-                sch.compute_at(rhs, batch[-1], preserve_unit_loops=True)
+            sch.compute_at(rhs, j_b, preserve_unit_loops=True)
             lay_out_groups(sch, rhs, what, self.width, unit.group)
-        self._copy_rows(lhs, i_b)
-        tiles_of_a, tiles_of_b = (sch.cache_read(self.block, n, SCOPE) for n in self._operands(lhs, rhs))
         sch.compute_at(tiles_of_a, k_0, preserve_unit_loops=True)
+        self._copy_rows(lhs, batch[-1:] if self.blocks > 1 else [i_0])
+        tiles_of_b = sch.cache_read(self.block, self._name(rhs, what.right), SCOPE)
         sch.compute_at(tiles_of_b, k_0 if self.shape[0] > 1 else j_1, preserve_unit_loops=True)
         self._lay_out_tiles(tiles_of_a, tiles_of_b, lhs is not None)
         zeros = sch.decompose_reduction(self.block, k_0)
         sch.tensorize(tile, unit.name)
         self._tensorize_copies(zeros, tiles_of_a, tiles_of_b, sums)
         if rhs is not None:
-            copy_groups(sch, rhs, what, self.width, unit.group, self.threads)
+            copy_groups(sch, rhs, what, self.width, unit.group, 1 if self.shares_columns else self.threads)
         if self.threads > 1:
-            sch.parallel(j_0 if self.shares_panels else i_b)
+            sch.parallel(j_b if self.shares_columns else i_0)
 
-    def _copy_rows(self, lhs: Any, i_b: Any) -> None:
-        """Copy the left operand, or compute it where it is patches of an image, for a block of rows."""
+    def _copy_rows(self, lhs: Any, around: list) -> None:
+        """Copy the left operand, or compute it where it is patches of an image: for a pair of tiles, or as a whole
+        where all blocks of columns read it."""
         sch, what = self.sch, self.what
-        patches, sharing = self._computed_rows(lhs), self.threads if self.shares_panels else 1
+        patches, sharing = self._computed_rows(lhs), self.threads if self.blocks > 1 else 1
         rows = patches if lhs is None else lhs
         if rows is None:
             return
-        sch.compute_at(rows, i_b, preserve_unit_loops=True)
+        if around:
+            sch.compute_at(rows, around[-1], preserve_unit_loops=True)
         if lhs is not None:
-            pack_rows(sch, lhs, what, self.unit.group, sharing)
+            copy_rows(sch, lhs, what, self.unit.group, sharing)
         elif sharing > 1:
             sch.parallel(sch.get_loops(rows)[-2])
         if patches is not None or what.left.axes[-1] == what.k:
@@ -195,33 +208,37 @@ class TileGemm:
 
     def _group_terms(self) -> None:
         """Split the reduction iter into groups: k -> (k // group, k % group), the innermost two."""
-        what, group = self.what, self.unit.group
+        what, group, side = self.what, self.unit.group, self.shape[0] * SIDE
         position_of = list(what.extents).index
-        order = [position_of(a) for a in (*what.batch, what.m, what.n)]
 
         def grouped(*index: Any) -> tuple:
-            k = index[position_of(what.k)]
-            return (*(index[a] for a in order), k // group, k % group)
+            m, n, k = (index[position_of(a)] for a in (what.m, what.n, what.k))
+            return (*(index[position_of(a)] for a in what.batch), m // side, m % side, n, k // group, k % group)
 
         self.sch.transform_block_layout(self.block, grouped)
 
-    def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any]:
-        """Tile the block. Returns the loops: batch, i_b, j_0, i_0, k_0, the outermost loop of a product of tiles."""
-        sch = self.sch
-        *batch, i, j, k, t = sch.get_loops(self.block)
-        rows, columns = self.shape
-        i_b, i_0, i_1, i_2 = sch.split(i, [self.row_blocks, None, rows, SIDE])
-        j_0, j_p, j_1, j_2 = sch.split(j, [None, max(1, self.width // (columns * SIDE)), columns, SIDE])
+    def _block_rows(self, copy: Any, rows: int) -> None:
+        """Split the iter of rows of a copy, by its position, into blocks of tiles and rows of a block, as that of the
+        product is: a guard of symbolic rows is then one of blocks, outside of tiles."""
+        side = self.shape[0] * SIDE
+        self.sch.transform_block_layout(copy, lambda *i: (*i[:rows], i[rows] // side, i[rows] % side, *i[rows + 1 :]))
+
+    def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
+        """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost one of a product of tiles."""
+        sch, columns = self.sch, self.shape[1]
+        *batch, i_0, i, j, k, t = sch.get_loops(self.block)
+        i_1, i_2 = sch.split(i, [None, SIDE])
+        panels = max(1, self.width // (columns * SIDE))
+        j_b, j_0, j_p, j_1, j_2 = sch.split(j, [self.blocks, None, panels, columns, SIDE])
         k_0, k_1 = sch.split(k, [None, SIDE])
-        sch.reorder(*batch, i_b, j_0, j_p, i_0, k_0, i_1, j_1, i_2, j_2, k_1, t)
+        sch.reorder(*batch, j_b, i_0, j_0, j_p, k_0, i_1, j_1, i_2, j_2, k_1, t)
         sch.unroll(i_1)
         sch.unroll(j_1)
-        return batch, i_b, j_0, i_0, k_0, j_1, i_2
+        return batch, j_b, i_0, j_p, k_0, j_1, i_2
 
-    def _operands(self, lhs: Any, rhs: Any) -> tuple[str, str]:
-        """The names of the buffers from which tiles are loaded."""
-        copies = [None if c is None else block_info(self.sch, c).writes[0].buffer.name for c in (lhs, rhs)]
-        return copies[0] or self.what.left.name, copies[1] or self.what.right.name
+    def _name(self, copy: Any, operand: Operand) -> str:
+        """The name of the buffer from which the tiles of an operand are loaded: of its copy, if there is one."""
+        return operand.name if copy is None else block_info(self.sch, copy).writes[0].buffer.name
 
     def _lay_out_tiles(self, a: Any, b: Any, packed: bool) -> None:
         """Make each tile contiguous."""

@@ -60,8 +60,18 @@ def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:
 
 
 def pack_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
-    """Lay out the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
+    """Pack the left operand with the reduction contiguous; transpose it in registers, by squares, if needed."""
+    lay_out_rows(sch, packed, what)
+    copy_rows(sch, packed, what, group, threads)
+
+
+def lay_out_rows(sch: Schedule, packed: Any, what: Contraction) -> None:
+    """Lay out the copy of the left operand with the reduction contiguous."""
     lay_out(sch, packed, what.left, what, lambda pos: (pos(what.m), pos(what.k)))
+
+
+def copy_rows(sch: Schedule, packed: Any, what: Contraction, group: int, threads: int = 1) -> None:
+    """Copy the left operand into its rows, by squares in registers where it is transposed."""
     loops = dict(zip(what.left.axes, sch.get_loops(packed)[-len(what.left.axes) :], strict=True))
     rows = loops[what.m]
     if what.left.axes[-1] != what.k:

@@ -17,7 +17,7 @@ from programs.products import widened
 from tir_mlir import Schedule, build, interpret, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedules.products.contraction import contraction
-from tir_mlir.schedules.products.gemm_amx import row_blocks
+from tir_mlir.schedules.products.gemm_amx import column_blocks
 from tir_mlir.target import SAPPHIRE_RAPIDS, ZEN4
 from tir_mlir.target.host import features
 
@@ -82,10 +82,10 @@ def test_every_shape(sizes, options):
 
 
 @pytest.mark.parametrize(("rows", "threads"), [(96, 1), (49, 2)])
-def test_one_block_of_rows_passes_over_panels_that_do_not_stay_in_cache(rows, threads):
-    """Threads then share the panels, of both copies as well."""
+def test_blocks_of_columns_whose_part_of_b_stays_in_cache(rows, threads):
+    """Threads share the rows where they have pairs of tiles for all, else the blocks, each with its part of B."""
     small, program = replace(SAPPHIRE_RAPIDS, l2=64 << 10), widened(rows, 512, 256)
-    assert row_blocks(contraction(Schedule(program), "C"), small, threads) == 1
+    assert column_blocks(contraction(Schedule(program), "C"), 64, small, threads) == 4
     sch = scheduled(program, threads, small)
     assert sch.mod.script().count("T.parallel") == (3 if threads > 1 else 0) and sch.verify()
 
@@ -100,6 +100,18 @@ def test_ragged_sizes_on_the_cpu(m, n, k):
     assert on_tiles(sch) == (min(m, n) >= 16 and k >= 32)
     build(sch)(a, b, c)
     np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
+
+
+@pytest.mark.skipif("amx-int8" not in features(), reason="no AMX here")
+def test_any_number_of_rows_on_the_cpu():
+    """One build; rows beyond the last one are zeros of a copy."""
+    sch = scheduled(widened("m", 40, 70), target=None)
+    assert on_tiles(sch)
+    product, b = build(sch)["main"], RNG.integers(-128, 128, (70, 40)).astype("int8")
+    for rows in (1, 2, 15, 16, 17, 31, 32, 33, 127, 128):
+        a, c = RNG.integers(-128, 128, (rows, 70)).astype("int8"), np.full((rows, 40), 99, "int32")
+        product(a, b, c)
+        np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
 @pytest.mark.parametrize(("left", "right", "dot"), [("uint8", "int8", "tdpbusd"), ("int8", "uint8", "tdpbsud")])
@@ -117,7 +129,7 @@ def test_mixed_signs_in_the_interpreter(left, right, dot):
     np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
-@pytest.mark.parametrize("sizes", [(8, 64, 64), (64, 8, 64), (64, 64, 16), ("m", 64, 64)])
+@pytest.mark.parametrize("sizes", [(8, 64, 64), (64, 8, 64), (64, 64, 16)])
 def test_less_than_a_tile_goes_to_vectors(sizes):
     assert not on_tiles(scheduled(widened(*sizes)))
 
