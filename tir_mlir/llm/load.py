@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.graph.precision.formats import INT4, INT8, NAMES, format_of
+from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
 from tir_mlir.llm.description import Description, described, graph_of
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
@@ -44,10 +44,10 @@ def load(
         model = tir_mlir.llm.load("qwen2-0.5b", "int4")
         model.generate([9707, 11, 1879], 64)
 
-    weights: "float32", "bfloat16", "int8" or "int4"; integers have a scale for each `group` weights (default 32, or
-    what a checkpoint has), and activations are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are
-    taken as they are for "int4" or "int8" and groups of 32, those of GPTQ, AWQ and torchao without zeros for a group
-    that divides theirs.
+    weights: "float32", "bfloat16", "int8" or "int4"; what weights of bfloat16 multiply is rounded to bfloat16, as
+    PyTorch does; integers have a scale for each `group` weights (default 32, or what a checkpoint has), and activations
+    are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
+    groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides theirs.
     Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
     `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or "int8" with a scale for each
@@ -94,9 +94,9 @@ def _precision(weights: str, group: int) -> Precision:
     if weights in ("float32", "f32"):
         return Precision(None)
     name = NAMES.get(weights)
-    integers = name in (INT8, INT4)
-    format_of(weights, group if integers else None, INT8 if integers else None)  # raises for what there is not
-    return Precision(name, group, INT8) if integers else Precision(name)
+    how = Precision(name, group, INT8) if name in (INT8, INT4) else Precision(name, None, BFLOAT16)
+    format_of(weights, how.group, how.activations)  # raises for what there is not
+    return how
 
 
 def _matched(folder: Path, description: Description, files: Mapping[str, Stored]) -> dict[str, Stored]:

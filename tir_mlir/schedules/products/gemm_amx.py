@@ -224,7 +224,7 @@ class TileGemm:
         self.sch.transform_block_layout(copy, lambda *i: (*i[:rows], i[rows] // side, i[rows] % side, *i[rows + 1 :]))
 
     def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
-        """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost one of a product of tiles."""
+        """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost of a product of tiles."""
         sch, columns = self.sch, self.shape[1]
         *batch, i_0, i, j, k, t = sch.get_loops(self.block)
         i_1, i_2 = sch.split(i, [None, SIDE])
