@@ -89,12 +89,12 @@ def tile_shape(what: Contraction) -> tuple[int, int]:
 def column_blocks(what: Contraction, width: int, target: Target, threads: int) -> int:
     """The number of blocks of columns, each of whole panels: A passes once for each, and B once in all.
 
-    Half of L2 holds the part of B of a block, for all tiles of rows. Threads share the rows of a block where there are
+    A quarter of L2 holds the part of B of a block, for all tiles of rows, beside A and the result. Threads share the rows of a block where there are
     enough tiles, else the blocks. width: of a panel.
     """
     n, k = (what.extent(axis) or 1 for axis in (what.n, what.k))
     panels = ceil(n / max(width, tile_shape(what)[1] * SIDE))
-    least = ceil(n * k * bits(what.right.dtype) // 8 / (target.l2 // 2))
+    least = ceil(n * k * bits(what.right.dtype) // 8 / (target.l2 // 4))
     most = 0 if threads == 1 or _shares_rows(what, threads) else CHUNKS_PER_THREAD * threads
     even = [c for c in range(least, panels + 1) if panels % c == 0 and (most == 0 or c % threads == 0 or c > most)]
     return next(iter(even), panels)

@@ -13,7 +13,7 @@ from contest import Contest, Goal, Work
 from ours import scheduled
 from tir_mlir.target import host
 
-from .entering import contest
+from .entering import contest, on_a_line
 
 UNITS = {"bfloat16": "amx-bf16", "float16": "amx-fp16"}
 
@@ -39,7 +39,7 @@ def product(shape: tuple[int, ...], dtype: str, threads: int) -> Work:
 def _contest(m: int, n: int, k: int, dtype: str, threads: int) -> Contest:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-1, 2, s).astype(np.float32) for s in ((m, k), (k, n)))
-    inputs = [narrow(x, dtype) for x in (a, b)]
+    inputs = [on_a_line(narrow(x, dtype)) for x in (a, b)]
     program = tensor_programs.product(m, n, k, dtype)
     return contest(
         a @ b, inputs, lambda: scheduled(program, "C", "gemm", threads, byhand.gemm),

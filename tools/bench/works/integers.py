@@ -14,7 +14,7 @@ from contest import Contest, Goal, Work
 from ours import scheduled
 from tir_mlir.target import host
 
-from .entering import contest
+from .entering import contest, on_a_line
 
 UNITS = {"amx-int8": 1.5, "avx512vnni": 1.0, "avxvnni": 1.0}
 """The instruction set of a unit, and our rate on it as a multiple of the best library's."""
@@ -41,8 +41,8 @@ def product(shape: tuple[int, int, int], threads: int) -> Work:
 
 def _contest(m: int, n: int, k: int, threads: int) -> Contest:
     rng = np.random.default_rng(0)
-    a = rng.integers(-128, 128, (m, k)).astype(np.int8)
-    b = rng.integers(-64, 64, (k, n)).astype(np.int8)
+    a = on_a_line(rng.integers(-128, 128, (m, k)).astype(np.int8))
+    b = on_a_line(rng.integers(-64, 64, (k, n)).astype(np.int8))
     expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int32)
 
     program = tensor_programs.product(m, n, k, "int8")
