@@ -22,7 +22,7 @@ from tir_mlir.topi.sizes import exact_quotient, number, total
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 
-CHUNK = 32
+CHUNK = 16
 """The number of elements that a cumulative sum adds up one by one."""
 
 
@@ -37,11 +37,7 @@ def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: boo
     dim = axis_of("cumsum", axis, x.ndim)
     to = dtype or numbers("cumsum", "data", x).dtype
     wide = wide_type(to)
-    size = number(x.shape[dim])
-    if size is not None and size > CHUNK and size % CHUNK:
-        return narrow(_running(x, dim, wide, "sum", exclusive), to)
-    added = _prefix(x, dim, wide, exclusive)
-    return narrow(added, to)
+    return narrow(_prefix(x, dim, wide, exclusive), to)
 
 
 def cumprod(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
@@ -85,28 +81,40 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
         return k < i if exclusive else k <= i
 
     size, zero = x.shape[axis], constant(0, dtype)
-    chunks = exact_quotient([size], [CHUNK])
+    known = number(size)
+    chunks = exact_quotient([size], [CHUNK]) if known is None else -(-known // CHUNK)
     if chunks in (None, 0, 1):
         k = te.reduce_axis((0, size), name="k")
-        value = lambda i: te.if_then_else(below(k, i[axis]), as_type(x(*_put(i, axis, k)), x.dtype, dtype), zero)  # noqa: E731
+        value = lambda i: te.Select(below(k, i[axis]), as_type(x(*_put(i, axis, k)), x.dtype, dtype), zero)  # noqa: E731
         return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")
-    k, m = te.reduce_axis((0, CHUNK), name="k"), te.reduce_axis((0, CHUNK), name="k")
-    sums = te.compute(
-        _put(x.shape, axis, chunks),
-        lambda *i: te.sum(as_type(x(*_put(i, axis, i[axis] * CHUNK + k)), x.dtype, dtype), axis=k),
-        name="T_chunk_sum",
-    )
-    chunk_offsets = _prefix(sums, axis, dtype, True)
+    ragged = known is not None and known % CHUNK > 0
+
+    def at(i: Any, place: Any) -> Any:
+        """The element of a place; behind the end any, as no sum that is asked for has it."""
+        return as_type(x(*_put(i, axis, te.min(place, size - 1) if ragged else place)), x.dtype, dtype)
+
+    m = te.reduce_axis((0, CHUNK), name="m")
 
     def inside(*i: Any) -> Any:
-        first = i[axis] // CHUNK * CHUNK
-        value = as_type(x(*_put(i, axis, first + m)), x.dtype, dtype)
-        return te.sum(te.if_then_else(below(m, i[axis] % CHUNK), value, zero), axis=m)
+        chunk, place = i[axis : axis + 2]
+        return te.sum(te.Select(below(m, place), at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero), axis=m)
 
-    chunk_prefixes = te.compute(x.shape, inside, name="T_chunk_cumsum")
-    return te.compute(
-        x.shape, lambda *i: chunk_offsets(*_put(i, axis, i[axis] // CHUNK)) + chunk_prefixes(*i), name="T_cumsum"
-    )
+    parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), inside, name="T_chunk_cumsum")
+
+    def part(i: Any, place: Any) -> Any:
+        return parts(*i[: axis + 1], place, *i[axis + 1 :])
+
+    def whole(*i: Any) -> Any:
+        last = CHUNK - 1
+        return part(i, last) + at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
+
+    before = _prefix(te.compute(_put(x.shape, axis, chunks), whole, name="T_chunk_sum"), axis, dtype, True)
+
+    def element(*i: Any) -> Any:
+        chunk = _put(i, axis, i[axis] // CHUNK)
+        return before(*chunk) + part(chunk, i[axis] % CHUNK)
+
+    return te.compute(x.shape, element, name="T_cumsum")
 
 
 def _split(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:

@@ -12,6 +12,7 @@ from tir_mlir.schedules.block_queries import (
     along_memory,
     extent_of,
     extents,
+    is_contiguous,
     iters,
     last_axis,
     loops_by_iter,
@@ -157,12 +158,30 @@ class RowwiseSchedule:
         order = list(loops)
         if self.lane is not None and (mine := member.own([self.lane])) is not None:
             order = [*(a for a in order if a != mine[0]), mine[0]]
+        elif self._short_sums(member, loops):
+            return
         elif member.reduces:
             sums = along_memory(member.info, iters(member.info, "R"))
             order = [*(a for a in order if a not in sums), *sums]
         if len(order) > 1 and order != list(loops):
             sch.reorder(*(loops[a] for a in order))
         self._vectorize(member, [loops[a] for a in order], order)
+
+    def _short_sums(self, member: Member, loops: dict[str, Any]) -> bool:
+        """Vectorize a reduction over elements that lie beside each other, each a short sum of what its neighbours read,
+        too, or of neighbours: sums in vectors have no sum over lanes.
+
+        for c, j: for k: S[c, j] += X[c * 16 + k] if k <= j   ->   for c: for k: S[c, j] += .., vectorized over j
+        """
+        lane, sums = last_axis(member.info), iters(member.info, "R")
+        if self.passes is None or not sums or lane not in loops or not _side_by_side(member, lane, self.passes.lanes):
+            return False
+        sch = self.sch
+        sch.reorder(*(loops[n] for n in sums), loops[lane])
+        sch.vectorize(loops[lane])
+        init = sch.decompose_reduction(member.block, loops[sums[0]])
+        sch.vectorize(sch.get_loops(init)[-1])
+        return True
 
     def _vectorize(self, member: Member, inner: list[Any], axes: list[str]) -> None:
         """Vectorize the innermost loop: over the reduction, or over several rows."""
@@ -185,6 +204,20 @@ def _adjacent(member: Member, lane: str) -> bool:
     reads = [r for r in member.info.reads if str(r) not in written and any(n in a for a in r.axes for n in mine)]
     largest = max(reads, key=lambda r: len(r.axes), default=None)
     return not member.reduces or largest is None or any(n in largest.axes[-1] for n in mine)
+
+
+def _side_by_side(member: Member, lane: str, lanes: int) -> bool:
+    """Whether an axis fills vectors, what is read is adjacent or the same along it, and the sums are not longer."""
+    info, sizes = member.info, extents(member.info)
+    written = {str(w) for w in info.writes}
+    size, terms = sizes[lane], [sizes[n] for n in iters(info, "R")]
+    if not size or size % lanes or None in terms or prod(t or LARGE for t in terms) > size:
+        return False
+    for region in (r for r in info.reads if str(r) not in written):
+        *others, last = region.axes
+        if any(lane in axes for axes in others) or (lane in last and not is_contiguous(region, sizes, [lane])):
+            return False
+    return True
 
 
 def softmax(

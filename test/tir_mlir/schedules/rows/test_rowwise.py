@@ -134,6 +134,14 @@ def test_axes_of_a_row_stay_apart_where_an_input_has_only_one_of_them():
     assert sch.verify()
 
 
+def test_short_sums_of_neighbours_are_in_vectors_across_them():
+    x = te.placeholder((4, 64), "float32", name="X")
+    sch = Schedule(te.create_prim_func([x, topi.cumsum(x, axis=1)]))
+    schedules.rowwise(sch, "T_cumsum_1", threads=1)
+    loops = [sch.get(loop) for loop in sch.get_loops("T_chunk_cumsum_update")]
+    assert [(loop.extent, loop.kind) for loop in loops[-2:]] == [(16, "serial"), (16, "vectorized")]
+
+
 def test_the_trace_is_the_schedule():
     sch, again = Schedule(softmax((40, 50))), Schedule(softmax((40, 50)))
     schedules.softmax(sch, "out", threads=2)
