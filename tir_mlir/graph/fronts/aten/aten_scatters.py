@@ -181,6 +181,14 @@ def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -
     return _counted(e, x, weights, bins, e.dtype)
 
 
+def _length_of_bags(offsets: Any, count: Any) -> int | None:
+    """The length of all bags, if they begin at 0, n, 2n, .. and are as long, as those of an input of two axes."""
+    if str(offsets.target) not in ("aten.arange.start_step", "aten.arange.default", "aten.arange.start"):
+        return None
+    start, end, step = (0, offsets.args[0], 1) if len(offsets.args) == 1 else (*offsets.args, 1)[:3]
+    return step if start == 0 and end == count and isinstance(step, int) and count % step == 0 else None
+
+
 @aten("embedding_bag.default", "embedding_bag.padding_idx", "_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(
     e: TorchEmitter,
@@ -195,9 +203,13 @@ def embedding_bag(
     """The sum, mean or maximum of the rows of each bag; offsets: where the bags begin. Only the first result."""
     (count,), (begins,) = indices.shape, offsets.shape
     bags = begins - 1 if include_last_offset else begins
-    rows = e.op("take", weight, indices, axis=0)
+    each = _length_of_bags(e.node.args[2], count)
+    shape = (bags, each) if each and not include_last_offset and (padding_idx is None or padding_idx < 0) else (count,)
+    rows = e.op("take", weight, e.reshape(indices, shape), axis=0)
     if per_sample_weights is not None:
-        rows = e.op("multiply", rows, e.reshape(per_sample_weights, (count, 1)))
+        rows = e.op("multiply", rows, e.reshape(per_sample_weights, (*shape, 1)))
+    if len(shape) > 1:
+        return [e.op(("sum", "mean", "max")[mode], rows, axis=1), None, None, None]
     positions = e.op("arange", start=0, end=count, step=1, dtype=offsets.dtype)
     bag = e.binary("subtract", e.op("search_sorted", offsets, positions, right=True), 1, "int32")
     if padding_idx is not None and padding_idx >= 0:

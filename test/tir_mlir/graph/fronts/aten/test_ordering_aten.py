@@ -80,6 +80,7 @@ ORDERED = {
     "einsum of a diagonal": lambda x: torch.einsum("ii->i", x[:, :4]),
     "einsum of dots": lambda x: torch.einsum("...ij,...jk->...ik", x[None], x.T[None]),
     "embedding_bag": lambda i, x: F.embedding_bag(i.flatten(), x, torch.tensor([0, 3, 3, 9]), mode="max"),
+    "embedding_bag of rows": lambda i, x: F.embedding_bag(i, x, mode="mean"),
     "as_strided": lambda x: x.as_strided((3, 4), (2, 2), 1),
     "windows": lambda x: x.unfold(1, 3, 2),
     "functions": lambda x: torch.lgamma(x) + torch.digamma(x + 3) + torch.erfc(x) + torch.erfinv(x / 4),
