@@ -124,7 +124,7 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
         if any(region_axes[-count - 1 :] != axes or len(region_axes) < len(r.axes) for r, region_axes in covering):
             break
         part = any(a in region_axes for r, region_axes in regions if (r, region_axes) not in covering for a in axes)
-        part = part or any(_is_computed(r) for r, _ in regions)
+        part = part or any(_is_computed(r) or _is_window(r, axes) for r, _ in regions)
         part = part or not all(is_contiguous(r, axis_extents, axes) for r, _ in covering)
         next_extent = axis_extents[order[-count - 1]]
         has_outer = count + 1 < len(order)
@@ -137,6 +137,11 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
 def _is_computed(region: RegionInfo) -> bool:
     """Whether an access is at a place that is computed: along more than one element, and by no iter."""
     return any(not axis and size != 1 for axis, size in zip(region.axes, region.buffer.shape, strict=True))
+
+
+def _is_window(region: RegionInfo, axes: Collection[str]) -> bool:
+    """Whether an index is a sum of one of these axes and another one: X[k + i]."""
+    return any(not set(axis).isdisjoint(axes) and not set(axis).issubset(axes) for axis in region.axes)
 
 
 def inline_producers(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
