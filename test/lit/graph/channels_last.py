@@ -50,3 +50,24 @@ def main(A: T.Buffer((4,), "float32")):
         with T.block("A"):
             vi = T.axis.spatial(4, i)
             A[vi] = 0.0
+
+
+# -----
+
+# Where no convolution reads a neighbour, all are products with the image as it is.
+# CHECK-LABEL: def main(
+# CHECK-NOT:     R.permute_dims
+# CHECK:         R.reshape(x, shape=[2, 3, 64])
+# CHECK:         R.matmul(
+# CHECK-NEXT:    R.reshape({{.*}}, shape=[2, 4, 8, 8])
+# CHECK-NEXT:    R.nn.relu(
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((2, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 1, 1), "float32")):
+    with R.dataflow():
+        a = R.nn.conv2d(x, w)
+        gv = R.nn.relu(a)
+        R.output(gv)
+    return gv

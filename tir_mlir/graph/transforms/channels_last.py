@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from mlir import ir
@@ -27,11 +28,15 @@ def channels_last(graph: Graph) -> Graph:
 
     Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
     each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
-    read as vectors. A graph without convolutions of images is returned as it is.
+    read as vectors. A graph without convolutions of images is returned as it is. Where no convolution reads a neighbour
+    and there is no pool, all are products with the image as it is: w (o, c) times x (n, c, h * w).
     """
     with entered():
-        if not any(True for _ in Rewriter(graph).calls(_CONVOLUTION)):
+        found = [call for call, _ in Rewriter(graph).calls(_CONVOLUTION)]
+        if not found:
             return graph
+        if all(map(_is_of_pixels, found)) and not any(True for _ in Rewriter(graph).calls(_POOL)):
+            return clean(rewritten(graph, [Rule(_CONVOLUTION, _product)]))
     return clean(rewritten(simplify(rewritten(graph, IMAGES)), [*SINK, *SIMPLIFY]))
 
 
@@ -51,6 +56,31 @@ def _convolution(call: Call, _: Matches) -> ir.Value:
         kernel = call.permute(kernel, [2, 3, 0, 1])
         attrs["kernel_layout"] = "HWOI"
     return _from_last(call, call.again([image, kernel], attrs, permuted(call.struct_info, _TO_LAST)))
+
+
+def _is_of_pixels(call: Call) -> bool:
+    """Whether each pixel of the result, of known size, is that pixel of the image times one matrix."""
+    attrs, kernel, made = call.attrs, call.shape_of(call.args[1]), call.struct_info
+    plain = (
+        call.op.short == "nn.conv2d"
+        and attrs["kernel_layout"] == "OIHW"
+        and attrs["groups"] == 1
+        and made.dtype == "float32"
+    )
+    dense = _all(attrs["strides"], 1) and _all(attrs["padding"], 0) and attrs.get("out_dtype") in (None, made.dtype)
+    return plain and dense and kernel[2:] == (1, 1) and all(isinstance(size, int) for size in (*made.shape, *kernel))
+
+
+def _all(sizes: Any, size: int) -> bool:
+    return all(n == size for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes]))
+
+
+def _product(call: Call, _: Matches) -> ir.Value:
+    """conv2d(x, w) -> reshape(matmul(reshape(w), reshape(x)))"""
+    n, o, *sizes = call.shape
+    c, pixels = call.shape_of(call.args[1])[1], prod(map(int, sizes))
+    kernel, image = call.reshape(call.args[1], [o, c]), call.reshape(call.args[0], [n, c, pixels])
+    return call.reshape(call.emit("matmul", [kernel, image]), [n, o, *sizes])
 
 
 def _from_last(call: Call, image: ir.Value) -> ir.Value:
@@ -125,5 +155,6 @@ IMAGES = [
     Rule(_CONVOLUTION, _convolution),
     Rule(is_kind(OperatorKind.POOL)(_X).has_attr({"layout": "NCHW"}), _in_last),
 ]
+_POOL = is_kind(OperatorKind.POOL)(_X)
 _MOVED = is_kind(OperatorKind.ELEMENTWISE, OperatorKind.REDUCTION) | is_op("concat")
 SINK = [Rule(_MOVED(varg_default_wildcard=True), _sink), Rule(CONVERTED, _sink)]

@@ -5,7 +5,7 @@ import pytest
 from programs.rowwise import chain, reduced
 from programs.short import each, program
 
-from tir_mlir import Schedule, build, schedules, te
+from tir_mlir import Schedule, build, schedules, te, topi
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.target import AVX2
 
@@ -96,3 +96,10 @@ def test_the_code_of_the_error_function_keeps_its_constants_in_registers():
     text = build(sch, target="avx512", cache=False).assembly
     loops = text.count("vfnmadd")  # one a vector
     assert loops and text.count("vmovaps") <= 5 * loops and text.count("vfmadd") <= 18 * loops
+
+
+def test_loops_that_another_iter_is_added_to_are_not_fused():
+    x = te.placeholder((1, 2, 20, 20), "float32", name="X")
+    sch = Schedule(te.create_prim_func([x, topi.nn.windows(x, (3, 3), 1, 1)]))
+    schedules.elementwise(sch, "T_windows", threads=1)
+    assert sch.get(sch.get_loops("T_windows")[-1]).extent == 20
