@@ -86,15 +86,15 @@ def test_slices_by_numbers_from_data():
             torch.testing.assert_close(ours, theirs)
 
 
-def _rows(bound: int = 8):
+def _rows(bound: int = 8, least: int = 0):
     b = GraphBuilder()
     x, count = b.input("x", (bound, 3)), b.input("count", (), "int64")
-    return b, b.op("first_rows", x, count, rows={"size": "rows"})
+    return b, b.op("first_rows", x, count, rows={"size": "rows"}, least=least)
 
 
-@pytest.mark.parametrize(("count", "rows"), [(5, 5), (-2, 0), (9, 8)])
-def test_a_count_is_limited(count, rows):
-    b, first = _rows()
+@pytest.mark.parametrize(("count", "least", "rows"), [(5, 0, 5), (-2, 0, 0), (9, 0, 8), (2, 3, 3)])
+def test_a_count_is_limited(count, least, rows):
+    b, first = _rows(least=least)
     b.output(b.op("sum", first, axis=[0]))
     x = np.ones((8, 3), "float32")
     assert tir_mlir.build(b.finish())(x, np.array(count)).tolist() == [rows] * 3

@@ -62,6 +62,13 @@ def test_bias_and_mask(shape, dtype):
     close(got, reference(q, k, v, attn_mask=torch.tensor(bias)))
 
 
+def test_keys_of_the_first_blocks():
+    q, k, v = inputs(1, 2, 9, 2, 2, 8)
+    k[:, 6:] = v[:, 6:] = np.nan
+    got = run(nn.attention, q, k, v, random(2, 9, dtype="bool") | True, np.zeros((2, 3), "int8"), scheduled=False)
+    close(got, reference(q, k[:, :6], v[:, :6]))
+
+
 def test_scale():
     q, k, v = inputs(1, 4, 4, 2, 2, 4)
     close(run(nn.attention, q, k, v, scale=0.1, scheduled=False), reference(q, k, v, scale=0.1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Emitter:
         self.builder = builder
         self.inputs: list[Any] = []  # those of the graph that are no weights
         self._tables: dict[tuple[bytes, tuple[int, ...], str], Any] = {}
+        self._made: dict[Hashable, Any] = {}
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
         """One operator of the table; attributes that are None are left at their defaults."""
@@ -52,6 +53,12 @@ class Emitter:
         if key not in self._tables:
             self._tables[key] = self.builder.weight(f"table_{len(self._tables)}", array)
         return self._tables[key]
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` returns, which is called the first time that there is this key."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def cast(self, x: Any, dtype: str) -> Any:
         """x in a type: itself if it has it, a constant for a number."""

@@ -9,6 +9,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.emitter import Emitter, static
+from tir_mlir.graph.fronts.filled_caches import blocks_seen
 from tir_mlir.graph.fronts.transposed_convolutions import interleaved
 from tir_mlir.topi.nn.pooling import max_pool_with_indices
 
@@ -245,6 +246,8 @@ def attention(
     if mask is not None and mask.dtype != "bool":
         mask = e.cast(mask, query.dtype)
     operands = [query, key, value] if mask is None else [query, key, value, mask]
+    blocks = None if causal else blocks_seen(e, query.shape[2], key.shape[2], mask)
+    operands += [] if blocks is None else [blocks]
     y = e.op("nn.attention", *operands, scale=scale, causal_mask="TopLeft" if causal else None, layout="BHSD")
     return e.reshape(y, (*shape[:-1], y.shape[-1]))
 

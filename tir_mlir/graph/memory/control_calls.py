@@ -57,10 +57,11 @@ class Loop:
 
 @dataclass(frozen=True)
 class Count:
-    """A number in memory becomes the size of a name, limited to 0 and a bound."""
+    """A number in memory becomes the size of a name, limited to the least and a bound."""
 
     size: str
     number: Place
+    least: int
     bound: Size
 
 

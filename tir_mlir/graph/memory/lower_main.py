@@ -167,14 +167,14 @@ class _Writer:
             if all(name in self.known for size in storage.type.shape for name in size_code.symbols(size)):
                 self.view(storage)
 
-    def known_size(self, name: str, number: ir.Value, bound: ir.Value) -> None:
-        """Take an integer, limited to 0 and a bound, as the size of a name from here on.
+    def known_size(self, name: str, number: ir.Value, least: int, bound: ir.Value) -> None:
+        """Take an integer, limited to the least and a bound, as the size of a name from here on.
 
         Comparisons of programs begin at 1, as they do with sizes of inputs: a sum of no terms is none in a loop nest.
         """
-        least = self._number(0 if self.in_arena else 1)
+        start = self._number(least if self.in_arena else max(1, least))
         index = arith.index_cast(ir.IndexType.get(), number)
-        self.known[name] = arith.minsi(arith.maxsi(index, least), bound)
+        self.known[name] = arith.minsi(arith.maxsi(index, start), bound)
         self._views()
 
     def _limits(self, names: Sequence[str]) -> list[ir.AffineExpr]:

@@ -169,7 +169,7 @@ def wanted_in_place(func: TensorFunc) -> list[tuple[str, int, int]]:
 @dataclass(frozen=True)
 class _Step:
     """What plans need of a node. callee: the function of TensorIR, or the packed one, that it calls; kind: see
-    `encoding`, "" of a view. regions: what a branch or a loop runs; loop: the facts of a loop."""
+    `encoding`, "" of a view. regions: what a branch or a loop runs; loop: the facts of a loop; least: of a count."""
 
     callee: str
     kind: str
@@ -178,6 +178,7 @@ class _Step:
     results: list[ir.Value]
     regions: tuple[_Nodes, ...] = ()
     loop: LoopFacts | None = None
+    least: int = 0
 
 
 class _Nodes:
@@ -228,7 +229,8 @@ class _Nodes:
             raise GraphError(f"{node!r} makes the size {rows}; fix: a name that no other node makes")
         self.roots[result] = self.roots.get(whole, whole)
         self.bounds[rows] = self.type_of(whole).shape[0]
-        return _Step(rows, encoding.COUNTED, node.names[0], node.inputs, [result])
+        least = int(node.attributes.get("least", 0))
+        return _Step(rows, encoding.COUNTED, node.names[0], node.inputs, [result], least=least)
 
     @property
     def passed(self) -> list[ir.Value]:
@@ -502,7 +504,7 @@ class _Planner:
     def _call(self, number: int, step: _Step) -> Call:
         if step.kind == encoding.COUNTED:
             count = self.place(step.inputs[1])
-            control = Count(step.callee, count, self.nodes.bounds[step.callee])
+            control = Count(step.callee, count, step.least, self.nodes.bounds[step.callee])
             return Call(step.callee, step.name, (count,), (), control=control)
         inputs, outputs = tuple(map(self.place, step.inputs)), tuple(map(self.place, step.results))
         if step.regions:

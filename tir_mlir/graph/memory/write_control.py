@@ -27,8 +27,8 @@ class Memory(Protocol):
         """The value of a size."""
         ...
 
-    def known_size(self, name: str, number: ir.Value, bound: ir.Value) -> None:
-        """Take an integer, limited to 0 and a bound, as the size of a name from here on."""
+    def known_size(self, name: str, number: ir.Value, least: int, bound: ir.Value) -> None:
+        """Take an integer, limited to the least and a bound, as the size of a name from here on."""
         ...
 
     def steps(self, steps: Steps) -> None:
@@ -50,7 +50,8 @@ def write_control(control: Control, memory: Memory) -> None:
                 scf.yield_([])
         return
     if isinstance(control, Count):
-        memory.known_size(control.size, memref.load(memory.view(control.number), []), memory.size(control.bound))
+        number = memref.load(memory.view(control.number), [])
+        memory.known_size(control.size, number, control.least, memory.size(control.bound))
         return
     for source, target in control.before:
         memref.copy(memory.view(source), memory.view(target))

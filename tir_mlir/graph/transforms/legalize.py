@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 from mlir import ir
@@ -36,9 +36,7 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
     module = legalized.module.mlir
     with entered(), symbols_kept(module):
         graphs = [f for f in tensor_funcs(module) if f.is_graph]
-        nodes = [node for func in graphs for node in func.nodes]
-        counts = [node.types[0] for node in nodes if kind_of(node.operator) is OperatorKind.COUNTED]
-        counted = {str(type_.shape[0]): (0, -1) for type_ in counts}  # sizes that data decide on may be 0
+        counted = _counted(graphs)
         uses = []
         for func in graphs:
             owner = outermost(func, module)
@@ -47,7 +45,7 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
             uses += [(owner, node, use) for node in func.nodes if (use := _use(func, node, ranges)) is not None]
         callees = _callees(module, [use for _, _, use in uses], cache)
         for owner, node, use in uses:
-            _exclude_zero(owner, use, callees[use.key])
+            _exclude_zero(owner, use, callees[use.key], counted)
             _call(module, node, use, callees[use.key])
         for func in graphs:
             erase_dead_nodes(func)
@@ -71,6 +69,16 @@ def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) ->
     return Use(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in known])
 
 
+def _counted(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
+    """The least and the greatest value (-1: no number) of each size that data decide on."""
+    found = {}
+    for func, node in ((func, node) for func in graphs for node in func.nodes):
+        if kind_of(node.operator) is OperatorKind.COUNTED:
+            whole, rows = func.type_of(node.inputs[0]).shape[0], node.types[0].shape[0]
+            found[str(rows)] = node.attributes.get("least", 0), whole if isinstance(whole, int) else -1
+    return found
+
+
 def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashable, str | list[int]]:
     """By what a use is: the name of a new function, or, if the operator returns inputs, their numbers."""
     callees: dict[Hashable, str | list[int]] = {}
@@ -85,14 +93,14 @@ def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashab
     return callees
 
 
-def _exclude_zero(func: TensorFunc, use: Use, callee: str | list[int]) -> None:
-    """Let a graph be made for no size of 0, of those that an operator has whose function needs it."""
+def _exclude_zero(func: TensorFunc, use: Use, callee: str | list[int], counted: Collection[str]) -> None:
+    """Let a graph be made for no size of 0, of those that an operator has whose function needs it, but those that data
+    decide on."""
     function = None if isinstance(callee, list) else symbol_table(func.module.operation)[callee].operation
     if function is None or attrs.ASSUME not in function.attributes:
         return
     ranges = attrs.get(func.op, encoding.RANGES, {})
-    counted = {name for name, least, _ in use.ranges if least <= 0}
-    for name in set(_sizes([*use.inputs, *use.results])) - counted:
+    for name in set(_sizes([*use.inputs, *use.results])) - set(counted):
         least, greatest = ranges.get(name, (0, -1))
         ranges = {**ranges, name: [max(1, least), greatest]}
     attrs.put(func.op, encoding.RANGES, ranges)

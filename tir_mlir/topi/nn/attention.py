@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any
 
 from tir_mlir import te
@@ -32,6 +33,7 @@ def attention(
     key: Any,
     value: Any,
     bias: Any = None,
+    blocks: Any = None,
     scale: float | None = None,
     causal_mask: str | None = None,
     layout: str = "BSHD",
@@ -45,14 +47,26 @@ def attention(
     own position, counted from the first ("TopLeft") or from the last ("BottomRight") key. layout: "BHSD" for operands
     and result with heads before the sequence. What is not seen has the least number as its score: a query that sees
     nothing gets the mean of all values. float16 and bfloat16 are computed in float32 and rounded once.
+    blocks: of shape (n, m), whose elements do not count: only the first n * m of the sk keys are read, as of a cache
+    that is not full; n is 1 or more.
     """
-    return _Attention(query, key, value, bias, scale, causal_mask, layout).result()
+    return _Attention(query, key, value, bias, blocks, scale, causal_mask, layout).result()
 
 
 class _Attention:
     """The state of one attention. `rows`: queries of one key head, those of its h / g heads one after the other."""
 
-    def __init__(self, query: Any, key: Any, value: Any, bias: Any, scale: float | None, mask: str | None, layout: str):
+    def __init__(
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any,
+        blocks: Any,
+        scale: float | None,
+        mask: str | None,
+        layout: str,
+    ):
         one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
         one_of(OP, "layout", layout, ["BSHD", "BHSD"])
         self.q, self.k, self.v = (
@@ -68,6 +82,7 @@ class _Attention:
         self.rows = simple(sq * self.share) if self.share != 1 else sq
         self.scale = constant(1 / math.sqrt(d) if scale is None else scale, self.wide)
         self.bias = None if bias is None else self._checked_bias(bias)
+        self.read = sk if blocks is None else simple(prod(ranked(OP, "blocks", tensor(OP, "blocks", blocks), 2).shape))
 
     def turned(self, index: Any) -> tuple[Any, ...]:
         """An index or a shape in BSHD, or one in BSHD in that of the operands."""
@@ -97,7 +112,7 @@ class _Attention:
 
     def result(self) -> te.Tensor:
         """The blocks: scores, scaled and masked scores, their maxima, exponentials and sums, the result."""
-        (b, g, r, s), e = (self.batch, self.groups, self.rows, self.keys), self.width
+        (b, g, r, s), e = (self.batch, self.groups, self.rows, self.read), self.width
         q, d, n, m, t = self._queries(), *(te.reduce_axis((0, x)) for x in (self.depth, s, s, s))
         key = lambda b, g, j, d: self._element(self.k, b, j, g, d)  # noqa: E731
         scores = te.compute(
