@@ -12,7 +12,6 @@ from tir_mlir import te
 from tir_mlir.dialect.graph import free_name, node_of
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.emitter import Emitter
-from tir_mlir.graph.operators import OperatorKind, kind_of
 
 BLOCK = 64
 """The most keys that are read or left out together: whole vectors, and a microsecond of a head."""
@@ -38,9 +37,9 @@ def blocks_seen(e: Emitter, queries: Any, keys: Any, mask: Any) -> Any | None:
 
 
 def _source(value: Any) -> Any:
-    """What a value is a view of: a mask gets its axes once for each layer."""
+    """What a value was before it was reshaped: a mask gets its axes once for each layer."""
     node = node_of(value)
-    return value if node is None or kind_of(node.operator) is not OperatorKind.VIEW else _source(node.inputs[0])
+    return value if node is None or node.operator != "reshape" else _source(node.inputs[0])
 
 
 def _counted(e: Emitter, mask: Any, size: int) -> Any:
