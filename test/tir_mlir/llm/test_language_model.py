@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 import subprocess
 
 import numpy as np
@@ -103,11 +104,27 @@ def write_in_few_bits(model, folder, method):
 @pytest.mark.nightly
 @pytest.mark.parametrize("method", ["gptq", "awq", "torchao"])
 def test_a_checkpoint_in_few_bits_from_files_to_tokens(saved, tmp_path, method):
-    model = copy.deepcopy(saved[0])
-    model.save_pretrained(tmp_path)
-    write_in_few_bits(model, tmp_path, method)
+    """As floats the scores are PyTorch's; in 4 bits, as which the scores are rounded too, those of the floats:
+    rounding finds the numbers of the file again."""
+    model, files, floats = copy.deepcopy(saved[0]), tmp_path / "files", tmp_path / "floats"
+    model.save_pretrained(files)
+    write_in_few_bits(model, files, method)
+    model.save_pretrained(floats)
     with torch.no_grad():
-        theirs = model(torch.tensor([PROMPT])).logits[0, -1]
-    for weights, error in (("float32", 1e-4), ("int4", 0.05)):
-        loaded = llm.load(tmp_path, weights, context=128, chunk=16, threads=1)
-        assert (torch.tensor(loaded.logits(PROMPT)) - theirs).norm() < error * theirs.norm()
+        theirs = model(torch.tensor([PROMPT])).logits[0, -1].numpy()
+    options = {"context": 128, "chunk": 16, "threads": 1}
+    np.testing.assert_allclose(llm.load(files, "float32", **options).logits(PROMPT), theirs, atol=1e-3)
+    small = [llm.load(folder, "int4", **options).logits(PROMPT) for folder in (files, floats)]
+    np.testing.assert_allclose(*small, atol=1e-3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("kind", "words"), [
+    ("vit", "transformers has no language model of it"), ("bert", "BertModel has no layers; fix: a model of layers"),
+    ("none_such", "transformers has no language model of it"),
+])  # fmt: skip
+def test_another_architecture_is_refused(saved, tmp_path, kind, words):
+    shutil.copytree(saved[1], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind, "is_decoder": True}))
+    with pytest.raises(ArgumentError, match=words):
+        llm.load(tmp_path, context=128, chunk=16)
