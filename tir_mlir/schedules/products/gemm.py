@@ -23,7 +23,7 @@ from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
 from tir_mlir.schedules.products.gemm_cuda import cuda_gemm
 from tir_mlir.schedules.products.gemm_dots import dot_for, dot_gemm
-from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels
+from tir_mlir.schedules.products.gemm_panels import MANY_REGISTERS, PanelGemm, Panels, panels, sharing_rows
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.packing import exceeds_l2, pack_left, pack_right, packs_left, packs_right
 from tir_mlir.schedules.products.row_versions import (
@@ -32,7 +32,7 @@ from tir_mlir.schedules.products.row_versions import (
     reads_in_place,
     sums_in_place,
     thin_gemm,
-    version_rows,
+    version_axis,
 )
 from tir_mlir.schedules.products.tile_sizes import Tiles, tiles
 from tir_mlir.schedules.steps import (
@@ -48,6 +48,8 @@ from tir_mlir.target import CUDA, Target, chosen, resolved
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
+COLUMNS_PER_THREAD = 2
+"""The maximum number of panels of columns per thread at which it is rows that threads share."""
 FEW_ROWS_WORK = 1 << 20
 """The minimum number of elements of the right operand per thread, if it is used for few rows: threads share the caches
 and the memory that limit such a product, and starting them costs as much as reading many elements."""
@@ -71,7 +73,8 @@ def gemm(
                                                                  C tile += registers
 
     Parallel over the products of a batch if there are enough, else over row blocks.
-    A symbolic number of rows gets versions (`version_loop`) for few and for many rows; few rows are not packed.
+    A symbolic number of rows gets versions (`version_loop`) for few and for many rows; few rows are not packed. So does
+    one of columns, if several threads share them.
     An operand that a block computes from fewer bytes, such as packed integers and scales by group, is computed in
     registers or while it is packed.
     block: the product, each iter bound to its own loop; extents may be symbolic. target: default this machine;
@@ -199,9 +202,26 @@ def _gemm_by_rows(
     elif rows is not None:
         thin_gemm(sch, block, what, target, threads, epilogue)
     else:
-        few, many = version_rows(sch, block, what, [SUMMED])
-        _tiled_gemm(sch, *many, target, threads, None, free)
+        limits = [THIN, SUMMED] if target.registers >= MANY_REGISTERS else [SUMMED]
+        few, *some, many = version_axis(sch, block, what, what.m, limits)
+        _gemm_by_columns(sch, *many, target, threads, free)
+        for part, product in some:
+            shared = _threads(product, target, threads)
+            plan = replace(panels(product, target, shared), by_columns=True)
+            PanelGemm(sch, part, product, plan, target, shared, None).run()
         thin_gemm(sch, *few, target, _threads(few[1], target, threads))
+
+
+def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
+    """Schedule a product of many rows; if several threads share columns whose number is known when it runs, a version
+    for few columns as well, whose rows they share."""
+    wide = panels(what, target, threads)
+    if what.extent(what.n) is not None or target.registers < MANY_REGISTERS or not wide.by_columns:
+        _tiled_gemm(sch, block, what, target, threads, None, free)
+        return
+    narrow, many = version_axis(sch, block, what, what.n, [COLUMNS_PER_THREAD * threads * wide.nr])
+    _tiled_gemm(sch, *many, target, threads, None, free)
+    PanelGemm(sch, *narrow, sharing_rows(wide), target, threads, None).run()
 
 
 def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -23,6 +23,8 @@ BLOCK = 8
 """Tiles of rows in a block of one thread: the rows of the left operand that stay in L2 while all panels pass."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
+NARROW_SHARE = 2
+"""The same, if there are few columns: the panels of all of them stay in the cache."""
 EVEN = 0.95
 """The minimum share of the threads' time that tiles of columns must fill to be preferred to tiles of rows."""
 
@@ -33,7 +35,8 @@ class Panels:
 
     packed: whether panels of the right operand are packed. by_columns: whether threads share the columns, not the rows.
     block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread. prefetch: whether a
-    tile of the result is prefetched while the one before is computed.
+    tile of the result is prefetched while the one before is computed. share: tiles of rows in a share of a thread, if
+    the number of rows is symbolic.
     """
 
     mr: int
@@ -44,6 +47,13 @@ class Panels:
     by_columns: bool
     block: int = 0
     prefetch: bool = False
+    share: int = SHARE
+
+
+def sharing_rows(plan: Panels) -> Panels:
+    """The panels if there are too few of them for all threads: these share the rows. A right operand of so few columns
+    is read where it is."""
+    return replace(plan, packed=False, by_columns=False, block=0, share=NARROW_SHARE)
 
 
 def panels(what: Contraction, target: Target, threads: int) -> Panels:
@@ -52,8 +62,9 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     m, n, k = (what.extent(a) or LARGE for a in (what.m, what.n, what.k))
     size = max(1, what.bits // 8)
     mr, vectors = register_tile(
-        ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True, panel=what.right.panel
-    )
+        ceil(m / threads), n, target.lanes(what.bits), target, fewest_loads=True, panel=what.right.panel,
+        masked=what.extent(what.n) is None,
+    )  # fmt: skip
     mr, nr = min(mr, m), vectors * target.lanes(what.bits)
     reused = m > mr or not what.right.panel
     kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS) if reused else k
@@ -148,7 +159,7 @@ class PanelGemm:
             return [i_0], i_1, i_2
         is_static = self.what.extent(self.what.m) is not None
         i_0, i_1, i_2 = self.sch.split(
-            i, [self.threads, None, self.plan.mr] if is_static else [None, SHARE, self.plan.mr]
+            i, [self.threads, None, self.plan.mr] if is_static else [None, self.plan.share, self.plan.mr]
         )
         return [i_0], i_1, i_2
 

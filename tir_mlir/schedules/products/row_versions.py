@@ -1,4 +1,4 @@
-"""Products whose number of rows is known when they run: a version for few rows, which reads the operands in place."""
+"""Products whose sizes are known when they run: versions for few rows, which read the operands in place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, even_tile, loops_by_iter
 from tir_mlir.schedules.products.contraction import Contraction
-from tir_mlir.schedules.steps import place_epilogue
+from tir_mlir.schedules.steps import CHUNKS_PER_THREAD, place_epilogue
 from tir_mlir.target import Target
 
 THIN = 3
@@ -35,14 +35,16 @@ def sums_in_place(what: Contraction) -> bool:
     return plain and static_sum and few and what.left.axes[-1] == what.right.axes[-1] == what.k
 
 
-def version_rows(sch: Schedule, block: Any, what: Contraction, limits: list[int]) -> list[tuple[Any, Contraction]]:
-    """Make versions of a product for at most so many rows, and one for more. Returns the block and the product of
-    each, whose number of rows is the largest one."""
+def version_axis(
+    sch: Schedule, block: Any, what: Contraction, axis: str, limits: list[int]
+) -> list[tuple[Any, Contraction]]:
+    """Make versions of a product for at most so many rows or columns (axis: which), and one for more. Returns the block
+    and the product of each, whose number of them is the largest one."""
     loops = loops_by_iter(sch, block)
-    put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
-    versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[what.m], limits)]
-    rows = [replace(what, extents={**what.extents, what.m: limit}) for limit in limits]
-    return list(zip(versions, [*rows, what], strict=True))
+    put_in_order(sch, loops, (*what.batch, axis, *(a for a in (what.m, what.n, what.k) if a != axis)))
+    versions = [sch.get_child_blocks(x)[0] for x in sch.version_loop(loops[axis], limits)]
+    sizes = [replace(what, extents={**what.extents, axis: limit}) for limit in limits]
+    return list(zip(versions, [*sizes, what], strict=True))
 
 
 def put_in_order(sch: Schedule, loops: dict[str, Any], axes: Sequence[str]) -> None:
@@ -66,7 +68,10 @@ def thin_gemm(
     put_in_order(sch, loops, (*what.batch, what.m, what.n, what.k))
     rows = min(what.extent(what.m) or THIN, THIN)
     width = target.lanes(what.bits) * (2 if target.registers > 3 * STREAMS else 1)
-    piece = even_tile(what.extent(what.n) or LARGE, max(width, target.l1 * 8 // (2 * rows * what.bits)), width, threads)
+    most = target.l1 * 8 // (2 * rows * what.bits)
+    if threads > 1 and what.extent(what.n) is None:
+        most //= CHUNKS_PER_THREAD  # pieces for all threads, if there are not many columns
+    piece = even_tile(what.extent(what.n) or LARGE, max(width, most), width, threads)
     j_0, j_1, j_2 = sch.split(j, [None, ceil(piece / width), width])
     k_0, k_1 = sch.split(k, [None, STREAMS])
     sch.reorder(j_0, k_0, j_1, i, k_1, j_2)

@@ -57,12 +57,14 @@ def register_tile(
     fewest_loads: bool = False,
     exact: bool = False,
     panel: int = 0,
+    masked: bool = False,
 ) -> tuple[int, int]:
     """Rows and vectors of the register tile. Among tiles of about equal cost, the one with the fewest vectors, whose
     panels in L1 are longest; with `fewest_loads`, the one with the fewest loads for a multiply-add, where those of the
-    right operand count twice, as they come from L2. `exact`: only tiles whose rows divide m, and whose width is a power
-    of two: masked vectors have such widths. `panel`: only tiles of this width, if any has it."""
-    fitting = [c for c in _candidates(target) if not exact or ((m or LARGE) % c[0] == 0 and c[1] in (1, 2, 4))]
+    right operand count twice, as they come from L2. `masked`: only tiles whose width is a power of two: masked vectors
+    have such widths. `exact`: the same, and rows that divide m. `panel`: only tiles of this width, if any has it."""
+    fitting = [c for c in _candidates(target) if c[1] in (1, 2, 4) or not (masked or exact)]
+    fitting = [c for c in fitting if not exact or (m or LARGE) % c[0] == 0]
     fitting = [c for c in fitting if c[1] * lanes == panel] or fitting
     costs = {c: _cost(*c, m or LARGE, n or LARGE, lanes) for c in fitting}
     good = [c for c, cost in costs.items() if cost <= ALIKE * min(costs.values())]

@@ -45,9 +45,19 @@ def test_float64():
     check(64, 45, "float64", sizes=(64, 45), target=SMALL, threads=1)
 
 
+@pytest.mark.parametrize(("target", "threads"), [(SMALL, 1), (WIDE, 2)], ids=["small", "wide"])
 @pytest.mark.nightly
-def test_all_sizes_symbolic():
-    check("n", "k", target=SMALL, threads=1)
+def test_all_sizes_symbolic(target, threads):
+    check("n", "k", target=target, threads=threads)
+
+
+@pytest.mark.nightly
+def test_few_columns_leave_the_rows_to_the_threads():
+    sch = check("n", "k", sizes=(300, 45), target=WIDE, threads=2)
+    narrow, many = sch.mod.script().split("C_j0_version")[1].split("T.where(n >=")
+    assert "B_global" not in narrow
+    assert "B_global" in many
+    assert "T.parallel" in narrow
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])
