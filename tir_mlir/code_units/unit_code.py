@@ -12,17 +12,19 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.code_units.direct_unit import compiled_directly
 from tir_mlir.code_units.divide import Unit
 from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.dialect.calls import function_name
-from tir_mlir.dialect.diagnostics import BuildError, LoweringError
-from tir_mlir.dialect.ir import attrs, entered
-from tir_mlir.runtime.drivers import jit, program_key
+from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
+from tir_mlir.dialect.ir import attrs, entered, funcs
+from tir_mlir.passes.lower.direct.affine import NotDirect
+from tir_mlir.passes.lower.direct.code import direct_code
+from tir_mlir.passes.lower.direct.nests import Registers
+from tir_mlir.runtime.drivers import jit, openmp, program_key
 from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task
-from tir_mlir.target import Target
+from tir_mlir.target import Target, host
 
 KIND = "code"
 
@@ -79,9 +81,25 @@ def _target(fields: dict[str, Any] | None) -> Target | None:
 
 def _compiled(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
     if f"{attrs.DIRECT} = " in text:
-        return compiled_directly(text, symbol, wanted)
+        return _compiled_directly(text, symbol, wanted)
     program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
     needed = jit.needed_libraries(program.module, libs, program.kernels)
     code = None if wanted is None else code_target(wanted)
     passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
     return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), code, passes)
+
+
+def _compiled_directly(text: str, symbol: str, wanted: Target | None) -> jit.Compiled:
+    """Compile a module of one function without passes of MLIR. wanted: the CPU that it is for, None for this one."""
+    module = ir.Module.parse(text)
+    (func,) = (func for func in funcs(module) if func.name == symbol)
+    cpu = wanted or host()
+    registers = Registers.of(cpu.vector_bits, cpu.registers)
+    try:
+        code = direct_code(func, symbol, attrs.get(func.op, attrs.DIRECT), registers)
+    except NotDirect as error:  # it was asked before the function got its attribute
+        raise InternalError(f"{symbol} cannot be written directly: {error}") from error
+    target = None if wanted is None else code_target(wanted)
+    data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, target)
+    libs = [openmp.openmp()] if code.threads else []
+    return jit.Compiled(data, [len(data)], libs, False, [], code.scratch)
