@@ -136,8 +136,8 @@ def build(
         target = named(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
-        given = {"optimize": optimize, "then": then}
-        more = {name: value for name, value in given.items() if value is not None}
+        chosen_options = {"optimize": optimize, "then": then}
+        more = {name: value for name, value in chosen_options.items() if value is not None}
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize if then is None else then)
     return _build_program(mod, target, driver, libs, cache, checked, dump)

@@ -50,10 +50,10 @@ def fold_affine(expr: ir.AffineExpr, leaf: Callable[[Any], T], apply: Callable[[
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return leaf(expr)
-    left, right = fold_affine(expr.lhs, leaf, apply), fold_affine(expr.rhs, leaf, apply)
+    lhs, rhs = fold_affine(expr.lhs, leaf, apply), fold_affine(expr.rhs, leaf, apply)
     if isinstance(expr, ir.AffineCeilDivExpr):
-        return apply("//", apply("+", left, fold_affine(expr.rhs - 1, leaf, apply)), right)
-    return apply(_SYMBOLS[type(expr)], left, right)
+        return apply("//", apply("+", lhs, fold_affine(expr.rhs - 1, leaf, apply)), rhs)
+    return apply(_SYMBOLS[type(expr)], lhs, rhs)
 
 
 _SYMBOLS = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineFloorDivExpr: "//", ir.AffineModExpr: "%"}

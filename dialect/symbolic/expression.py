@@ -30,38 +30,38 @@ class IntExpr:
     def _operation(self, symbol: str, left: Any, right: Any) -> Any:
         return operation(symbol, left, right)
 
-    def __add__(self, other: Any) -> Any:
-        return self._operation("+", self, other)
+    def __add__(self, rhs: Any) -> Any:
+        return self._operation("+", self, rhs)
 
-    def __radd__(self, other: Any) -> Any:
-        return self._operation("+", other, self)
+    def __radd__(self, rhs: Any) -> Any:
+        return self._operation("+", rhs, self)
 
-    def __sub__(self, other: Any) -> Any:
-        return self._operation("-", self, other)
+    def __sub__(self, rhs: Any) -> Any:
+        return self._operation("-", self, rhs)
 
-    def __rsub__(self, other: Any) -> Any:
-        return self._operation("-", other, self)
+    def __rsub__(self, rhs: Any) -> Any:
+        return self._operation("-", rhs, self)
 
-    def __mul__(self, other: Any) -> Any:
-        return self._operation("*", self, other)
+    def __mul__(self, rhs: Any) -> Any:
+        return self._operation("*", self, rhs)
 
-    def __rmul__(self, other: Any) -> Any:
-        return self._operation("*", other, self)
+    def __rmul__(self, rhs: Any) -> Any:
+        return self._operation("*", rhs, self)
 
-    def __floordiv__(self, other: Any) -> Any:
-        return self._operation("//", self, other)
+    def __floordiv__(self, rhs: Any) -> Any:
+        return self._operation("//", self, rhs)
 
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._operation("//", other, self)
+    def __rfloordiv__(self, rhs: Any) -> Any:
+        return self._operation("//", rhs, self)
 
-    def __mod__(self, other: Any) -> Any:
-        return self._operation("%", self, other)
+    def __mod__(self, rhs: Any) -> Any:
+        return self._operation("%", self, rhs)
 
-    def __rmod__(self, other: Any) -> Any:
-        return self._operation("%", other, self)
+    def __rmod__(self, rhs: Any) -> Any:
+        return self._operation("%", rhs, self)
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return self // other, self % other
+    def __divmod__(self, rhs: Any) -> tuple[Any, Any]:
+        return self // rhs, self % rhs
 
     def __neg__(self) -> Any:
         return self._operation("*", self, -1)
@@ -72,15 +72,15 @@ class IntExpr:
     def _refuse(self, what: str) -> Any:
         raise NotAffine(f"{what} of {self} is not affine: an index map supports +, -, *, // and % by constants only")
 
-    def __truediv__(self, other: Any) -> Any:
-        raise NotAffine(f"({self}) / ({other}): indices are integers; write // for floor division")
+    def __truediv__(self, rhs: Any) -> Any:
+        raise NotAffine(f"({self}) / ({rhs}): indices are integers; write // for floor division")
 
     __rtruediv__ = __truediv__
 
     def __bool__(self) -> bool:
         return self._refuse("the truth value")
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, rhs: Any) -> Any:
         return self._refuse("a comparison")
 
     __le__ = __gt__ = __ge__ = __lt__
@@ -88,7 +88,7 @@ class IntExpr:
     def __index__(self) -> int:
         return self._refuse("the integer value")
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, rhs: Any) -> Any:
         return self._refuse("a power")
 
     def tir_call(self, word: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -111,8 +111,8 @@ class Constant(IntExpr):
     def __init__(self, value: int | float):
         self.value = value
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self.value == other.value
+    def __eq__(self, rhs: object) -> bool:
+        return isinstance(rhs, Constant) and self.value == rhs.value
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -129,8 +129,8 @@ class Variable(IntExpr):
     def __init__(self, name: str):
         self.name = name
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.name == other.name  # type: ignore[attr-defined]
+    def __eq__(self, rhs: object) -> bool:
+        return type(rhs) is type(self) and self.name == rhs.name  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -161,12 +161,12 @@ class Operation(IntExpr):
         self.count: int = 1 + getattr(left, "count", 0) + getattr(right, "count", 0)
         self._hash: int | None = None
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            type(other) is type(self)
-            and self.symbol == other.symbol  # type: ignore[attr-defined]
-            and self.left == other.left  # type: ignore[attr-defined]
-            and self.right == other.right  # type: ignore[attr-defined]
+    def __eq__(self, rhs: object) -> bool:
+        return self is rhs or (
+            type(rhs) is type(self)
+            and self.symbol == rhs.symbol  # type: ignore[attr-defined]
+            and self.left == rhs.left  # type: ignore[attr-defined]
+            and self.right == rhs.right  # type: ignore[attr-defined]
         )
 
     def __hash__(self) -> int:
@@ -268,28 +268,28 @@ class Sampled(IntExpr):
     def __index__(self) -> int:
         raise TypeError("a sampled integer has a value only in its schedule: sch.get(handle)")
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, rhs: Any) -> Any:
         return NotImplemented
 
     __rtruediv__ = __pow__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __truediv__
 
-    def __eq__(self, other: object) -> Any:
-        return self is other or _compared(operator.eq, self, other)
+    def __eq__(self, rhs: object) -> Any:
+        return self is rhs or _compared(operator.eq, self, rhs)
 
-    def __ne__(self, other: object) -> Any:
-        return self is not other and _compared(operator.ne, self, other)
+    def __ne__(self, rhs: object) -> Any:
+        return self is not rhs and _compared(operator.ne, self, rhs)
 
-    def __lt__(self, other: Any) -> Any:
-        return _compared(operator.lt, self, other)
+    def __lt__(self, rhs: Any) -> Any:
+        return _compared(operator.lt, self, rhs)
 
-    def __le__(self, other: Any) -> Any:
-        return _compared(operator.le, self, other)
+    def __le__(self, rhs: Any) -> Any:
+        return _compared(operator.le, self, rhs)
 
-    def __gt__(self, other: Any) -> Any:
-        return _compared(operator.gt, self, other)
+    def __gt__(self, rhs: Any) -> Any:
+        return _compared(operator.gt, self, rhs)
 
-    def __ge__(self, other: Any) -> Any:
-        return _compared(operator.ge, self, other)
+    def __ge__(self, rhs: Any) -> Any:
+        return _compared(operator.ge, self, rhs)
 
     def __hash__(self) -> int:
         raise TypeError("a sampled integer is not hashable; use its value, sch.get(handle)")

@@ -32,15 +32,15 @@ class Source:
 def sources(shapes: Sequence[Sequence[Size]]) -> dict[str, Source]:
     """Where the named sizes of tensors of these shapes are read: an axis that is the size, else one that determines
     it: of (8 * n, 4) axis 0."""
-    found: dict[str, Source] = {}
+    first_sources: dict[str, Source] = {}
     named = [(t, a, size) for t, shape in enumerate(shapes) for a, size in enumerate(shape) if isinstance(size, str)]
     for tensor, axis, size in named:
         if size.isidentifier():
-            found.setdefault(size, Source(tensor, axis))
+            first_sources.setdefault(size, Source(tensor, axis))
     for tensor, axis, size in named:
         if (solved := _linear(size)) is not None:
-            found.setdefault(solved[0], Source(tensor, axis, *solved[1:]))
-    return found
+            first_sources.setdefault(solved[0], Source(tensor, axis, *solved[1:]))
+    return first_sources
 
 
 def _linear(size: str) -> tuple[str, int, int] | None:

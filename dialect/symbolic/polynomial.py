@@ -28,25 +28,25 @@ class Polynomial:
         """The normal form of an expression."""
         return polynomial(as_expr(expr))
 
-    def __add__(self, other: Polynomial, sign: int = 1) -> Polynomial:
+    def __add__(self, rhs: Polynomial, sign: int = 1) -> Polynomial:
         terms = dict(self.terms)
-        for factors, number in other.terms.items():
+        for factors, number in rhs.terms.items():
             terms[factors] = terms.get(factors, 0) + sign * number
         return Polynomial(terms)
 
-    def __sub__(self, other: Polynomial) -> Polynomial:
-        return self.__add__(other, -1)
+    def __sub__(self, rhs: Polynomial) -> Polynomial:
+        return self.__add__(rhs, -1)
 
-    def __mul__(self, other: Polynomial) -> Polynomial:
+    def __mul__(self, rhs: Polynomial) -> Polynomial:
         terms: dict[Monomial, int] = {}
         for a, x in self.terms.items():
-            for b, y in other.terms.items():
+            for b, y in rhs.terms.items():
                 factors = tuple(sorted(a + b, key=_order)) if a and b else a or b
                 terms[factors] = terms.get(factors, 0) + x * y
         return Polynomial(terms)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Polynomial) and self.terms == other.terms
+    def __eq__(self, rhs: object) -> bool:
+        return isinstance(rhs, Polynomial) and self.terms == rhs.terms
 
     def __hash__(self) -> int:
         return hash(frozenset(self.terms.items()))

@@ -413,8 +413,8 @@ def _iters(op: ir.Operation) -> str:
     for name, dtype in declared.items():
         if name not in names:
             return f"{attrs.DTYPES} of {block}: it has no iter {name} (its iters: {', '.join(names) or 'none'})"
-        if found := _unfit(str(dtype), ir.IndexType.get(), f"iter {name} of {block}", attrs.DTYPES):
-            return found
+        if misfit := _unfit(str(dtype), ir.IndexType.get(), f"iter {name} of {block}", attrs.DTYPES):
+            return misfit
     return ""
 
 

@@ -47,9 +47,9 @@ def divide(module: ir.Module) -> list[Unit]:
         if (unit := units.get(_callee(call))) is not None:
             call.attributes["callee"] = ir.FlatSymbolRefAttr.get(unit.symbol)
     _declare(module, {unit.symbol: functions[name] for name, unit in units.items()})
-    kept = {_callee(call) for call in calls}
+    kept_names = {_callee(call) for call in calls}
     for name, op in functions.items():
-        if _is_private(op) and name not in kept:
+        if _is_private(op) and name not in kept_names:
             op.erase()
     firsts: dict[str, Unit] = {}
     for unit in units.values():

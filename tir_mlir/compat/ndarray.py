@@ -66,8 +66,8 @@ def device(name: str = "cpu", index: int = 0) -> Device:
     """A device by its name: "cpu" or "llvm", "cuda", "cuda:1", "opencl". Raises ArgumentError for others."""
     kind, _, number = str(name).partition(":")
     if kind not in _KINDS:
-        known = ", ".join(f"tvm.{k}()" for k in _NUMBERS)
-        raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU and GPUs here; use {known}")
+        devices = ", ".join(f"tvm.{k}()" for k in _NUMBERS)
+        raise ArgumentError(f"tvm.device({short_repr(name)}): programs run on the CPU and GPUs here; use {devices}")
     return Device(int(number or index), _KINDS[kind])
 
 

@@ -145,8 +145,8 @@ class Model:
             if len(shape) == len(type_.shape):
                 sizes[size] = source.value(int(shape[source.axis]))
                 if (expected := value(type_.shape[source.axis], sizes)) != shape[source.axis]:
-                    wanted = f"it is {type_.shape[source.axis]}, of which {expected} is the next lower one"
-                    raise ArgumentError(f"{self!r}: axis {source.axis} of {name} is {shape[source.axis]}; {wanted}")
+                    next_lower = f"it is {type_.shape[source.axis]}, of which {expected} is the next lower one"
+                    raise ArgumentError(f"{self!r}: axis {source.axis} of {name} is {shape[source.axis]}; {next_lower}")
         missing = [s for s in self._symbols if s not in sizes]
         if missing:
             raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")
@@ -286,12 +286,12 @@ def _of_donated(
     run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any, sources: Sequence[Any]
 ) -> Callable[..., Any]:
     """The same for outputs of which some are inputs that were written to."""
-    made = [number for number, source in enumerate(sources) if source is None]
+    new_results = [number for number, source in enumerate(sources) if source is None]
 
     def call(args: Sequence[Any]) -> Any:
         pairs = zip(makers, sources, strict=True)
         outs = tuple([make() if source is None else args[source] for make, source in pairs])
-        run(*args, *(outs[number] for number in made), weights, arena)
+        run(*args, *(outs[number] for number in new_results), weights, arena)
         return outs if len(outs) != 1 else outs[0]
 
     return call

@@ -113,10 +113,10 @@ def loop(
     if at_most is None and not before:
         raise GraphError("a loop has a number of steps, or a condition; fix: steps=... or condition=...")
     region = RegionBuilder("body", builder)
-    given = [region.input("step", (), "int64")]
-    given += [region.input(v.name, v.shape, v.dtype) for v in carried]
-    given += [region.input(f"{v.name}_row", v.shape[1:], v.dtype) for v in scanned]
-    region.output(*listed_values(body(region, *given)))
+    region_inputs = [region.input("step", (), "int64")]
+    region_inputs += [region.input(v.name, v.shape, v.dtype) for v in carried]
+    region_inputs += [region.input(f"{v.name}_row", v.shape[1:], v.dtype) for v in scanned]
+    region.output(*listed_values(body(region, *region_inputs)))
     facts = LoopFacts(
         len(carried), len(scanned), at_most, isinstance(steps, Value), condition is not None, backward=backward
     )
@@ -149,7 +149,7 @@ def _check_body(facts: LoopFacts, outputs: Sequence[Value], carried: Sequence[Va
     for number, value in enumerate(carried):
         result = outputs[facts.tests + number] if facts.tests + number < len(outputs) else None
         if result is None or result.type != value.type:
-            found = "nothing" if result is None else str(result.type)
+            actual = "nothing" if result is None else str(result.type)
             raise GraphError(
-                f"a loop carries {value.name}, {value.type}, and its body returns {found} for it; fix: the same type"
+                f"a loop carries {value.name}, {value.type}, and its body returns {actual} for it; fix: the same type"
             )

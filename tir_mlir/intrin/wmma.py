@@ -160,9 +160,9 @@ def _fill(dtype: str) -> str:
 
 
 def _sync(dtype: str, trans: bool) -> str:
-    left, right = "A[vi, vk]", "B[vj, vk]" if trans else "B[vk, vj]"
+    lhs, rhs = "A[vi, vk]", "B[vj, vk]" if trans else "B[vk, vj]"
     if dtype != "float16":
-        left, right = (f'T.Cast("{dtype}", {operand})' for operand in (left, right))
+        lhs, rhs = (f'T.Cast("{dtype}", {operand})' for operand in (lhs, rhs))
     numbers = [f"{name}.data, {_FRAGMENT.format(name).split(', ', 4)[4]}" for name in "CABC"]
     return _text(
         "",
@@ -170,7 +170,7 @@ def _sync(dtype: str, trans: bool) -> str:
         dtype,
         "ijk",
         kinds="SSR",
-        statement=f"C[vi, vj] = C[vi, vj] + {left} * {right}",
+        statement=f"C[vi, vj] = C[vi, vj] + {lhs} * {rhs}",
         reads="C[0:16, 0:16], A[0:16, 0:16], B[0:16, 0:16]",
         writes="C[0:16, 0:16]",
         call=f"T.tvm_mma_sync({', '.join(numbers)})",

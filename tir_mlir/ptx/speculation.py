@@ -68,13 +68,13 @@ def speculative_loads(kernel: Kernel, kind: Kind) -> dict[int, Choice]:
     if not any(_is_choice(ins) for ins in kernel.instructions):
         return {}
     uses = _Uses(kernel, kind)
-    found = {}
+    loads = {}
     for position, ins in enumerate(kernel.instructions):
         if ins.parts[0] == "ld" and any(position < c < uses.ends[position] for c in uses.choices):
             choice = _followed(uses, position)
             if choice is not None:
-                found[position] = choice
-    return found
+                loads[position] = choice
+    return loads
 
 
 def _followed(uses: _Uses, load: int) -> Choice | None:

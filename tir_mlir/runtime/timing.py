@@ -96,8 +96,8 @@ class Timing(dict[str, float]):
         lines += [f"    {1e3 * took:17.2f} ms  {name}" for name, took in slow]
         worked = [done for done in self.functions if not done.cached]
         if self._functions:
-            known = len(self._functions) - len(worked)
-            lines.append(f"  {len(self._functions)} steps of functions, {known} from the cache")
+            cached = len(self._functions) - len(worked)
+            lines.append(f"  {len(self._functions)} steps of functions, {cached} from the cache")
         lines += [f"    {1e3 * done.seconds:17.2f} ms CPU  {done.label} ({done.kind})" for done in worked[:5]]
         return "\n".join(lines)
 

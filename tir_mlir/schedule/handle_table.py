@@ -260,15 +260,15 @@ class HandleTable:
         """A snapshot of a loop or block, not to be modified. Errors: as `view`; ValueError for a special location."""
         self.check_known(handle)
         module = self.module
-        kept = versions.infos_with(module, handle.id)
-        info = kept.get(handle.id)
+        kept_infos = versions.infos_with(module, handle.id)
+        info = kept_infos.get(handle.id)
         if info is None:
             with entered(), until_edit(self.version.known()):
                 view = self.view(handle, module)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
                     raise ValueError(f"this handle is not a loop: sample_compute_location chose {what}")
-                info = kept[handle.id] = info_of(view)
+                info = kept_infos[handle.id] = info_of(view)
         return info
 
     def is_alive(self, handle: Handle) -> bool:

@@ -112,14 +112,12 @@ class OpHandle(Handle):
     a number is an error, as it would always be false.
     """
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, str):
-            return self._ask(lambda owner: owner.name(self)) == other
-        if isinstance(other, (int, float)):
-            raise TypeError(
-                f"a {self.word} is compared with {short_repr(other)}; compare a property of sch.get(handle)"
-            )
-        return isinstance(other, Handle) and type(self) is type(other) and self.key == other.key
+    def __eq__(self, rhs: object) -> bool:
+        if isinstance(rhs, str):
+            return self._ask(lambda owner: owner.name(self)) == rhs
+        if isinstance(rhs, (int, float)):
+            raise TypeError(f"a {self.word} is compared with {short_repr(rhs)}; compare a property of sch.get(handle)")
+        return isinstance(rhs, Handle) and type(self) is type(rhs) and self.key == rhs.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -158,12 +156,12 @@ class ExprHandle(Sampled, Handle):
         """The value, as known to its schedule or a copy. Errors: HandleError."""
         return self._ask(lambda owner: owner.integer(self))
 
-    def __eq__(self, other: object) -> Any:
-        same = isinstance(other, ExprHandle) and self.key == other.key
-        return same or Sampled.__eq__(self, other)
+    def __eq__(self, rhs: object) -> Any:
+        same = isinstance(rhs, ExprHandle) and self.key == rhs.key
+        return same or Sampled.__eq__(self, rhs)
 
-    def __ne__(self, other: object) -> Any:
-        equal = self == other
+    def __ne__(self, rhs: object) -> Any:
+        equal = self == rhs
         return equal if equal is NotImplemented else not equal
 
     __hash__ = Sampled.__hash__

@@ -26,11 +26,11 @@ class LoopKind(str):
     def __int__(self) -> int:
         return _KINDS.get(str(self), _THREAD)
 
-    def __eq__(self, other: object) -> bool:
-        return int(self) == other if isinstance(other, int) else str.__eq__(self, other)
+    def __eq__(self, rhs: object) -> bool:
+        return int(self) == rhs if isinstance(rhs, int) else str.__eq__(self, rhs)
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, rhs: object) -> bool:
+        return not self == rhs
 
     __hash__ = str.__hash__
 

@@ -22,12 +22,12 @@ class Affine:
     parts: tuple[tuple[Part, int], ...] = ()
     """(part, factor)."""
 
-    def __add__(self, other: Affine) -> Affine:
+    def __add__(self, rhs: Affine) -> Affine:
         factors = dict(self.iters)
-        for number, factor in other.iters:
+        for number, factor in rhs.iters:
             factors[number] = factors.get(number, 0) + factor
         iters = tuple(sorted((n, f) for n, f in factors.items() if f))
-        return Affine(self.constant + other.constant, iters, self.parts + other.parts)
+        return Affine(self.constant + rhs.constant, iters, self.parts + rhs.parts)
 
     def __mul__(self, factor: int) -> Affine:
         if not factor:
@@ -95,11 +95,11 @@ def read(expr: ir.AffineExpr, operands: Sequence[Affine]) -> Affine:
     if isinstance(expr, ir.AffineAddExpr):
         return read(expr.lhs, operands) + read(expr.rhs, operands)
     if isinstance(expr, ir.AffineMulExpr):
-        left, right = read(expr.lhs, operands), read(expr.rhs, operands)
-        if not right.iters and not right.parts:
-            return left * right.constant
-        if not left.iters and not left.parts:
-            return right * left.constant
+        lhs, rhs = read(expr.lhs, operands), read(expr.rhs, operands)
+        if not rhs.iters and not rhs.parts:
+            return lhs * rhs.constant
+        if not lhs.iters and not lhs.parts:
+            return rhs * lhs.constant
     kind = {ir.AffineFloorDivExpr: "div", ir.AffineModExpr: "mod"}.get(type(expr))  # type: ignore[arg-type]
     if kind is not None and isinstance(expr.rhs, ir.AffineConstantExpr) and expr.rhs.value > 0:  # type: ignore[union-attr]
         return Part(kind, read(expr.lhs, operands), expr.rhs.value).simplified()  # type: ignore[union-attr]

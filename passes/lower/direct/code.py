@@ -95,11 +95,13 @@ class _FunctionWriter:
         )
         with inner.loop(first, end, 1) as step:
             nest.write(inner, piece, step)
-        given = [memory.name for memory in self._buffers]
-        params = ", ".join(["ptr %thread", "ptr %bound", *(f"ptr noalias nocapture {name}" for name in given)])
+        buffer_names = [memory.name for memory in self._buffers]
+        params = ", ".join(["ptr %thread", "ptr %bound", *(f"ptr noalias nocapture {name}" for name in buffer_names)])
         self._parts.append(_function(f"internal void {name}({params})", inner))
-        passed = "".join(f", ptr {buffer}" for buffer in given)
-        text.do(f"call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @ident, i32 {len(given)}, ptr {name}{passed})")
+        passed = "".join(f", ptr {buffer}" for buffer in buffer_names)
+        text.do(
+            f"call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @ident, i32 {len(buffer_names)}, ptr {name}{passed})"
+        )
 
 
 def _function(head: str, text: Text) -> str:

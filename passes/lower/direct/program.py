@@ -122,19 +122,19 @@ def _check_order(program: Program) -> None:
 
 def loads_of(value: Expression) -> list[Memory]:
     """The buffers that an expression reads, once for each read."""
-    found, waiting, seen = [], [value], set()
+    loads, waiting, seen = [], [value], set()
     while waiting:
         part = waiting.pop()
         if id(part) in seen:
             continue
         seen.add(id(part))
         if isinstance(part, Load):
-            found.append(part.memory)
+            loads.append(part.memory)
         elif isinstance(part, Operation):
             waiting += part.operands
         elif isinstance(part, Choice):
             waiting += (part.then, part.otherwise)
-    return found
+    return loads
 
 
 class _Reader:

@@ -15,7 +15,7 @@ from tir_mlir.passes.lower.direct.program import Choice, Expression, Load, Memor
 def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
     """Of those of these parameters that one reduction reads, at one place, the dimension whose index is the last axis
     of its result. Errors: NotDirect."""
-    program, found = read_program(func), {}
+    program, dimensions = read_program(func), {}
     for number in numbers:
         memory = program.params[number]
         readers = [(nest, load) for nest in program.nests for load in _loads(nest.value, memory)]
@@ -23,8 +23,8 @@ def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
             lane = Affine(0, ((outer[-1], 1),))
             along = [n for n, index in enumerate(readers[0][1].indices) if index.uses(outer[-1])]
             if len(along) == 1 and readers[0][1].indices[along[0]] == lane:
-                found[number] = along[0]
-    return found
+                dimensions[number] = along[0]
+    return dimensions
 
 
 def _loads(value: Expression, memory: Memory) -> list[Load]:

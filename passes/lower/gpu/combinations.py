@@ -122,5 +122,5 @@ def carried_combination(loop: Loop) -> Combination | None:
     op = defining_op(results[0])
     if len(results) == 1 and op is not None and op.name in ASSOCIATIVE and old[0] in list(op.operands):
         return Operator(op, (op.operands[0 if op.operands[1] == old[0] else 1],))
-    found = selection(results, lambda value: old.index(value) if value in old else None)
-    return None if found is None or not found.laws.parts_in_order else Selecting(found)
+    chosen = selection(results, lambda value: old.index(value) if value in old else None)
+    return None if chosen is None or not chosen.laws.parts_in_order else Selecting(chosen)

@@ -170,10 +170,12 @@ def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operat
         if not all(a.same(b) for a, b in pairs):
             return None
         inits[touch.buffer] = touch.op
-    found = [inits[b] for b in buffers if b in inits]
-    if isinstance(update.combination, Selecting) and (len(found) < len(buffers) or not all(map(_is_constant, found))):
+    present = [inits[b] for b in buffers if b in inits]
+    if isinstance(update.combination, Selecting) and (
+        len(present) < len(buffers) or not all(map(_is_constant, present))
+    ):
         return None
-    return found if all(_is_first(init, found, update.loads, reduced) for init in found) else None
+    return present if all(_is_first(init, present, update.loads, reduced) for init in present) else None
 
 
 def _is_constant(init: ir.Operation) -> bool:

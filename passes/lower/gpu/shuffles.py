@@ -100,12 +100,12 @@ def _nested(op: ir.Operation) -> list[Loop]:
 
 
 def _combination(loop: Loop) -> Combination:
-    found = carried_combination(loop)
-    if found is None:
+    combination = carried_combination(loop)
+    if combination is None:
         raise LoweringError(
             f"{location_text(loop.op)}: loop {loop.name} over threads carries a value that is no reduction"
         )
-    return found
+    return combination
 
 
 def _own_values(

@@ -26,6 +26,6 @@ def run(module: ir.Module) -> None:
         x = op.operands[0]
         with ir.InsertionPoint(op), op.location:
             ends = [FloatBuilder(x.type).constant(value) for value in (math.inf, -math.inf)]
-            made = arith.ori(*[arith.cmpf(arith.CmpFPredicate.OEQ, x, end) for end in ends])
-        op.results[0].replace_all_uses_with(made)
+            is_infinite = arith.ori(*[arith.cmpf(arith.CmpFPredicate.OEQ, x, end) for end in ends])
+        op.results[0].replace_all_uses_with(is_infinite)
         op.erase()

@@ -37,8 +37,8 @@ def linear(map_: ir.AffineMap, strides: tuple[int, ...]) -> Sum | None:
     constant = sum(_collect(result, stride, factors) for result, stride in results)
     if not all(map(_is_pure, factors)):
         return None
-    found = [Term(f, e.position if isinstance(e, ir.AffineDimExpr) else None, e) for e, f in factors.items() if f]
-    return Sum(tuple(found), constant)
+    terms = [Term(f, e.position if isinstance(e, ir.AffineDimExpr) else None, e) for e, f in factors.items() if f]
+    return Sum(tuple(terms), constant)
 
 
 def _collect(expr: ir.AffineExpr, factor: int, factors: dict[ir.AffineExpr, int]) -> int:

@@ -207,8 +207,8 @@ def _lift_conditions(top: ir.Operation) -> None:
 def _condition(top: ir.Operation) -> ir.Operation | None:
     """The condition directly around the block of nested searches, if it may move out of them."""
     op = top
-    while (found := bound_value(op)) is not None:
-        body = _body(found[1])
+    while (bound := bound_value(op)) is not None:
+        body = _body(bound[1])
         if len(body) != 1:
             return None
         (op,) = body

@@ -167,8 +167,8 @@ def plain_depth(timed: Sequence[TimedAccess]) -> int | None:
           for y, x: ... = S[y, x]
     """
     depths = [_depth_of_writes(read, timed) for read in timed if not read.is_write]
-    known = [depth for depth in depths if depth is not None]
-    return min(known, default=None) if len(known) == len(depths) else None
+    plain_depths = [depth for depth in depths if depth is not None]
+    return min(plain_depths, default=None) if len(plain_depths) == len(depths) else None
 
 
 def _depth_of_writes(read: TimedAccess, timed: Sequence[TimedAccess]) -> int | None:

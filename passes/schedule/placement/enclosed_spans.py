@@ -39,16 +39,16 @@ def enclosed_spans(
 def _hull(reads: Sequence[Access], outer: Sequence[ir.Value]) -> list[Side] | None:
     """The box around all reads; None unless one read is of all of it in the first iteration."""
     boxes = [enclosing_box(r.op, r.mins, outer) for r in reads]
-    known = [b for b in boxes if b is not None]
-    if len(known) < len(boxes):
+    known_boxes = [b for b in boxes if b is not None]
+    if len(known_boxes) < len(boxes):
         return None
     hull: list[Side] = []
-    for column in zip(*known, strict=True):
+    for column in zip(*known_boxes, strict=True):
         if not all(side.rest.same(column[0].rest) for side in column):
             return None
         hull.append(Side(column[0].rest, min(s.low for s in column), max(s.high for s in column)))
     ends = [(side.low, side.high) for side in hull]
-    whole = [r for r, box in zip(reads, known, strict=True) if [(side.low, side.high) for side in box] == ends]
+    whole = [r for r, box in zip(reads, known_boxes, strict=True) if [(side.low, side.high) for side in box] == ends]
     return hull if any(all_run_at_first(r.op, r.mins, outer) for r in whole) else None
 
 

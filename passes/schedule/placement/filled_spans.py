@@ -38,8 +38,8 @@ def filled_spans(block: Block, loop: Loop, inputs: Sequence[ir.Value], iters: Se
         return None
     ranges = intervals.within(loop.op)
     spans = [_span(it, sides[values.index(it.var)], ranges) for it in iters]
-    known = [s for s in spans if s is not None]
-    return known if len(known) == len(spans) and run_everything(loop, known) else None
+    known_spans = [s for s in spans if s is not None]
+    return known_spans if len(known_spans) == len(spans) and run_everything(loop, known_spans) else None
 
 
 def _filled_sides(writes: Sequence[Access], loop: Loop) -> list[Side] | None:

@@ -41,8 +41,10 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
     for name, source, result in accepted:
         pairs.setdefault(name, []).append([source, result])
     for name, of_name in pairs.items():  # besides those of another body that calls it
-        known = attrs.get(functions[name].op, IN_PLACE, [])
-        attrs.put(functions[name].op, IN_PLACE, [*known, *(pair for pair in of_name if pair not in known)])
+        marked_pairs = attrs.get(functions[name].op, IN_PLACE, [])
+        attrs.put(
+            functions[name].op, IN_PLACE, [*marked_pairs, *(pair for pair in of_name if pair not in marked_pairs)]
+        )
 
 
 def _needed(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:

@@ -21,9 +21,9 @@ def cutting(
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)
-        known = {**sizes, **{name: int(outs[number]) for name, number in counts.items()}}
+        all_sizes = {**sizes, **{name: int(outs[number]) for name, number in counts.items()}}
         results = tuple(
-            _cut(out, type_.shape, known) if is_cut else out
+            _cut(out, type_.shape, all_sizes) if is_cut else out
             for out, type_, is_cut in zip(outs, plan.outputs, cut, strict=False)
         )
         return results if len(results) != 1 else results[0]

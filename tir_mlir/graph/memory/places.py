@@ -153,8 +153,8 @@ def arena_sizes(func: TensorFunc, scratch: Mapping[str, int]) -> Callable[[Colle
     nodes, donated = _Nodes(func), donations(func)
 
     def size(in_place: Collection[tuple[str, int, int]]) -> int:
-        made = _Planner(nodes, in_place, True, scratch, donated).run(arena_only=True)
-        return made.arena.guess + sum(source.space == ARENA for source, _ in made.copies)
+        plan = _Planner(nodes, in_place, True, scratch, donated).run(arena_only=True)
+        return plan.arena.guess + sum(source.space == ARENA for source, _ in plan.copies)
 
     return size
 
@@ -457,28 +457,28 @@ class _Planner:
     def claims(self, at: int) -> list[Claim]:
         """What has to lie in the arena, from a time on, each with what takes its slot."""
         roots = [r for r in self.first if r not in self.fixed and r not in self.shares]
-        made: list[Claim] = [
+        claims: list[Claim] = [
             (self._request(self.nodes.bytes_of(r), self.first[r] + at, self.last[r] + at), partial(self._take, r))
             for r in roots
         ]
         for number, step in enumerate(self.steps):
             start, end = self.spans[number][0] + at, self.spans[number][1] + at
             if size := self._needs(step):
-                made.append((Request(size, start, end), partial(self._take_own, number, size)))
+                claims.append((Request(size, start, end), partial(self._take_own, number, size)))
             if step.regions:
-                made += self._claims_of_regions(number, step, start, end)
-        return made
+                claims += self._claims_of_regions(number, step, start, end)
+        return claims
 
     def _claims_of_regions(self, number: int, step: _Step, start: int, end: int) -> list[Claim]:
-        made: list[Claim] = []
+        claims: list[Claim] = []
         for key, type_ in _own_types(step).items():
             request = self._request(byte_size(room(type_, self.nodes.bounds)), start, end)
-            made.append((request, partial(self._take_kept, number, key, type_)))
+            claims.append((request, partial(self._take_kept, number, key, type_)))
         at = start + 1
         for region in self.regions[number]:
-            made += region.claims(at)
+            claims += region.claims(at)
             at += region.time
-        return made
+        return claims
 
     def _request(self, size: Size, first: int, last: int) -> Request:
         return Request(size, first, last) if self.shared else Request(size, 0, ADDRESSES)
@@ -540,12 +540,12 @@ class _Planner:
 
     def _steps_of(self, region: _Planner, inputs: Sequence[Place], outputs: Sequence[Place | None]) -> Steps:
         """What a region does with inputs and outputs in the memory of this graph. None: an output that stays there."""
-        given = {(INPUT, n): place for n, place in enumerate(inputs)}
-        given |= {(OUTPUT, n): place for n, place in enumerate(outputs) if place is not None}
+        buffer_places = {(INPUT, n): place for n, place in enumerate(inputs)}
+        buffer_places |= {(OUTPUT, n): place for n, place in enumerate(outputs) if place is not None}
         names = {offset: name for name, (offset, type_) in region.made.weights.items() if byte_size(type_)}
         offsets = {offset: self.made.weights[name][0] for offset, name in names.items()}
-        copies = [(s, t) for s, t in region.made.copies if (t.space, t.index) in given]
-        to = bound(given, lambda offset: offsets.get(offset, 0), (WEIGHT, ARENA))
+        copies = [(s, t) for s, t in region.made.copies if (t.space, t.index) in buffer_places]
+        to = bound(buffer_places, lambda offset: offsets.get(offset, 0), (WEIGHT, ARENA))
         return moved(Steps(tuple(region.calls()), tuple(copies)), to)
 
 

@@ -192,8 +192,8 @@ class Call:
 
     def reshape(self, value: ir.Value, shape: Sequence[int | str]) -> ir.Value:
         """The result of a reshape to a shape without sizes that are inferred."""
-        made = TensorType(tuple(shape), self.type_of(value).dtype)
-        return self.emit("reshape", [value], {"shape": list(shape)}, made)
+        shaped = TensorType(tuple(shape), self.type_of(value).dtype)
+        return self.emit("reshape", [value], {"shape": list(shape)}, shaped)
 
     def permute(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
         """The result of a permutation of axes."""

@@ -24,13 +24,13 @@ from tir_mlir.graph.graph import Graph
 
 def bodies(func: TensorFunc) -> list[TensorFunc]:
     """A graph, then the regions that it runs, each before those that it runs itself."""
-    module, found = func.module, [func]
+    module, all_bodies = func.module, [func]
     controls = {f.name: f for f in tensor_funcs(module) if f.is_control}
-    for body in found if controls else ():
+    for body in all_bodies if controls else ():
         calls = [node.op for node in body.nodes if node.op.name == "func.call"]
         names = dict.fromkeys(ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in calls)
-        found += [region for name in names if name in controls for region in controls[name].regions]
-    return found
+        all_bodies += [region for name in names if name in controls for region in controls[name].regions]
+    return all_bodies
 
 
 def outermost(func: TensorFunc, module: ir.Module) -> TensorFunc:
@@ -77,8 +77,8 @@ def _with_weights(func: TensorFunc) -> list[TensorFunc]:
 
 def weights_of(func: TensorFunc) -> dict[str, tuple[int, TensorType]]:
     """The weights that a graph reads, each with the number of its input and its type."""
-    found = [(func.weight(n), n) for n in range(len(func.inputs))]
-    return {name: (n, func.input_type(n)) for name, n in found if name is not None}
+    weights = [(func.weight(n), n) for n in range(len(func.inputs))]
+    return {name: (n, func.input_type(n)) for name, n in weights if name is not None}
 
 
 def _pass(graph: Graph, callee: TensorFunc) -> None:
@@ -94,10 +94,10 @@ def _pass(graph: Graph, callee: TensorFunc) -> None:
     loop = LoopFacts.of(callee) if callee.kind == encoding.LOOP else None
     types = create.known_type(callee)
     inputs = [*types.inputs, *(type_.mlir for type_ in weights.values())]
-    made = control(module, callee.name, [region.name for region in regions], inputs, types.results, loop)
+    control_op = control(module, callee.name, [region.name for region in regions], inputs, types.results, loop)
     for body in [f for f in tensor_funcs(module) if f.is_graph]:
         for node in [n for n in body.nodes if (c := n.callee) is not None and c.op == callee.op]:
-            _call(body, node, made, weights)
+            _call(body, node, control_op, weights)
     callee.op.erase()
 
 

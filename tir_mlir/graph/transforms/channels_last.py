@@ -43,8 +43,8 @@ def channels_last(graph: Graph) -> Graph:
 def _in_last(call: Call, _: Matches) -> ir.Value:
     """max_pool2d(x) -> permute(max_pool2d(permute(x), layout="NHWC"))"""
     image = call.permute(call.args[0], _TO_LAST)
-    made = permuted(call.struct_info, _TO_LAST)
-    return _from_last(call, call.again([image], {**call.attrs, "layout": "NHWC"}, made))
+    last_type = permuted(call.struct_info, _TO_LAST)
+    return _from_last(call, call.again([image], {**call.attrs, "layout": "NHWC"}, last_type))
 
 
 def _convolution(call: Call, _: Matches) -> ir.Value:
@@ -103,8 +103,8 @@ def _sink(call: Call, _: Matches) -> ir.Value | None:
         return None
     if not all(_is_free(call, v) for v in call.args):
         return None
-    made = permuted(call.struct_info, _TO_LAST) if len(call.shape) == 4 else call.struct_info
-    image = call.again([_in_last_layout(call, v) for v in call.args], attrs, made)
+    last_type = permuted(call.struct_info, _TO_LAST) if len(call.shape) == 4 else call.struct_info
+    image = call.again([_in_last_layout(call, v) for v in call.args], attrs, last_type)
     return _from_last(call, image) if len(call.shape) == 4 else image
 
 

@@ -65,8 +65,8 @@ def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) ->
         return None
     numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
     inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
-    known = [s for s in _sizes([*inputs, *node.types]) if s in ranges]
-    return Use(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in known])
+    ranged_sizes = [s for s in _sizes([*inputs, *node.types]) if s in ranges]
+    return Use(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in ranged_sizes])
 
 
 def _counted(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:

@@ -221,16 +221,16 @@ def constants_to_weights(graph: Graph) -> Graph:
 
 def _constants_of(graph: Graph, func: TensorFunc, names: dict[Any, str]) -> None:
     """Make weights of the constants of a body. names: of the weights so far, by type and value."""
-    found: dict[Any, list[Node]] = {}
+    constants: dict[Any, list[Node]] = {}
     for node in [n for n in func.nodes if n.kind == "constant" and not is_embedded(n)]:
         array = constant_array(node)
-        found.setdefault(key := (str(node.types[0]), array.tobytes()), []).append(node)
+        constants.setdefault(key := (str(node.types[0]), array.tobytes()), []).append(node)
         if key not in names:
             names[key] = free_name(node.names[0], graph.weights)
             graph.weights[names[key]] = array
-    inputs = [(nodes[0].names[0], nodes[0].types[0], names[key]) for key, nodes in found.items()]
+    inputs = [(nodes[0].names[0], nodes[0].types[0], names[key]) for key, nodes in constants.items()]
     parameters = create.add_inputs(func, inputs)
-    for parameter, nodes in zip(parameters, found.values(), strict=True):
+    for parameter, nodes in zip(parameters, constants.values(), strict=True):
         for node in nodes:
             replace_node(node, [parameter])
 

@@ -49,12 +49,12 @@ def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFun
     """
     foreign = frozenset(foreign_operators())
     own = [use for use in uses if use.name not in foreign]
-    known = {use.key: _made[use.key] for use in own if use.key in _made}
-    missing = {use.key: use for use in own if use.key not in known}
+    ready = {use.key: _made[use.key] for use in own if use.key in _made}
+    missing = {use.key: use for use in own if use.key not in ready}
     answers = workers.run([_task(use) for use in missing.values()], cache=cache)
     for key, answer in zip(missing, map(answer_of, answers), strict=True):
-        known[key] = _made[key] = answer if isinstance(answer, list) else parsed(answer)
-    return [_function(use) if use.name in foreign else known[use.key] for use in uses]
+        ready[key] = _made[key] = answer if isinstance(answer, list) else parsed(answer)
+    return [_function(use) if use.name in foreign else ready[use.key] for use in uses]
 
 
 def _task(use: Use) -> workers.Task:

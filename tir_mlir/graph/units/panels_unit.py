@@ -49,11 +49,11 @@ def pack_plainly(payload: bytes) -> bytes:
     with entered():
         func = function.func
         try:
-            found = dimensions_along(func, numbers)
+            dimensions = dimensions_along(func, numbers)
         except NotDirect:
             return _packed(payload, plain_panels)
         vector = chosen(None if target == "llvm" else target).lanes(32)
-        panels = {number: _panels_along(func, number, along, vector) for number, along in found.items()}
+        panels = {number: _panels_along(func, number, along, vector) for number, along in dimensions.items()}
         for number, layout in panels.items():
             read_in_panels(func, number, layout.along, layout.inner, layout.shape)
     if not panels:

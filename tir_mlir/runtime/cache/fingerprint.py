@@ -151,30 +151,34 @@ _PLACES = [os.path.join(sources.PACKAGE, ""), os.path.join(os.path.dirname(sourc
 def _files(path: str) -> list[tuple[str, os.stat_result]]:
     if not os.path.isdir(path):
         return [(path, os.stat(path))]
-    found, folders = [], [path]
+    files, folders = [], [path]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 if not entry.is_dir():
-                    found.append((entry.path, entry.stat()))
+                    files.append((entry.path, entry.stat()))
                 elif entry.name != "__pycache__":
                     folders.append(entry.path)
-    return found
+    return files
 
 
 def _wheels(libraries: Sequence[str]) -> list[str]:
     """For each wheel what its list of files says of their content; where that does not tell, sizes and times."""
-    told = []
+    stamps = []
     for wheel, folder in _WHEELS.items():
         try:
             found = importlib.metadata.distribution(wheel)
             lines = (found.read_text("RECORD") or "").splitlines()
         except importlib.metadata.PackageNotFoundError:
             lines = []
-        kept = sorted(line for line in lines if line.startswith(folder) and ",sha256=" in line and line.count(",") == 2)
-        told.append(store.digest(*kept))
-        told += [f"{path} {stamp(path)}" for path in libraries if f"/{folder}" in path and not _is_listed(path, kept)]
-    return told
+        listed = sorted(
+            line for line in lines if line.startswith(folder) and ",sha256=" in line and line.count(",") == 2
+        )
+        stamps.append(store.digest(*listed))
+        stamps += [
+            f"{path} {stamp(path)}" for path in libraries if f"/{folder}" in path and not _is_listed(path, listed)
+        ]
+    return stamps
 
 
 def _is_listed(path: str, lines: list[str]) -> bool:

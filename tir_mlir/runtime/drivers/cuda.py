@@ -414,8 +414,8 @@ class _ArgumentBlock:
 def runs_on(code: str, chip: str) -> bool:
     """Whether PTX for a chip runs on another: `sm_80` on each that is newer, `sm_90a` on `sm_90` only, `sm_100f` on
     those of its family, `sm_10*`."""
-    made = int("".join(filter(str.isdigit, code)))
+    version = int("".join(filter(str.isdigit, code)))
     there = int("".join(filter(str.isdigit, chip)))
     if code.endswith("a"):
-        return made == there
-    return made <= there and (not code.endswith("f") or made // 10 == there // 10)
+        return version == there
+    return version <= there and (not code.endswith("f") or version // 10 == there // 10)

@@ -122,12 +122,12 @@ class _Run:
     def _employ(self) -> None:
         """Start workers if the jobs that are left are worth it, judged by those that are done; take those there are."""
         computed = len(self._jobs) - len(self._unfinished)
-        left = len(self._waiting) + len(self._later)
-        if left < 2 or self._spent < self._next_look:
+        waiting_jobs = len(self._waiting) + len(self._later)
+        if waiting_jobs < 2 or self._spent < self._next_look:
             return
         self._next_look = self._spent + _LOOK
         if computed and self._threads == 0:
-            pool.pool.start(self._spent / computed * left, sorted({job.task.function for job in self._jobs}))
+            pool.pool.start(self._spent / computed * waiting_jobs, sorted({job.task.function for job in self._jobs}))
         for worker in pool.pool.take():
             try:
                 threading.Thread(target=self._feed, args=(worker,), daemon=True).start()

@@ -69,13 +69,13 @@ def group_sums(sch: Schedule, block: Any) -> GroupSums:
     if len(parts) != 1 or len(iters(info, "R")) != 1 or len(info.writes) != 1:
         raise _no_groups(info)
     part = block_info(sch, parts[0])
-    left, right = (next((r for r in part.reads if r.buffer.dtype == t), None) for t in ("int8", "uint8"))
+    signed, unsigned = (next((r for r in part.reads if r.buffer.dtype == t), None) for t in ("int8", "uint8"))
     extents = {i.name: i.dom.extent for i in part.iter_vars}
     (term,) = iters(part, "R")
     group = extents[term]
-    if left is None or right is None or group is None or group % 8 or len(right.axes[0]) != 1:
+    if signed is None or unsigned is None or group is None or group % 8 or len(unsigned.axes[0]) != 1:
         raise _no_groups(info)
-    unpacks = [p for p in sch.get_producers(parts[0]) if str(block_info(sch, p).writes[0]) == str(right)]
+    unpacks = [p for p in sch.get_producers(parts[0]) if str(block_info(sch, p).writes[0]) == str(unsigned)]
     if len(unpacks) != 1 or len(block_info(sch, unpacks[0]).reads) != 1:
         raise _no_groups(info)
     (weight,) = block_info(sch, unpacks[0]).reads
@@ -85,9 +85,9 @@ def group_sums(sch: Schedule, block: Any) -> GroupSums:
     by_group = tuple(r for r in info.reads if any(column in a for a in r.axes) and r.buffer.dtype != "int32")
     if len(rows) > 1 or None in rows or columns is None or not by_group or totals[iters(info, "R")[0]] is None:
         raise _no_groups(info)
-    halves = num_elements(right.buffer) // num_elements(weight.buffer)
+    halves = num_elements(unsigned.buffer) // num_elements(weight.buffer)
     count = prod(r for r in rows if r is not None)
-    return GroupSums(block, parts[0], unpacks[0], weight, by_group, group, left, halves, count, columns)
+    return GroupSums(block, parts[0], unpacks[0], weight, by_group, group, signed, halves, count, columns)
 
 
 def _is_part(total: BlockInfo, part: BlockInfo) -> bool:
@@ -110,10 +110,10 @@ def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[Reader]
     width = next((dot.lanes * v for v in (VECTORS, 1) if dot and what.columns % (dot.lanes * v) == 0), 0)
     if dot is None or not width or len(what.weight.buffer.shape) != 2:
         raise ScheduleError(f"{what.columns} columns in groups of {what.group}: no dot product takes them")
-    wanted = [(what.weight, what.unpacks, dot.group), *((r, what.block, 1) for r in what.by_group)]
+    panel_reads = [(what.weight, what.unpacks, dot.group), *((r, what.block, 1) for r in what.by_group)]
     return [
         Reader(str(r), block, WeightPanels(str(r), _shape(r), r.buffer.dtype, 0, (1,), width, group))
-        for r, block, group in wanted
+        for r, block, group in panel_reads
     ]
 
 

@@ -21,11 +21,11 @@ def run(module: ir.Module) -> None:
     number. The names come from `tir-lower-gpu-kernels`; symbols without one are left as they are.
     """
     for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
-        wanted = attrs.get(holder, SHARED_NAMES, {})
+        shared_names = attrs.get(holder, SHARED_NAMES, {})
         ops = list(walk.ops(holder))
         taken = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}
         renamed: dict[str, str] = {}
-        for old, name in wanted.items():
+        for old, name in shared_names.items():
             if old in taken:
                 renamed[old] = _free(name, taken)
                 taken.add(renamed[old])

@@ -117,8 +117,8 @@ class _Calls:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
             "convergent": ir.UnitAttr.get(),
         }
-        made = ir.Operation.create("llvm.call", results, operands, facts)
-        return made.results[0] if results else None
+        call_op = ir.Operation.create("llvm.call", results, operands, facts)
+        return call_op.results[0] if results else None
 
     def _declare(self, symbol: str, types: Sequence[str], results: Sequence[ir.Type]) -> None:
         self._declared.add(symbol)

@@ -112,10 +112,10 @@ def grouped_product_of_transformers(e: TorchEmitter, x: Any, weight: Any, offs: 
 def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any = None) -> Any:
     """The distance of each row of one tensor to each of another."""
     rank = max(len(x1.shape), len(x2.shape))
-    left, right = (e.reshape(x, [*[1] * (rank - len(x.shape)), *x.shape]) for x in (x1, x2))
-    left = e.reshape(left, [*left.shape[:-1], 1, left.shape[-1]])
-    right = e.reshape(right, [*right.shape[:-2], 1, *right.shape[-2:]])
-    return vector_norm(e, e.op("subtract", left, right), p, [rank], False)
+    lhs, rhs = (e.reshape(x, [*[1] * (rank - len(x.shape)), *x.shape]) for x in (x1, x2))
+    lhs = e.reshape(lhs, [*lhs.shape[:-1], 1, lhs.shape[-1]])
+    rhs = e.reshape(rhs, [*rhs.shape[:-2], 1, *rhs.shape[-2:]])
+    return vector_norm(e, e.op("subtract", lhs, rhs), p, [rank], False)
 
 
 @aten("_pdist_forward", "pdist")
@@ -123,8 +123,8 @@ def own_distances(e: TorchEmitter, x: Any, p: float = 2) -> Any:
     """The distances of each row to those after it."""
     rows = static(x.shape[0], "the number of points")
     first, second = np.triu_indices(rows, 1)
-    left, right = (e.op("take", x, e.constant(i, "int32"), axis=0) for i in (first, second))
-    return vector_norm(e, e.op("subtract", left, right), p, [1], False)
+    lhs, rhs = (e.op("take", x, e.constant(i, "int32"), axis=0) for i in (first, second))
+    return vector_norm(e, e.op("subtract", lhs, rhs), p, [1], False)
 
 
 @aten("conv1d", "conv2d", "conv3d")

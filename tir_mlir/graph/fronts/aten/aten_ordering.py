@@ -83,9 +83,9 @@ def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> l
     else:  # the first NaN is behind all numbers
         first = e.binary("subtract", size, missing, "int64")
         where = e.op("where", e.binary("greater", missing, 0, "int64"), first, e.constant(middle, "int64"))
-    found = [e.op("gather_elements", part, where, axis=axis) for part in (values, places)]
-    kept = [n for a, n in enumerate(x.shape) if a != axis]
-    return found if keepdim else [e.reshape(part, kept) for part in found]
+    medians = [e.op("gather_elements", part, where, axis=axis) for part in (values, places)]
+    other_sizes = [n for a, n in enumerate(x.shape) if a != axis]
+    return medians if keepdim else [e.reshape(part, other_sizes) for part in medians]
 
 
 @aten("mode")
@@ -100,9 +100,9 @@ def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False)
     begins = e.op("where", e.op("not_equal", values, before), row, e.constant(0, "int64"))
     length = e.binary("subtract", row, e.op("cummax", begins, axis=axis)[0], "int64")
     last = e.op("argmax", length, axis=axis, keepdims=True)
-    found = [e.op("gather_elements", part, last, axis=axis) for part in (values, places)]
-    kept = [n for a, n in enumerate(x.shape) if a != axis]
-    return found if keepdim else [e.reshape(part, kept) for part in found]
+    modes = [e.op("gather_elements", part, last, axis=axis) for part in (values, places)]
+    other_sizes = [n for a, n in enumerate(x.shape) if a != axis]
+    return modes if keepdim else [e.reshape(part, other_sizes) for part in modes]
 
 
 @aten("searchsorted.Tensor", "searchsorted.Scalar")
@@ -129,5 +129,5 @@ def bucketize(e: TorchEmitter, x: Any, boundaries: Any, out_int32: bool = False,
 def _searched(e: TorchEmitter, sequence: Any, x: Any, narrow: bool, right: bool) -> Any:
     value = e.cast(x, sequence.dtype) if isinstance(x, (int, float)) else x
     common = sequence.dtype if sequence.dtype in FLOATS else value.dtype
-    found = e.op("search_sorted", e.cast(sequence, common), e.cast(value, common), right=right)
-    return found if narrow else e.cast(found, "int64")
+    positions = e.op("search_sorted", e.cast(sequence, common), e.cast(value, common), right=right)
+    return positions if narrow else e.cast(positions, "int64")

@@ -18,11 +18,11 @@ def _steps(e: TorchEmitter, scale: Any, zero_point: Any) -> list[Any]:
     by = e.reshape(by, ()) if by.shape == (1,) else by
     if isinstance(zero_point, (int, float)):
         return [by, e.constant(int(zero_point), "int32")] if zero_point else [by]
-    known = e.builder.known_weight(zero_point)
-    if known is not None and not known.any():
+    zero_points = e.builder.known_weight(zero_point)
+    if zero_points is not None and not zero_points.any():
         return [by]
-    if known is not None and known.size == 1:
-        return [by, e.constant(int(known.reshape(-1)[0]), "int32")]
+    if zero_points is not None and zero_points.size == 1:
+        return [by, e.constant(int(zero_points.reshape(-1)[0]), "int32")]
     return [by, e.cast(zero_point, "int32")]
 
 

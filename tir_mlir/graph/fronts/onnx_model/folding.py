@@ -66,13 +66,13 @@ def folded(node: Any, operands: Sequence[Any], opset: int) -> Any:
     from onnx.reference import ReferenceEvaluator
 
     names = [name for name, x in zip(node.input, operands, strict=True) if x is not None]
-    wanted = [name for name in node.output if name]
+    output_names = [name for name in node.output if name]
     nothing = onnx.TypeProto()
     graph = onnx.helper.make_graph(
         [node],
         "node",
         [onnx.helper.make_value_info(name, nothing) for name in dict.fromkeys(names)],
-        [onnx.helper.make_value_info(name, nothing) for name in wanted],
+        [onnx.helper.make_value_info(name, nothing) for name in output_names],
     )
     feeds = {name: x for name, x in zip(node.input, operands, strict=True) if x is not None}
     try:

@@ -35,13 +35,13 @@ def divide(program: Any, build: Build) -> Divided:
     """Divide a functional program, which is not changed. build: makes the model of a graph; what it refuses with a
     TirError stays with torch."""
     refused: dict[str, str] = {node.name: "" for node in _views_of_inputs(program.graph)}
-    known = translations()
+    translated = translations()
     for node in program.graph.nodes:
         if node.op == "call_function" and _is_size(node):
             refused[node.name] = ""  # torch computes it, and the part reads it from its tensors
         elif node.op == "call_function" and any(map(_is_complex, (node, *node.all_input_nodes))):
             refused[node.name] = "it computes with complex numbers"
-        elif node.op == "call_function" and not (_is_item(node) or operator_known(node.target, known)):
+        elif node.op == "call_function" and not (_is_item(node) or operator_known(node.target, translated)):
             refused[node.name] = "it is not known"
     while True:
         module = _partitioned(program, refused)

@@ -37,10 +37,10 @@ class VaryingSizes:
         def fits(args: Sequence[Any]) -> bool:
             if any(args[n].shape[a] != size for n, a, size in fixed):
                 return False
-            found: dict[Any, int] = {}
-            if any(found.setdefault(symbol, args[n].shape[a]) != args[n].shape[a] for n, a, symbol in named):
+            values: dict[Any, int] = {}
+            if any(values.setdefault(symbol, args[n].shape[a]) != args[n].shape[a] for n, a, symbol in named):
                 return False
-            pairs = [(limits[symbol], size) for symbol, size in found.items() if symbol in limits]
+            pairs = [(limits[symbol], size) for symbol, size in values.items() if symbol in limits]
             return all(least <= size and (end is None or size <= end) for (least, end), size in pairs)
 
         return fits

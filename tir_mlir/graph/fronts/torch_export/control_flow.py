@@ -124,22 +124,22 @@ def _run(importer: Any, module: Any, region: Any, operands: Sequence[Any], value
         importer.translate(module.graph)
         (output,) = (n for n in module.graph.nodes if n.op == "output")
         results = output.args[0] if isinstance(output.args[0], (list, tuple)) else [output.args[0]]
-        made = [importer.values.get(result) for result in results]
-    if any(importer.is_refused(value) for value in made):
+        result_values = [importer.values.get(result) for result in results]
+    if any(importer.is_refused(value) for value in result_values):
         raise RegionRefused
-    if any(value is None for value in made):
+    if any(value is None for value in result_values):
         raise GraphError("a graph that it runs returns what is no tensor\n  fix: tensors only")
-    return made
+    return result_values
 
 
 @contextmanager
 def _inside(importer: Any, builder: Any, module: Any) -> Iterator[None]:
     """Let an importer write the nodes of another graph, with another builder."""
-    kept = importer.builder, importer.emitter, importer.owner
+    outer_state = importer.builder, importer.emitter, importer.owner
     importer.builder, importer.owner = builder, module
     importer.emitter = TorchEmitter(builder, importer.sizes)
-    importer.emitter.inputs, importer.emitter.random = kept[1].inputs, kept[1].random
+    importer.emitter.inputs, importer.emitter.random = outer_state[1].inputs, outer_state[1].random
     try:
         yield
     finally:
-        importer.builder, importer.emitter, importer.owner = kept
+        importer.builder, importer.emitter, importer.owner = outer_state

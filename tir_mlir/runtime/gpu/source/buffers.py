@@ -95,8 +95,8 @@ def _subview(
         start = plus(start, times(offset, stride))
     strides = [times(step, stride) for step, stride in zip(steps, source.strides, strict=True)]
     rank = ir.MemRefType(op.results[0].type).rank
-    kept = list(range(len(sizes)))
-    while len(kept) > rank:  # dimensions of size 1 that the view drops, the first ones first
-        kept.remove(next(n for n in kept if sizes[n] == 1))
-    parts = tuple(sizes[n] for n in kept), tuple(strides[n] for n in kept)
+    kept_dims = list(range(len(sizes)))
+    while len(kept_dims) > rank:  # dimensions of size 1 that the view drops, the first ones first
+        kept_dims.remove(next(n for n in kept_dims if sizes[n] == 1))
+    parts = tuple(sizes[n] for n in kept_dims), tuple(strides[n] for n in kept_dims)
     return Place(source.name, start, *parts, source.space, source.element)
