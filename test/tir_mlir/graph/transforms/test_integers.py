@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,22 +12,23 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.target import AVX2, AVX512, AVX512_VNNI, host
 
 RNG = np.random.default_rng(3)
 STEP = np.float32(0.02)
 
 
 def layer(weight_zero: int = 0, groups: int = 1, residual: bool = False, zero: int = 3) -> Graph:
-    """quantize(relu(conv2d(dequantize(x), dequantize(w)) + bias)) of 8 channels, perhaps with a sum after it."""
+    """quantize(relu(conv2d(dequantize(x), dequantize(w)) + bias)) of 16 channels, perhaps with a sum after it."""
     b = GraphBuilder()
-    x = b.input("x", (1, 8, 6, 6), "uint8")
-    kernel, scales = RNG.integers(-127, 128, (8, 8 // groups, 3, 3)).astype("int8"), RNG.uniform(0.001, 0.01, 8)
+    x = b.input("x", (1, 16, 6, 6), "uint8")
+    kernel, scales = RNG.integers(-127, 128, (16, 16 // groups, 3, 3)).astype("int8"), RNG.uniform(0.001, 0.01, 16)
     image = b.op("dequantize", x, b.constant(STEP), b.constant(np.int32(zero)))
     zeros = [b.constant(np.int32(weight_zero))] if weight_zero else []
     scale = b.weight("scale", scales.astype("float32")) if not zeros else b.constant(STEP)
     weight = b.op("dequantize", b.weight("w", kernel), scale, *zeros, axis=0)
     y = b.op("nn.conv2d", image, weight, padding=[1] * 4, groups=groups)
-    y = b.op("nn.relu", b.op("add", y, b.weight("bias", RNG.normal(0, 1, (1, 8, 1, 1)).astype("float32"))))
+    y = b.op("nn.relu", b.op("add", y, b.weight("bias", RNG.normal(0, 1, (1, 16, 1, 1)).astype("float32"))))
     y = b.op("quantize", y, b.constant(np.float32(0.05)), out_dtype="uint8")
     if residual:
         y = b.op("add", b.op("dequantize", y, b.constant(np.float32(0.05))), image)
@@ -51,10 +54,19 @@ def expected(graph: Graph, x: np.ndarray, groups: int) -> np.ndarray:
     return np.clip(np.rint(y / float(np.float32(0.05))), 0, 255)
 
 
-@pytest.mark.parametrize("groups", [1, 8])
-def test_results_are_those_of_the_definition(groups):
-    graph, x = layer(groups=groups), RNG.integers(0, 256, (1, 8, 6, 6)).astype("uint8")
-    result = np.asarray(tir_mlir.build(graph, threads=1)(x))
+AVX_VNNI = replace(AVX2, features=AVX2.features | {"avxvnni"})
+
+
+@pytest.mark.parametrize(
+    ("target", "groups"),
+    [(host(), 1), (host(), 4), (host(), 16), (AVX2, 1), (AVX2, 4), (AVX_VNNI, 1), (AVX512, 1), (AVX512_VNNI, 1)],
+)
+def test_results_are_those_of_the_definition(target, groups):
+    """On each instruction set: multiply-adds of pairs, dot products of four bytes, tiles."""
+    if not target.runs_here:
+        pytest.skip(target.hindrance)
+    graph, x = layer(groups=groups), RNG.integers(0, 256, (1, 16, 6, 6)).astype("uint8")
+    result = np.asarray(tir_mlir.build(graph, target=target, threads=1)(x))
     np.testing.assert_array_equal(result[0], expected(graph, x, groups))
 
 
@@ -75,7 +87,7 @@ def test_weights_with_a_zero_point_stay_in_floats():
 
 def test_convolutions_of_integers_are_products_with_patches_and_depthwise_ones_are_not():
     assert "R.nn.patches" in operators(layer(), "patches")
-    assert "R.nn.patches" not in operators(layer(groups=8), "patches")
+    assert "R.nn.patches" not in operators(layer(groups=16), "patches")
 
 
 def test_parts_of_a_tensor_are_rounded_before_they_are_put_together():
