@@ -141,7 +141,7 @@ def _packed_gemm(
     """Schedule a product whose right operand has panels already, see `prepack`: a tile is as wide as a panel."""
     _refuse_packed(packed, f"{what.right.name} is in panels already")
     if what.right.group:
-        unit = tile_unit(what, target)
+        unit = tile_unit(what, target, fewest=1)
         if unit and tile_gemm(sch, block, what, unit, target, free.threads(threads), epilogue):
             return
         dot = dot_for(what, target)

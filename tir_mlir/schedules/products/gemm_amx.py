@@ -29,14 +29,14 @@ BLOCK = 2
 `tile_shape`."""
 
 
-def tile_unit(what: Contraction, target: Target) -> TileDot | None:
-    """The product of tiles for a matrix product; None without one, for symbolic columns or sums, and for less than a
-    tile."""
+def tile_unit(what: Contraction, target: Target, fewest: int = SIDE) -> TileDot | None:
+    """The product of tiles for a matrix product; None without one, for symbolic columns or sums, for less than a tile,
+    and for fewer rows. fewest: 1 where callers pass B in panels, which one row reads as fast as rows of B."""
     unit = tile_dot(what.left.dtype, what.right.dtype, what.dtype)
     if unit is None or not what.plain or not target.has("amx-tile", unit.needs):
         return None
     m, n, k = (what.extent(axis) or default for axis, default in ((what.m, SIDE), (what.n, 0), (what.k, 0)))
-    return unit if min(m, n) >= SIDE and k >= unit.depth // 2 else None
+    return unit if m >= fewest and n >= SIDE and k >= unit.depth // 2 else None
 
 
 def tile_panels(what: Contraction, unit: TileDot) -> tuple[int, int]:
@@ -81,16 +81,18 @@ def tile_gemm(
 
 def tile_shape(what: Contraction) -> tuple[int, int]:
     """The rows and columns of a block of the result, in tiles: (1, 4) instead of (2, 2) where rows are an odd number of
-    tiles, so that they are read in place; the tiles of B then pass through one register, which the CPU renames."""
-    m, n = (what.extent(axis) or 1 for axis in (what.m, what.n))
-    return (1, 2 * BLOCK) if m % (BLOCK * SIDE) == SIDE and n % (2 * BLOCK * SIDE) == 0 else (BLOCK, BLOCK)
+    tiles, so that they are read in place, or fewer than one has; the tiles of B then pass through one register, which
+    the CPU renames."""
+    m, n = (what.extent(axis) or 0 for axis in (what.m, what.n))
+    odd = m % (BLOCK * SIDE) == SIDE or 0 < m < SIDE
+    return (1, 2 * BLOCK) if odd and n % (2 * BLOCK * SIDE) == 0 else (BLOCK, BLOCK)
 
 
 def column_blocks(what: Contraction, width: int, target: Target, threads: int) -> int:
     """The number of blocks of columns, each of whole panels: A passes once for each, and B once in all.
 
-    A quarter of L2 holds the part of B of a block, for all tiles of rows, beside A and the result. Threads share the rows of a block where there are
-    enough tiles, else the blocks. width: of a panel.
+    A quarter of L2 holds the part of B of a block, for all tiles of rows, beside A and the result. Threads share the
+    rows of a block where there are enough tiles, else the blocks. width: of a panel.
     """
     n, k = (what.extent(axis) or 1 for axis in (what.n, what.k))
     panels = ceil(n / max(width, tile_shape(what)[1] * SIDE))

@@ -159,7 +159,7 @@ def _grouped(sch: Schedule, block: Any, read: RegionInfo, target: Target, thread
     axes, name = what.right.axes, str(read)
     if name != what.right.name or sorted(axes) != sorted((what.n, what.k)):
         return None
-    unit = tile_unit(what, target)
+    unit = tile_unit(what, target, fewest=1)
     width, group = tile_panels(what, unit) if unit else dot_panels(what, target, threads)
     if group < 2:
         return None

@@ -153,9 +153,9 @@ def test_the_trace_is_the_schedule():
     assert again.mod.script() == sch.mod.script()
 
 
-@pytest.mark.parametrize("rows", [64, 49])
+@pytest.mark.parametrize("rows", [64, 49, 3])
 def test_packed_weights_are_read_in_place_and_the_epilogue_reads_tiles(rows):
-    """No copy of the weights in the call; the result of 49 rows is that of the tiles of 64."""
+    """No copy of the weights in the call; few rows read panels as many do."""
     x, w = (te.placeholder(s, "int8", name=n) for n, s in (("X", (rows, 64)), ("W", (32, 64))))
     y = topi.round_to(topi.multiply(topi.astype(topi.nn.dense(x, w, out_dtype="int32"), "float32"), 0.01), "int8")
     sch = Schedule(te.create_prim_func([x, w, y]))
