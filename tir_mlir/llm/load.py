@@ -67,8 +67,20 @@ def load(
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
     limits = Limits(_tokens(description), context, chunk, batch)
-    facts = config, str(limits), str(precision), str(threads), cache, fingerprint.package()
-    name = entry_name([tensor.path for tensor in tensors.values()], *facts)
+    return _packed(description, tensors, precision, threads, limits, (config, cache))
+
+
+def _packed(
+    description: Description,
+    tensors: Mapping[str, Stored],
+    precision: Precision,
+    threads: int | None,
+    limits: Limits,
+    facts: tuple[str, ...],
+) -> LanguageModel:
+    """The model, its weights from the cache or put there. facts: what else they depend on."""
+    stated = *facts, str(limits), str(precision), str(threads), fingerprint.package()
+    name = entry_name([tensor.path for tensor in tensors.values()], *stated)
     known = mapped.load(name)
     if known is None:
         for tensor in tensors.values():
