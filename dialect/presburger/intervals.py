@@ -135,13 +135,26 @@ def times(lhs: Index, rhs: Index) -> Index:
 def _sizes(index: Index) -> list[tuple[list[Index], int]]:
     """An expression over sizes as terms: ([size], factor), and ([], constant)."""
     terms, constant = linear_terms(index.expr)
-    size_terms = [(trim(term, index.values), factor) for term, factor in terms.items()]
-    for term, _ in size_terms:
-        value = term.is_value()
-        if not (size_products.is_quotient(term) if value is None else size_products.is_factor(value)):
-            raise NotAffine("a product of two variables is not affine")
-    parts = [([term], factor) for term, factor in size_terms]
+    parts: list[tuple[list[Index], int]] = []
+    for expr, factor in terms.items():
+        term, less = _factor(trim(expr, index.values))
+        parts.append(([term], factor))
+        constant -= less * factor
     return [*parts, ([], constant)] if constant else parts
+
+
+def _factor(term: Index) -> tuple[Index, int]:
+    """A size as one that is not negative, less a number: `(n - 3) // 4` -> `(n + 1) // 4`, 1. Errors: NotAffine."""
+    value = term.is_value()
+    if size_products.is_quotient(term) if value is None else size_products.is_factor(value):
+        return term, 0
+    expr, (least, _) = term.expr.maybe_downcast(), interval(term, {})
+    if isinstance(expr, ir.AffineFloorDivExpr) and least is not None and least < 0:
+        dividend = trim(expr.lhs, term.values) - least * ir.AffineConstantExpr(expr.rhs).value
+        raised = fold_index(dividend // ir.AffineConstantExpr(expr.rhs).value, {})
+        if size_products.is_quotient(raised):
+            return raised, -least
+    raise NotAffine("a product of two variables is not affine")
 
 
 def has_division(expr: ir.AffineExpr) -> bool:
