@@ -251,6 +251,7 @@ class GraphBuilder:
         then: Callable[..., Any],
         otherwise: Callable[..., Any],
         inputs: Sequence[Value] = (),
+        counted: Mapping[int, tuple[int, str]] | None = None,
         name_hint: str | Sequence[str] = "lv",
     ) -> Any:
         """What one of two functions computes: only that one runs. Returns its Value or Values.
@@ -258,11 +259,12 @@ class GraphBuilder:
             y = b.branch(p, lambda r: r.op("exp", x), lambda r: r.op("negative", x))
 
         condition: one bool. then, otherwise: functions of a builder, and of `inputs` there, which also read the values
-        of this graph; their results have the same types. Errors: GraphError.
+        of this graph; their results have the same types. counted: of results, by their numbers, an axis whose size the
+        side that runs decides on, and the new name of that size, as of `first_rows`. Errors: GraphError.
         """
         from tir_mlir.graph import region_builder
 
-        return region_builder.branch(self, condition, then, otherwise, inputs, name_hint)
+        return region_builder.branch(self, condition, then, otherwise, inputs, counted or {}, name_hint)
 
     def loop(
         self,
@@ -318,7 +320,8 @@ class GraphBuilder:
             if counts and self.func.kind == encoding.REGION:
                 raise GraphError(
                     f"a branch or a loop returns a tensor whose size {next(iter(counts))} data in it decide on; "
-                    "fix: return all rows and the count, and first_rows outside of it"
+                    "fix: name it in counted= of the branch; of a loop return all rows and the count, and first_rows "
+                    "outside of it"
                 )
             create.set_outputs(self.func, [*(v.value for v in checked), *counts.values()])
             if counts:
@@ -327,11 +330,17 @@ class GraphBuilder:
 
     def _counts(self, types: Sequence[TensorType]) -> dict[str, ir.Value]:
         """The sizes in some types that data decide on, by name: a model cuts its results by them."""
-        made = {
-            n.types[0].shape[0]: n.inputs[1] for n in self.func.nodes if kind_of(n.operator) is OperatorKind.COUNTED
-        }
+        made = {n.types[0].shape[0]: n.inputs[1] for n in self._counted_nodes()}
         names = {name for type_ in types for size in type_.shape for name in symbols(size)}
         return {str(name): value for name, value in made.items() if name in names}
+
+    def counted_sizes(self) -> dict[str, int | str]:
+        """The sizes of this graph that data decide on, each with the greatest one that it may be."""
+        with entered():
+            return {str(n.types[0].shape[0]): self.func.type_of(n.inputs[0]).shape[0] for n in self._counted_nodes()}
+
+    def _counted_nodes(self) -> list[Node]:
+        return [n for n in self.func.nodes if kind_of(n.operator) is OperatorKind.COUNTED]
 
     def donate(self, value: Value, result: int) -> None:
         """Let the result of this number, of the type of an input, take its memory: a model writes the new state where

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
@@ -12,6 +13,7 @@ from tir_mlir.dialect.graph import LoopFacts, TensorType, encoding, node_of
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.emit import listed_values
+from tir_mlir.graph.memory.data_sizes import upper
 
 
 class RegionBuilder(GraphBuilder):
@@ -70,7 +72,13 @@ Region = Callable[..., Any]
 
 
 def branch(
-    builder: GraphBuilder, condition: Value, then: Region, otherwise: Region, inputs: Sequence[Value], hint: Any
+    builder: GraphBuilder,
+    condition: Value,
+    then: Region,
+    otherwise: Region,
+    inputs: Sequence[Value],
+    counted: Mapping[int, tuple[int, str]],
+    hint: Any,
 ) -> Any:
     """See `GraphBuilder.branch`."""
     (condition,) = builder._as_values("the condition of a branch", [condition])
@@ -79,11 +87,16 @@ def branch(
     if condition.shape:
         condition = builder.op("reshape", condition, shape=())
     regions = [RegionBuilder(name, builder) for name in ("then", "otherwise")]
+    made: list[list[Value]] = []
     for region, function in zip(regions, (then, otherwise), strict=True):
         if region is regions[1]:
             for value in regions[0].captured:
                 region.read(value)
-        region.output(*listed_values(function(region, *map(region.read, inputs))))
+        made.append(listed_values(function(region, *map(region.read, inputs))))
+    if all(number < len(values) for number in counted for values in made):
+        made = _of_one_bound(regions, made, counted)
+    for region, values in zip(regions, made, strict=True):
+        region.output(*values)
     first, second = regions
     for value in second.captured[len(first.captured) :]:
         first.read(value)
@@ -91,7 +104,52 @@ def branch(
         types = [f"({', '.join(str(v.type) for v in region.outputs)})" for region in regions]
         raise GraphError(f"both sides of a branch have results of the same types, not {types[0]} and {types[1]}")
     results = [(v.shape, v.dtype) for v in first.outputs]
-    return builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, hint)
+    values = builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, hint)
+    return _cut(builder, listed_values(values), counted) if counted else values
+
+
+def _of_one_bound(
+    regions: Sequence[RegionBuilder], made: Sequence[Sequence[Value]], counted: Mapping[int, tuple[int, str]]
+) -> list[list[Value]]:
+    """The results of both sides, those that are counted with the greatest size that one may have, the axis first; then
+    how many slices of each there are: (u0, 4) float32 -> (8, 4) float32 .. () int64."""
+    bounds = [region.counted_sizes() for region in regions]
+    whole = [list(values) for values in made]
+    for number, (axis, name) in counted.items():
+        sizes = [values[number].shape[axis] for values in made]
+        most = {upper(size, known) for size, known in zip(sizes, bounds, strict=True)}
+        numbers = [size for size in most if isinstance(size, int)]
+        if len(most) > 1 and len(numbers) < len(most):
+            raise GraphError(
+                f"the size {name} of a branch is at most {' or '.join(sorted(map(str, most)))}, as the side is, and "
+                "memory is for one of them; fix: sizes that are numbers, or one size"
+            )
+        bound = max(numbers) if numbers else most.pop()
+        for region, values in zip(regions, whole, strict=True):
+            values[number], count = _padded(region, values[number], axis, bound)
+            values.append(count)
+    return whole
+
+
+def _padded(region: RegionBuilder, x: Value, axis: int, bound: int | str) -> tuple[Value, Value]:
+    """x with its axis first and as many slices as the bound, those behind its own are 0; the number of its own."""
+    order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
+    x = region.op("permute_dims", x, axes=order) if axis else x
+    places = region.op("arange", end=region.sizes.expression(x.shape[0]), dtype="int64")
+    zeros = region.op("broadcast_to", region.constant(np.zeros((), x.dtype)), shape=(bound, *x.shape[1:]))
+    count = region.op("sum", region.op("ones_like", places), axis=None)
+    return region.op("index_put", zeros, places, x), count
+
+
+def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Mapping[int, tuple[int, str]]) -> Any:
+    """The results of a branch, those that are counted with the slices that there are, in their own order of axes."""
+    results, counts = list(values[: -len(counted)]), values[-len(counted) :]
+    for (number, (axis, name)), count in zip(counted.items(), counts, strict=True):
+        rows = builder.op("first_rows", results[number], count, rows={"size": name})
+        order = [axis, *(a for a in range(len(rows.shape)) if a != axis)]
+        back = [order.index(a) for a in range(len(order))]
+        results[number] = builder.op("permute_dims", rows, axes=back) if axis else rows
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def loop(

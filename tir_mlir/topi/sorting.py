@@ -8,7 +8,7 @@ from tir_mlir import te
 from tir_mlir.te.expr import t_call
 from tir_mlir.te.statements import T
 from tir_mlir.topi.operands import as_type, axis_of, constant, described, integer, is_float, one_of, refuse, tensor
-from tir_mlir.topi.sizes import number
+from tir_mlir.topi.sizes import number, same
 
 __all__ = ["argsort", "sort", "topk"]
 
@@ -21,19 +21,23 @@ BITS: dict[str, int] = {"bool": 16, "int8": 16, "uint8": 16, "int16": 16, "float
 
 
 def topk(
-    data: Any, k: int = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
+    data: Any, k: Any = 1, axis: int = -1, ret_type: str = "both", largest: bool = True, dtype: str = "int32"
 ) -> Any:
     """The k greatest elements along an axis, in order, and their positions; of equals the first one first, NaN is
     greater than all.
 
-    ret_type: "both", "values" or "indices"; largest=False: the least ones; dtype: of the positions.
+    ret_type: "both", "values" or "indices"; largest=False: the least ones; dtype: of the positions. Where the axis has
+    a named size: k is a number or that size; of fewer than k elements all are given, then 0 at the position that is
+    their number.
     """
     op = "topk"
     x = tensor(op, "data", data)
     dim, size = _axis(op, x, axis)
     one_of(op, "ret_type", ret_type, ["both", "values", "indices"])
-    if integer(op, "k", k, 0) > size:
-        raise refuse(op, f"k={k} of axis {dim} of {described('data', x)}", f"use at most {size}")
+    if not isinstance(k, te.Expr) or not same(k, size):
+        known = number(size)
+        if integer(op, "k", k, 0) > (k if known is None else known):
+            raise refuse(op, f"k={k} of axis {dim} of {described('data', x)}", f"use at most {size}")
     where = _first(x, dim, k, largest)
     values = _taken(x, where, dim) if ret_type != "indices" else None
     indices = where if dtype == "int32" else te.compute(where.shape, lambda *i: where(*i).astype(dtype), name="T_topk")
@@ -52,13 +56,10 @@ def sort(data: Any, axis: int = -1, descending: bool = False) -> te.Tensor:
     return topk(x, _axis("sort", x, axis)[1], axis, "values", descending)
 
 
-def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, int]:
+def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, Any]:
     dim = axis_of(op, axis, x.ndim)
     size = number(x.shape[dim])
-    if size is None:
-        problem = f"axis {dim} of {described('data', x)} has {x.shape[dim]} elements"
-        raise refuse(op, problem, "make this dimension a number")
-    return dim, size
+    return dim, x.shape[dim] if size is None else size
 
 
 def _put(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
@@ -99,18 +100,19 @@ def _moved(i: Any, dim: int) -> tuple[Any, ...]:
     return (*i[:dim], i[-1], *i[dim:-1])
 
 
-def _first(x: te.Tensor, dim: int, count: int, descending: bool) -> te.Tensor:
+def _first(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:
     """The positions of the first `count` elements in order, along the axis."""
     keys = _keys(x, dim, descending)
-    size = number(keys.shape[-1]) or 0
+    size = number(keys.shape[-1])
     outer = keys.shape[:-1]
     if 0 in (size, count) or not all(number(n) != 0 for n in outer):
         return te.compute(_put(x.shape, dim, count), lambda *i: constant(0, "int32"), name="T_order")
-    if size <= SHORT:
+    if size is not None and size <= SHORT:
         order = _counted(keys, count)
     else:
         flat = _as_rows(keys)
-        order = _kept(flat, count) if count <= min(FEW, size // 8) else _by_digits(flat, count)
+        few = isinstance(count, int) and count <= (FEW if size is None else min(FEW, size // 8))
+        order = _kept(flat, count) if few else _by_digits(flat, count)
         order = _unflattened(order, outer)
     if dim == x.ndim - 1:
         return order
@@ -155,10 +157,15 @@ def _unflattened(order: te.Tensor, outer: Any) -> te.Tensor:
 def _taken(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
     if number(x.shape[dim]) == 0:
         return te.compute(where.shape, lambda *i: constant(0, x.dtype), name="T_topk")
-    last = x.shape[dim] - 1
-    return te.compute(
-        where.shape, lambda *i: x(*_put(i, dim, te.max(te.min(where(*i), last), 0))), name="T_topk"
-    )  # the limits are for those who prove that it stays within
+    size, least = x.shape[dim], constant(0, x.dtype)
+
+    def element(*i: Any) -> Any:
+        if isinstance(size, int) or same(size, where.shape[dim]):
+            return x(*_put(i, dim, te.max(te.min(where(*i), size - 1), 0)))  # the limits are for proofs
+        inside = te.all(where(*i) >= 0, where(*i) < size)
+        return te.if_then_else(inside, x(*_put(i, dim, where(*i))), least)
+
+    return te.compute(where.shape, element, name="T_topk")
 
 
 def _counted(keys: te.Tensor, count: int) -> te.Tensor:
@@ -207,7 +214,7 @@ def _kept(keys: te.Tensor, count: int) -> te.Tensor:
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_least")
 
 
-def _by_digits(keys: te.Tensor, count: int) -> te.Tensor:
+def _by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
     """Digit by digit of 8 bits, the last one first, each time in the order so far; a digit that all share is left out.
 
     The digits of a key are those of the key without sign: its highest bit is turned.
@@ -215,17 +222,21 @@ def _by_digits(keys: te.Tensor, count: int) -> te.Tensor:
     rows, size = keys.shape
     key_type, passes = keys.dtype, int(keys.dtype[3:]) // 8
     lowest = -(1 << (int(keys.dtype[3:]) - 1))
+    known = number(size) is not None
+    room = size if known else size + 1  # the first one is looked at where there may be none
 
     def row(i, X, P):  # noqa: N803
         T.reads(X[i, 0:size])
-        T.writes(P[i, 0:count])
+        T.writes(P[i, 0:length])
         H = T.alloc_buffer((passes, 256), "int32")  # noqa: N806
-        K = T.alloc_buffer((2, size), key_type)  # noqa: N806
-        Q = T.alloc_buffer((2, size), "int32")  # noqa: N806
+        K = T.alloc_buffer((2, room), key_type)  # noqa: N806
+        Q = T.alloc_buffer((2, room), "int32")  # noqa: N806
         total = T.alloc_buffer((1,), "int32")
         side = T.alloc_buffer((1,), "int32")
         for p, d in T.grid(passes, 256):
             H[p, d] = 0
+        if not known:
+            K[0, 0] = T.cast(0, key_type)
         for j in range(size):
             K[0, j] = X[i, j] ^ T.cast(lowest, key_type)
             Q[0, j] = j
@@ -247,7 +258,11 @@ def _by_digits(keys: te.Tensor, count: int) -> te.Tensor:
                     K[1 - side[0], place] = key
                     Q[1 - side[0], place] = Q[side[0], j]
                 side[0] = 1 - side[0]
-        for j in range(count):
+        for j in range(length):
             P[i, j] = Q[side[0], j]
 
-    return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_by_digits")
+    length = size if not known else count
+    order = te.statements((rows,), [keys], [((rows, length), "int32")], row, name="T_by_digits")
+    if not isinstance(count, int) or known:
+        return order
+    return te.compute((rows, count), lambda i, j: te.if_then_else(j < size, order(i, j), size), name="T_order")

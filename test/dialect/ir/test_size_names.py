@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import tir_mlir
+from tir_mlir import te
 from tir_mlir.dialect.ir.size_products import factor_names, renamed, shape_variables, value_of
 
 NAMES = {
@@ -28,3 +31,14 @@ def test_a_name_of_a_size(name: str) -> None:
 
 def test_text_with_an_open_parenthesis_is_one_name() -> None:
     assert factor_names("m * (n") == ("m * (n",)
+
+
+def test_a_quotient_that_is_negative_for_small_sizes_is_a_factor() -> None:
+    rows, n = te.var("rows"), te.var("n")
+    x = te.placeholder((rows, n), name="x")
+    y = te.placeholder((rows * (((n - 3) // 2 - 1) // 2 + 1),), name="y")
+    lib = tir_mlir.build(te.create_prim_func([x, y, te.compute(y.shape, lambda i: y[i] + 1.0, name="z")]))
+    for size in (3, 7, 16):
+        given = np.zeros(3 * (((size - 3) // 2 - 1) // 2 + 1), "float32")
+        lib(np.zeros((3, size), "float32"), given, result := given.copy())
+        assert (result == 1).all()

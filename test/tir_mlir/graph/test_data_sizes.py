@@ -1,10 +1,12 @@
 """Tensors whose sizes data decide on: memory for their bound, a count that travels with them, results that are cut."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
 import tir_mlir
-from tir_mlir.errors import BuildError, GraphError
+from tir_mlir.errors import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 
@@ -20,7 +22,19 @@ class Chosen(torch.nn.Module):
         small = torch.masked_select(x, x < -1)
         y = x.clone()
         y[x < -1] = small + 1
-        return places, rows @ rows.T, rows.T @ rows, rows.mean(0), torch.cat([rows, rows * 2], 1), x[places[:, 0]], y
+        ordered, order = torch.sort(rows, dim=0, descending=True, stable=True)
+        best = torch.topk(torch.cat([small, x[0]]), 2)[0]
+        joined = torch.cat([rows, rows * 2], 1)
+        products = rows @ rows.T, rows.T @ rows, rows.mean(0)
+        return places, *products, joined, x[places[:, 0]], y, ordered, order, best, small.numel() * x, rows.softmax(0)
+
+
+class Branched(torch.nn.Module):
+    """A branch whose result has as many rows as the side that runs has chosen."""
+
+    def forward(self, x):
+        rows = torch.cond(x.sum() > 0, lambda x: x[x[:, 0] > 0] * 2, lambda x: x[:2] + 1, (x,))
+        return rows, rows.sum(0), torch.arange(rows.shape[0])
 
 
 class Different(torch.nn.Module):
@@ -55,6 +69,15 @@ def model(graph):
 def test_results_have_as_many_rows_as_data_choose(model, x):
     for ours, theirs in zip(model(x), Chosen()(x), strict=True):
         torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+def test_a_branch_decides_on_a_size():
+    lib = tir_mlir.build(tir_mlir.from_torch(Branched(), (torch.randn(4, 3),)), threads=1)
+    x = torch.tensor([[1.0, 2, 3], [-1, 0, 0], [2, 2, 2], [0, 0, 0]])
+    for given, rows in ((x, x[x[:, 0] > 0] * 2), (-x, 1 - x[:2]), (x.flip(1) - 0.5, None)):
+        want = (given[given[:, 0] > 0] * 2) if rows is None else rows
+        for ours, theirs in zip(lib(given), (want, want.sum(0), torch.arange(len(want))), strict=True):
+            torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.nightly
@@ -106,9 +129,22 @@ def test_the_arena_has_room_for_the_greatest_size():
     assert tir_mlir.build(b.finish()).memory.arena >= 12000
 
 
-def test_such_results_are_not_exported(model, tmp_path):
-    with pytest.raises(BuildError, match="data decide on the size u0 of the model.*\n?.*fix: return tensors of known"):
-        model.export(tmp_path / "m")
+def test_an_exported_model_tells_the_count(tmp_path):
+    b, first = _rows()
+    b.output(first)
+    files = {path.name: path for path in tir_mlir.build(b.finish(), threads=1).export(tmp_path / "m")}
+    assert ", where rows is out1[0]; behind it are no values" in files["m.h"].read_text()
+    out, count = np.zeros((8, 3), "float32"), np.array(5)
+    told, x = np.zeros((), "int64"), np.arange(24, dtype="float32").reshape(8, 3)
+    lib = ctypes.CDLL(str(files["m.so"]))
+    lib.m_open.restype = lib.m_error.restype = ctypes.c_void_p
+    space = np.zeros(1 << 16, "int8")
+    arena = space.ctypes.data + -space.ctypes.data % 64
+    given = [x.ctypes.data, count.ctypes.data, out.ctypes.data, told.ctypes.data, arena]
+    opened = ctypes.c_void_p(lib.m_open(str(files["m.safetensors"]).encode()))
+    assert lib.m_run(opened, *map(ctypes.c_void_p, given)) == 0
+    assert told == 5
+    assert (out[:5] == x[:5]).all()
 
 
 def test_a_size_stays_in_its_region():

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError
-from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse
+from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse, sources
 from tir_mlir.graph.fronts.emitter import Emitter, is_number, static
 
 
@@ -70,17 +70,13 @@ def from_data(size: Any, numbers: Mapping[str, Any]) -> list[str]:
 
 
 def number_from_data(e: Emitter, size: Any, numbers: Mapping[str, Any]) -> Any:
-    """The value of an expression of numbers from data: int64[]. Errors: GraphError for one that has sizes as well."""
+    """The value of an expression of sizes, and of numbers from data by their names: int64[]. Errors: GraphError."""
     words = {"+": "add", "-": "subtract", "*": "multiply", "//": "floor_divide", "%": "floor_mod"}
 
     def leaf(part: Any) -> Any:
         if not isinstance(part, Symbol):
             return e.constant(part.value, "int64")
-        if part.name not in numbers:
-            raise GraphError(
-                f"{size}, of numbers from data and of the size {part.name}\n  fix: compute it with tensors"
-            )
-        return e.cast(numbers[part.name], "int64")
+        return e.cast(numbers[part.name], "int64") if part.name in numbers else number_of_rows(e, part.name)
 
     value = fold(parse(size), leaf, lambda symbol, left, right: e.binary(words[symbol], left, right, "int64"))
     return e.reshape(value, ())
@@ -100,13 +96,25 @@ def _inside(e: Emitter, bound: Any, rows: int) -> Any:
     return e.clip(from_end, 0, rows)
 
 
+def number_of_rows(e: Emitter, size: str) -> Any:
+    """The value of a size of a tensor, a name: int64[]. Errors: GraphError for one that no tensor has."""
+    (carrier,) = e.carriers([size])
+    source = sources([carrier.shape])[size]
+    rows = e.op("sum", _ones_along(e, carrier, source.axis), axis=None)
+    return e.binary("floor_divide", e.binary("subtract", rows, source.rest, "int64"), source.factor, "int64")
+
+
 def _numbers_along(e: Emitter, x: Any, axis: int) -> Any:
     """0, 1, .. along an axis of a tensor."""
+    return e.op("cumsum", _ones_along(e, x, axis), axis=axis, exclusive=True)
+
+
+def _ones_along(e: Emitter, x: Any, axis: int) -> Any:
+    """1 for each element of an axis of a tensor."""
     for other in range(len(x.shape)):
         if other != axis:
             x = e.slice(x, other, 0, 1)
-    ones = e.op("ones_like", e.cast(x, "int64"))
-    return e.op("cumsum", ones, axis=axis, exclusive=True)
+    return e.op("ones_like", e.cast(x, "int64"))
 
 
 def coordinates(e: Emitter, places: Any, shape: Sequence[Any]) -> list[Any]:

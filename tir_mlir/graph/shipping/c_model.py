@@ -9,6 +9,7 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.symbolic import c_code, parse
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.data_sizes import depends, room
 from tir_mlir.graph.memory.lower_main import output_name
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.shipping import weights_file
@@ -24,19 +25,22 @@ IN, OUT, BOTH = "in ", "out", "in and out"
 class CModel:
     """A model with a C name. `tensors`: name, type and whether it is read, written or both, as state that the model
     changes where it lies. kernels: the C function of its code. target: what that is for; ranges: the least and the
-    greatest value (-1: none) of sizes that the graph is right for."""
+    greatest value (-1: none) of sizes that the graph is right for; counts: the outputs that tell a size which data
+    decide on, by its name."""
 
     name: str
     plan: Plan
     kernels: c_entry.CEntry
     target: Target | str = "llvm"
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[tuple[str, TensorType, str]]:
         plan, state = self.plan, set(self.plan.donated.values())
         inputs = [(c_entry.identifier(n), t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
-        return inputs + [(output_name(number, plan), type_, OUT) for number, type_ in plan.made_outputs]
+        made = [(output_name(number, plan), room(type_, plan.bounds), OUT) for number, type_ in plan.made_outputs]
+        return inputs + made
 
     @property
     def sizes(self) -> str:
@@ -59,6 +63,12 @@ class CModel:
         """NAME.h"""
         guard = f"{self.name.upper()}_H"
         shapes = [f"   {how} {name}: {type_}" for name, type_, how in self.tensors]
+        for number, type_ in self.plan.made_outputs:
+            if depends(type_, self.plan.bounds):
+                told = [name for size in type_.shape for name in size_code.symbols(size) if name in self.counts]
+                counts = ", ".join(f"{name} is {output_name(self.counts[name], self.plan)}[0]" for name in told)
+                name = output_name(number, self.plan)
+                shapes.append(f"   {name} begins with a tensor {type_}, where {counts}; behind it are no values")
         return _HEADER.format(
             n=self.name, guard=guard, shapes="\n".join(shapes), sizes=self.sizes or "void", run=self.run, line=LINE
         )
@@ -136,11 +146,12 @@ class CModel:
                 value = _filled(type_.dtype)
                 lines.append(f"  for (int64_t i = 0; i < count_{name}; i++) {name}[i] = {value};")
         arguments = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
-        prints = [
-            f'  for (int64_t i = 0; i < count_{name}; i++) printf("%.9g\\n", (double){name}[i]);'
-            for name, _, how in self.tensors
-            if how != IN
-        ]
+        prints = [f"  int64_t {name} = {output_name(n, self.plan)}[0];" for name, n in self.counts.items()]
+        filled = {output_name(number, self.plan): type_ for number, type_ in self.plan.made_outputs}
+        for name, type_, how in self.tensors:
+            if how != IN:
+                loop = f"for (int64_t i = 0; i < {_count(filled.get(name, type_))}; i++)"
+                prints.append(f'  {loop} printf("%.9g\\n", (double){name}[i]);')
         return _EXAMPLE.format(
             n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=arguments, prints="\n".join(prints)
         )

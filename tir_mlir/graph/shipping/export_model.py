@@ -59,13 +59,14 @@ def _exported(
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
-    _check_plan(plan, target)
+    _check_plan(plan, isinstance(target, Target) and target.arch == "wasm32")
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
         c_tools.require("model.export")
     with stage("whole program"), entered():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
+        counts = attrs.get(graph.func.op, encoding.COUNTS, {})
     out_dir.mkdir(parents=True, exist_ok=True)
     written = {out_dir / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
@@ -74,7 +75,7 @@ def _exported(
         return _web(library, out_dir, name, plan, written, ranges)
     (signature,) = library.exporter.signatures
     kernels = f"{name}_kernels"
-    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges)
+    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges, counts)
     written |= {
         out_dir / f"{name}.h": model.header().encode(),
         out_dir / f"{name}.c": model.loader().encode(),
@@ -87,19 +88,19 @@ def _exported(
     return [*written, *binaries]
 
 
-def _check_plan(plan: Plan, target: Target | str) -> None:
-    """Errors: BuildError for a model with shapes that inputs do not tell, or functions of Python; for WebAssembly,
-    whose loader copies inputs, also for one that writes to them."""
-    if plan.donated and isinstance(target, Target) and target.arch == "wasm32":
+def _check_plan(plan: Plan, for_web: bool) -> None:
+    """Errors: BuildError for a model with functions of Python; for WebAssembly, whose loader copies inputs and makes
+    outputs, also for one that writes to inputs, or with shapes that inputs do not tell."""
+    if plan.donated and for_web:
         names = ", ".join(plan.inputs[number][0] for number in plan.donated.values())
         raise BuildError(
             f"the model writes to its inputs {names}, and a WebAssembly one has copies of them; fix: build the graph "
             'of mutated="return"'
         )
-    if plan.bounds:
+    if plan.bounds and for_web:
         raise BuildError(
-            f"data decide on the size {next(iter(plan.bounds))} of the model, and an exported one has shapes that its "
-            "inputs tell; fix: return tensors of known shapes, and a mask"
+            f"data decide on the size {next(iter(plan.bounds))} of the model, and one for WebAssembly has shapes that "
+            "its inputs tell; fix: return tensors of known shapes, and a mask"
         )
     if apart := python_calls(plan):
         raise BuildError(

@@ -10,6 +10,8 @@ from mlir import ir
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
 from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, symbols_kept, visit
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind, kind_of
+from tir_mlir.graph.size_code import symbols
 
 
 def clean(graph: Graph) -> Graph:
@@ -63,14 +65,26 @@ def erase_dead_nodes(func: TensorFunc) -> int:
         %0 = call @nn.relu(%x)                    return %x
         return %x                          ->
 
-    Calls of packed functions stay: they may have effects.
+    Calls of packed functions stay: they may have effects. So does what makes a size that a later tensor has.
     """
     erased, packed = 0, _packed(func)
+    counted = any(kind_of(node.operator) is OperatorKind.COUNTED for node in func.nodes)
+    nodes = {node.op: node for node in func.nodes} if counted else {}
+    sizes: set[str] = set()  # of the tensors that stay
     for op in reversed(direct_ops(func.op)[:-1]):
-        if not is_used(op) and not (packed and _callee(op) in packed):
+        node = nodes.get(op)
+        makes = node is not None and _counted_size(node) in sizes
+        if not is_used(op) and not makes and not (packed and _callee(op) in packed):
             op.erase()
             erased += 1
+        elif node is not None:
+            sizes |= {name for type_ in node.types for size in type_.shape for name in symbols(size)}
     return erased
+
+
+def _counted_size(node: Node) -> str | None:
+    """The size that a node makes of data, None of others."""
+    return str(node.types[0].shape[0]) if kind_of(node.operator) is OperatorKind.COUNTED else None
 
 
 def _packed(func: TensorFunc) -> set[str]:

@@ -20,15 +20,15 @@ def nonzero(e: TorchEmitter, x: Any) -> Any:
     if not x.shape:
         raise GraphError("the places in a tensor without axes\n  fix: x.reshape(1)")
     places = places_of(e, _truth(e, x), e.shape[0])
-    return e.op("stack", *coordinates(e, places, _static(x)), axis=1)
+    return e.op("stack", *coordinates(e, places, [x.shape[0], *_static(x, 1)]), axis=1)
 
 
 def _truth(e: TorchEmitter, x: Any) -> Any:
     return x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
 
 
-def _static(x: Any) -> list[int]:
-    return [static(size, "a size of a tensor of which places are asked") for size in x.shape]
+def _static(x: Any, first: int = 0) -> list[int]:
+    return [static(size, "a size of a tensor of which places are asked") for size in x.shape[first:]]
 
 
 @aten("masked_select")

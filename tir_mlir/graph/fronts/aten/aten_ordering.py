@@ -19,8 +19,7 @@ def topk(e: TorchEmitter, x: Any, k: int, dim: int = -1, largest: bool = True, s
 
 @aten("sort.default", "sort.stable")
 def sort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, stable: Any = None) -> Any:
-    size = static(x.shape[dim], "the size of an axis that is put in order") if x.shape else 1
-    return first_in_order(e, x, size, dim, descending)
+    return first_in_order(e, x, x.shape[dim] if x.shape else 1, dim, descending)
 
 
 @aten("argsort.default", "argsort.stable")
@@ -28,10 +27,11 @@ def argsort(e: TorchEmitter, x: Any, dim: int = -1, descending: bool = False, st
     return sort(e, x, dim, descending)[1]
 
 
-def first_in_order(e: TorchEmitter, x: Any, k: int, dim: int, largest: bool) -> list[Any]:
-    """The first k elements in order and their positions, int64; of a tensor without axes itself."""
+def first_in_order(e: TorchEmitter, x: Any, k: Any, dim: int, largest: bool) -> list[Any]:
+    """The first k elements in order and their positions, int64; of a tensor without axes itself. k: a size."""
     if not x.shape:
         return [e.reshape(part, ()) for part in first_in_order(e, e.reshape(x, (1,)), k, 0, largest)]
+    k = {"size": k} if isinstance(k, str) else k
     return list(e.op("topk", x, k=k, axis=axis_in(dim, len(x.shape)), largest=largest, dtype="int64"))
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import names_in, parse
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 
 
@@ -50,8 +51,28 @@ def _cond(importer: Any, node: Any) -> Any:
     def side(graph_node: Any) -> Callable[..., Any]:
         return lambda region: _run(importer, _graph(importer, graph_node), region, operands, given)
 
-    results = importer.builder.branch(value, side(then), side(otherwise), name_hint=node.name)
-    return results if isinstance(results, tuple) else (results,)
+    counted = _counted(importer, node)
+    results = importer.builder.branch(value, side(then), side(otherwise), counted=counted, name_hint=node.name)
+    results = results if isinstance(results, tuple) else (results,)
+    importer.emitter.inputs += [results[number] for number in counted]  # they carry their sizes
+    return results
+
+
+def _counted(importer: Any, node: Any) -> dict[int, tuple[int, str]]:
+    """The results of a branch that have a size which no tensor before it has: number -> axis, name of the size."""
+    known = {name for x in importer.emitter.inputs for size in x.shape for name in names_in(parse(size))}
+    counted: dict[int, tuple[int, str]] = {}
+    for number, value in enumerate(node.meta.get("val") or ()):
+        shape = importer.sizes.shape(value)
+        new = [axis for axis, size in enumerate(shape) if names_in(parse(size)) - known]
+        if len(new) > 1 or any(not str(shape[axis]).isidentifier() for axis in new):
+            raise GraphError(
+                f"result {number} of a branch is {list(shape)}, and data decide on the sizes of several axes\n"
+                "  fix: return it flat, and reshape it behind the branch"
+            )
+        counted |= {number: (axis, str(shape[axis])) for axis in new}
+        known |= {str(shape[axis]) for axis in new}
+    return counted
 
 
 def _while_loop(importer: Any, node: Any) -> Any:

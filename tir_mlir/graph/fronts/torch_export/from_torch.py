@@ -393,9 +393,11 @@ class TorchImporter:
 
     def _number(self, argument: Any, value: Any) -> Any:
         """An argument that is a number from data as a tensor; bounds of slices stay text. Errors: GraphError."""
+        if isinstance(value, str) and str(argument.type) == "Tensor":
+            return number_from_data(self.emitter, value, self.emitter.numbers)
         if not isinstance(value, (str, list)) or not (names := from_data(value, self.emitter.numbers)):
             return value
-        if isinstance(value, str) and str(argument.type) in ("number", "Tensor"):
+        if isinstance(value, str) and str(argument.type) == "number":
             return number_from_data(self.emitter, value, self.emitter.numbers)
         if isinstance(value, str) and str(argument.name) in ("start", "end", "length", "index"):
             return value
