@@ -112,7 +112,7 @@ def _first(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:
     else:
         flat = _as_rows(keys)
         few = isinstance(count, int) and count <= (FEW if size is None else min(FEW, size // 8))
-        order = _kept(flat, count) if few else _by_digits(flat, count)
+        order = _kept(flat, count) if few else _padded_by_digits(flat, count)
         order = _unflattened(order, outer)
     if dim == x.ndim - 1:
         return order
@@ -214,20 +214,18 @@ def _kept(keys: te.Tensor, count: int) -> te.Tensor:
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_least")
 
 
-def _by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
+def _by_digits(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
     """Digit by digit of 8 bits, the last one first, each time in the order so far; a digit that all share is left out.
 
-    The digits of a key are those of the key without sign: its highest bit is turned.
+    room: at least the size and 1. The digits of a key are those of the key without sign: its highest bit is turned.
     """
     rows, size = keys.shape
     key_type, passes = keys.dtype, int(keys.dtype[3:]) // 8
     lowest = -(1 << (int(keys.dtype[3:]) - 1))
-    known = number(size) is not None
-    room = size if known else size + 1  # the first one is looked at where there may be none
 
     def row(i, X, P):  # noqa: N803
         T.reads(X[i, 0:size])
-        T.writes(P[i, 0:length])
+        T.writes(P[i, 0:count])
         H = T.alloc_buffer((passes, 256), "int32")  # noqa: N806
         K = T.alloc_buffer((2, room), key_type)  # noqa: N806
         Q = T.alloc_buffer((2, room), "int32")  # noqa: N806
@@ -235,8 +233,6 @@ def _by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
         side = T.alloc_buffer((1,), "int32")
         for p, d in T.grid(passes, 256):
             H[p, d] = 0
-        if not known:
-            K[0, 0] = T.cast(0, key_type)
         for j in range(size):
             K[0, j] = X[i, j] ^ T.cast(lowest, key_type)
             Q[0, j] = j
@@ -258,11 +254,16 @@ def _by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
                     K[1 - side[0], place] = key
                     Q[1 - side[0], place] = Q[side[0], j]
                 side[0] = 1 - side[0]
-        for j in range(length):
+        for j in range(count):
             P[i, j] = Q[side[0], j]
 
-    length = size if not known else count
-    order = te.statements((rows,), [keys], [((rows, length), "int32")], row, name="T_by_digits")
-    if not isinstance(count, int) or known:
-        return order
+    return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_by_digits")
+
+
+def _padded_by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
+    """By digits; of an axis of a named size all, and behind them that size."""
+    rows, size = keys.shape
+    if number(size) is not None or not isinstance(count, int):
+        return _by_digits(keys, count, size if isinstance(size, int) else size + 1)
+    order = _by_digits(keys, size, size + 1)
     return te.compute((rows, count), lambda i, j: te.if_then_else(j < size, order(i, j), size), name="T_order")
