@@ -141,7 +141,7 @@ class TileGemm:
             sch.compute_at(rhs, j_b, preserve_unit_loops=True)
             lay_out_groups(sch, rhs, what, self.width, unit.group)
         sch.compute_at(tiles_of_a, k_0, preserve_unit_loops=True)
-        self._copy_rows(lhs, batch[-1:] if self.blocks > 1 else [i_0])
+        self._copy_rows(lhs, tiles_of_a, batch[-1:] if self.blocks > 1 else [i_0])
         tiles_of_b = sch.cache_read(self.block, self._name(rhs, what.right), SCOPE)
         sch.compute_at(tiles_of_b, k_0 if self.shape[0] > 1 else j_1, preserve_unit_loops=True)
         self._lay_out_tiles(tiles_of_a, tiles_of_b, lhs is not None)
@@ -153,11 +153,11 @@ class TileGemm:
         if self.threads > 1:
             sch.parallel(j_b if self.shares_columns else i_0)
 
-    def _copy_rows(self, lhs: Any, around: list) -> None:
+    def _copy_rows(self, lhs: Any, tiles: Any, around: list) -> None:
         """Copy the left operand, or compute it where it is patches of an image: for a pair of tiles, or as a whole
         where all blocks of columns read it."""
         sch, what = self.sch, self.what
-        patches, sharing = self._computed_rows(lhs), self.threads if self.blocks > 1 else 1
+        patches, sharing = self._computed_rows(lhs, tiles), self.threads if self.blocks > 1 else 1
         rows = patches if lhs is None else lhs
         if rows is None:
             return
@@ -198,11 +198,11 @@ class TileGemm:
         in_place = read == operand.name and operand.axes[-1] == self.what.k
         return None if in_place else copy_operand(self.sch, self.block, operand)
 
-    def _computed_rows(self, lhs: Any) -> Any:
+    def _computed_rows(self, lhs: Any, tiles: Any) -> Any:
         """The block that computes the left operand from an array, for this product alone: it is inlined into the copy,
-        if there is one. None if the operand is a parameter, or is computed otherwise."""
+        if there is one. None if the operand is a parameter, or is computed otherwise. tiles: what loads it."""
         sch, name = self.sch, self.what.left.name
-        reader = self.block if lhs is None else lhs
+        reader = tiles if lhs is None else lhs
         found = [p for p in sch.get_producers(reader) if name in map(str, block_info(sch, p).writes)]
         if len(found) != 1 or not is_copy(sch, found[0]):
             return None

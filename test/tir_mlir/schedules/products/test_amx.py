@@ -129,6 +129,17 @@ def test_mixed_signs_in_the_interpreter(left, right, dot):
     np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
 
+@pytest.mark.filterwarnings("error")  # of loops that run serially
+def test_patches_of_an_image_are_copied_in_vectors_a_few_rows_at_a_time():
+    image, kernel = te.placeholder((1, 8, 8, 64), "uint8"), te.placeholder((64, 576), "int8")
+    patches = topi.nn.patches(image, kernel=3, padding=1)
+    sch = Schedule(te.create_prim_func([image, kernel, topi.nn.dense(patches, kernel, out_dtype="int32")]))
+    schedules.gemm(sch, "T_matmul_NT", target=SAPPHIRE_RAPIDS)
+    loops = [sch.get(loop) for loop in sch.get_loops("T_patches")]
+    assert loops[-1].kind == "vectorized" and [loop.extent for loop in loops[:3]] == [1, 2, 32]
+    build(sch, target="sapphire_rapids")
+
+
 @pytest.mark.parametrize("sizes", [(8, 64, 64), (64, 8, 64), (64, 64, 16)])
 def test_less_than_a_tile_goes_to_vectors(sizes):
     assert not on_tiles(scheduled(widened(*sizes)))
