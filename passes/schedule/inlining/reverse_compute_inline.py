@@ -59,9 +59,11 @@ from tir_mlir.passes.schedule.legality import (
     in_order,
     is_child,
     ops_between,
+    producers,
     scope_of,
     smallest_element,
     writers,
+    writes_of,
 )
 from tir_mlir.passes.schedule.registry import (
     DECOMPOSE_REDUCTION,
@@ -92,9 +94,10 @@ def reverse_compute_inline(block: Block) -> None:
 
     Requires: both bodies are one store of a pure value (that of the producer may be in loops inside the block), all
     iters spatial, no init (but a pure copy also merges into a reduction, which then runs in the buffer of the copy);
-    the consumer reads one buffer computed in the scope, always at the same index, which determines its iters, and has
-    no guard; nothing else uses that buffer; no op between the two accesses the result or writes an input of the
-    consumer; the consumer reads exactly what the producer computes, or a part that a guard on the producer can select.
+    the consumer reads the buffer that the producer computes always at the same index, which determines its iters, and
+    has no guard; nothing else uses that buffer; no op between the two accesses the result or writes another input of
+    the consumer, which may be complete before (the producer is that of the input that is computed last); the consumer reads exactly
+    what the producer computes, or a part that a guard on the producer can select.
     """
     with frozen():
         pair = _pair(block)
@@ -201,16 +204,22 @@ def _fix_writers(writers: list[Block]) -> str:
 
 
 def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
-    """The one buffer that a block reads and its scope computes."""
+    """Of the buffers that a block reads and its scope computes, the one that is computed last."""
     computed_inputs = [Buffer(b) for b in dict.fromkeys(a.buffer for a in consumer.inputs()) if writers(scope, b)]
     names = ", ".join(b.name for b in computed_inputs) or "none"
+    last = computed_inputs
+    if len(computed_inputs) > 1:
+        read = {b.value for b in computed_inputs}
+        nearest = [m for m in producers(consumer.block) if read & set(writes_of(m))][-1:]
+        last = [b for b in computed_inputs if any(b.value in writes_of(m) for m in nearest)]
     check(
-        len(computed_inputs) == 1,
+        len(last) == 1,
         consumer.block,
-        f'block "{consumer.block.name}" must read exactly one buffer that the scope computes; it reads {names}',
+        f'block "{consumer.block.name}" must read exactly one buffer that the last of its producers computes; it '
+        f"reads {names}",
         "compute_inline the producers of the others first" if computed_inputs else inline_producer(consumer.block),
     )
-    return computed_inputs[0]
+    return last[0]
 
 
 def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression) -> list[ir.Operation]:

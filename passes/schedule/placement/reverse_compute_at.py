@@ -16,10 +16,12 @@ from tir_mlir.passes.schedule.inlining.reverse_compute_inline import reverse_com
 from tir_mlir.passes.schedule.legality import (
     check_reduction_order,
     children_using,
+    common_ancestor,
     consumers,
     full_iters,
     producers,
     reads_of,
+    runs_before,
     scope_of,
     writes_of,
 )
@@ -58,10 +60,11 @@ def reverse_compute_at(
     ... are serial. A reduction runs in full if all its inputs are available; else each iteration of the loop
     accumulates the part that it has computed. A block without producers runs in full in each iteration.
 
-    Requires: the block is a complete block, a full reduction, or a recurrence as in compute_at; all its producers are
-    under `loop`, and each instance runs there after the last write of its inputs; on partial sums it neither divides
-    integers nor loads at an index from data; nothing else accesses its result before its old position; no loop around
-    both places runs part of its reduction; no condition on data is around either place.
+    Requires: the block is a complete block, a full reduction, or a recurrence as in compute_at; its producers are under
+    `loop`, except that other inputs may be complete before the nest around it; each instance runs there after the last
+    write of its inputs; on partial sums it neither divides integers nor loads at an index from data; nothing else
+    accesses its result before its old position; no loop around both places runs part of its reduction; no condition on
+    data is around either place.
     Without producers: its inputs do not change, and `loop` always runs, before all consumers. `index`: -1 at the end of
     the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location` in
     place of a loop merges the block into its producer or leaves it.
@@ -73,6 +76,24 @@ def reverse_compute_at(
     move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 
+def _producers_under(block: Block, loop: Loop) -> list[Block]:
+    """The producers under the loop. Refuses others, unless they end before the nest around it and share no result."""
+    makers = producers(block)
+    inside = [m for m in makers if is_inside(m.op, loop.op)]
+    made = {b for m in inside for b in writes_of(m)} | set(writes_of(block))
+    nest = common_ancestor(loop.op, block.op)[1]
+    for maker in makers:
+        if maker in inside or (inside and runs_before(maker.op, nest) and not made & set(writes_of(maker))):
+            continue
+        refuse(
+            maker,
+            f'the producer "{maker.name}" of block "{block.name}" is not under loop {loop.name}; '
+            "reverse_compute_at requires all the producer(s) under the loop, or before the nest around it",
+            fix="choose a loop around all producers",
+        )
+    return inside
+
+
 @only_reads
 def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.IterSpan], ir.Operation]:
     """All checks: what to run under the loop, and before which op."""
@@ -80,15 +101,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
     check_repeatable(block)
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
-    makers = producers(block)
-    for maker in makers:
-        if not is_inside(maker.op, loop.op):
-            refuse(
-                maker,
-                f'the producer "{maker.name}" of block "{block.name}" is not under loop {loop.name}; '
-                "reverse_compute_at requires all the producer(s) under the loop",
-                fix="choose a loop around all producers",
-            )
+    makers = _producers_under(block, loop)
     produced = {b for m in makers for b in writes_of(m)}
     _check_result_unused(block)
     users = move_under_loop.blocks_under(loop, consumers(block))

@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Callable[[Schedule], object], str]] = {
     "loops of two scopes": (_reorder_scopes, "same block scope"),
     "consumer elsewhere": (lambda s: s.compute_at("B", s.get_loops("C")[0]), r"requires all the consumer\(s\)"),
     "producer elsewhere": (
-        lambda s: s.reverse_compute_at("D", s.get_loops("C")[0]), r"requires all the producer\(s\)"),
+        lambda s: s.reverse_compute_at("D", s.get_loops("B")[0]), r"requires all the producer\(s\)"),
 }  # fmt: skip
 
 

@@ -286,3 +286,10 @@ def test_showing(capsys):
     sch = tiled(Schedule(matmul_add(32)), [8, 4])
     sch.trace.show()
     assert capsys.readouterr().out.strip() == str(sch.trace)
+
+
+def test_long_texts_are_cut_where_a_trace_is_read():
+    sch = Schedule(add_one(8))
+    sch.annotate(sch.get_loops("B")[0], "pragma_import_llvm", "define void @f() {\n}\n" * 100)
+    assert "<2100 characters, " in str(sch.trace) and len(str(sch.trace)) < 400
+    assert sch.trace.as_python().count("define void @f()") == 100

@@ -154,18 +154,20 @@ class Trace:
         Trace.from_json(json_obj).apply_to_schedule(sch)
 
     def show(self, style: str | None = None, black_format: bool | None = None) -> None:
-        """Print the trace as Python, in color if the terminal supports it."""
+        """Print the trace as `str` gives it, in color if the terminal supports it."""
         from tir_mlir.script.display import show
 
         _ = style, black_format  # accepted for compatibility with TVM
-        show(self.as_python())
+        show(str(self))
 
     def _repr_html_(self) -> str:
         from tir_mlir.script.display import html
 
-        return html(self.as_python())
+        return html(str(self))
 
     def __str__(self) -> str:
-        return self.as_python()
+        """As `as_python`, with texts of thousands of characters, such as imported LLVM IR, cut."""
+        shown = [python_text.readable(step) for step in self.insts]
+        return python_text.python_text(python_text.python_lines(shown, self.decisions))
 
     __repr__ = __str__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.index_maps import IndexMap
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 DECISION = "decision"  # the parameter of sampling primitives for the decision
 NAME = "name"  # their parameter for the name of the decision, which TVM does not have: written only if given
+LONGEST = 1000
+"""The length from which on a text is cut where a trace is read by people."""
+
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 
 
@@ -63,6 +66,24 @@ def python_lines(instructions: Sequence[Instruction], decisions: dict[Instructio
 def python_text(lines: Sequence[str]) -> str:
     """The function `apply_trace` with these statements."""
     return "\n".join([*HEAD, *(f"  {line}" for line in lines or ["pass"])])
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A long text where a trace is read by people: no Python, so that nobody runs the trace without it."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"<{len(self.text)} characters, {_quoted(self.text[:40])}...; trace.as_python() has all>"
+
+
+def readable(step: Instruction) -> Instruction:
+    """A step without long texts, such as imported LLVM IR; the step itself if it has none."""
+    texts = {key: v for key, v in step.arguments.items() if isinstance(v, str) and len(v) >= LONGEST}
+    if not texts:
+        return step
+    return replace(step, arguments={**step.arguments, **{key: _Cut(text) for key, text in texts.items()}})
 
 
 def alone(step: Instruction) -> str:

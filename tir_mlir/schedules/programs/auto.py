@@ -11,7 +11,7 @@ from tir_mlir.dialect.ir import entered, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
-from tir_mlir.schedules.producers import with_producers
+from tir_mlir.schedules.producers import Member, with_producers
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.group_sums import schedule_groups
@@ -114,7 +114,7 @@ class AutoSchedule:
 
     def _anchor(self, name: str) -> str | None:
         """The product or convolution whose elements a block, with its elementwise producers, computes further; None if
-        others read them as well, or if there is more than that."""
+        others read them as well, or if there is more than that but reductions before it, such as scales."""
         if self.kinds[name] is not Kind.ELEMENTWISE or self.leave(self.blocks[name]):
             return None
         block = self.blocks[name]
@@ -123,9 +123,9 @@ class AutoSchedule:
         anchors = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
         if self._attention(name):
             return anchors[0] if read == set(anchors) and len(anchors) == 1 and self._attention(anchors[0]) else None
-        if self._reduces_rows(name, self._fixed(name, HEAVY)):
-            return None
-        return anchors[-1] if anchors else None
+        after = list(self.blocks)[list(self.blocks).index(anchors[-1]) :] if anchors else list(self.blocks)
+        reduced = {m.info.name for m in self._reductions(name, self._fixed(name, HEAVY))}
+        return anchors[-1] if anchors and reduced.isdisjoint(after) else None
 
     def _attention(self, name: str) -> Attention | None:
         """The attention that ends in a block. One has two products."""
@@ -133,9 +133,9 @@ class AutoSchedule:
             return None
         return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset()))
 
-    def _reduces_rows(self, name: str, fixed: frozenset[str]) -> bool:
-        """Whether a block and its producers, up to those in `fixed`, have reductions along rows."""
-        return any(m.reduces for m in with_producers(self.sch, self.blocks[name], fixed))
+    def _reductions(self, name: str, fixed: frozenset[str]) -> list[Member]:
+        """The reductions along rows among a block and its producers up to those in `fixed`."""
+        return [m for m in with_producers(self.sch, self.blocks[name], fixed) if m.reduces]
 
     def _follows_attention(self, name: str) -> bool:
         """Whether a block, which ends no attention, reads the result of one: heads put in another order."""
@@ -191,7 +191,7 @@ class AutoSchedule:
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
             fixed = self._fixed(name, HEAVY) | (set(self.blocks) - {name} if self._follows_attention(name) else set())
-            if self._reduces_rows(name, fixed):
+            if self._reductions(name, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             if not sch.get_producers(block):
                 yield "padding", lambda: padding(sch, block, target, threads)

@@ -14,7 +14,11 @@ def test_refuses_outputs_and_reductions(refused):
     refused(sch, "has an init", lambda: sch.reverse_compute_inline("C"))
     sch = Schedule(Straight)
     refused(sch, "C, which is visible outside its scope", lambda: sch.compute_inline("C"))
-    refused(sch, "exactly one buffer that the scope computes; it reads none", lambda: sch.reverse_compute_inline("B"))
+    refused(
+        sch,
+        "exactly one buffer that the last of its producers computes; it reads none",
+        lambda: sch.reverse_compute_inline("B"),
+    )
 
 
 Overwritten = program(

@@ -52,6 +52,21 @@ def names(sch):
     return {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}
 
 
+def test_a_scale_found_before():
+    """A scale of each row, found at run time, multiplies where tiles are written."""
+    x, w, k, r = (
+        te.placeholder((20, 32), name="X"),
+        te.placeholder((37, 32), name="W"),
+        te.reduce_axis((0, 32)),
+        te.reduce_axis((0, 32)),
+    )
+    s = te.compute((20,), lambda i: te.max(te.abs(x[i, r]), axis=r), name="scale")
+    y = te.compute((20, 37), lambda i, j: te.sum(x[i, k] * w[j, k], axis=k), name="dense")
+    z = te.compute((20, 37), lambda i, j: s[i] * y[i, j], name="rescaled")
+    sch, found = scheduled(te.create_prim_func([x, w, z]))
+    assert found["rescaled"] == found["dense"] == "gemm" and "rescaled" not in names(sch)
+
+
 def test_nothing_is_stored_between():
     sch, _ = scheduled(dense(64, 96, 40, ["bias", "gelu", "add"]))
     assert "T.alloc_buffer((64, 96))" not in sch.mod.script()  # only accumulators, in scope local

@@ -101,23 +101,49 @@ def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buff
 # -----
 
 
+# Z is computed before the nest of Y; B is merged into the last one.
+# CHECK-LABEL: def two_inputs(
+# CHECK: with T.block("Z"):
+# CHECK: with T.block("Y"):
+# CHECK-NOT: with T.block("B"):
+# CHECK: B[vi] = A[vi] + Z[7 - vi]
 @T.prim_func
 def two_inputs(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
     for i in range(8):
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[vi] = A[vi] * T.float32(2)
+    for i in range(8):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(8):
-        with T.block("Z"):
-            vi = T.axis.spatial(8, i)
-            Z[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{block "B" must read exactly one buffer that the scope computes; it reads Y, Z}}
         with T.block("B"):
             vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi] + Z[vi]
+            B[vi] = Y[vi] + Z[7 - vi]
+
+
+# -----
+
+
+@T.prim_func
+def in_one_nest(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        # expected-error @below {{Z, which block "B" reads, is written between block "Y" and it}}
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[vi] = A[vi] * T.float32(2)
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[7 - vi]
 
 
 # -----

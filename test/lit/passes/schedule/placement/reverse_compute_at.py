@@ -88,12 +88,17 @@ def read_before(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T
 # -----
 
 
+# Z is complete before the nest of Y.
+# CHECK-LABEL: def elsewhere(
+# CHECK: with T.block("Z"):
+# CHECK: for i in range(8):
+# CHECK-NEXT: with T.block("Y"):
+# CHECK: with T.block("B"):
 @T.prim_func
 def elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{the producer "Z" of block "B" is not under loop i; reverse_compute_at requires all the producer(s) under the loop}}
         with T.block("Z"):
             vi = T.axis.spatial(8, i)
             Z[vi] = A[vi]
@@ -104,7 +109,52 @@ def elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         with T.block("B"):
             vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[7 - vi]
+
+
+# -----
+
+
+@T.prim_func
+def after(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+    for i in range(8):
+        # expected-error @below {{the producer "Z" of block "B" is not under loop i; reverse_compute_at requires all the producer(s) under the loop, or before the nest around it}}
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            Z[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
             B[vi] = Y[vi] + Z[vi]
+
+
+# -----
+
+
+# Z is in the nest, but not under loop i: a later iteration writes what an earlier one would read.
+@T.prim_func
+def beside(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for j in range(8):
+        # expected-error @below {{the producer "Z" of block "B" is not under loop i}}
+        with T.block("Z"):
+            vj = T.axis.spatial(8, j)
+            Z[vj] = A[vj]
+        for i in range(1):
+            with T.block("Y"):
+                vi = T.axis.spatial(8, j + i)
+                Y[vi] = A[vi]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[7 - vi]
 
 
 # -----
