@@ -96,8 +96,8 @@ def reverse_compute_inline(block: Block) -> None:
     iters spatial, no init (but a pure copy also merges into a reduction, which then runs in the buffer of the copy);
     the consumer reads the buffer that the producer computes always at the same index, which determines its iters, and
     has no guard; nothing else uses that buffer; no op between the two accesses the result or writes another input of
-    the consumer, which may be complete before (the producer is that of the input that is computed last); the consumer reads exactly
-    what the producer computes, or a part that a guard on the producer can select.
+    the consumer, which may be complete before (the producer is that of the input that is computed last); the consumer
+    reads exactly what the producer computes, or a part that a guard on the producer can select.
     """
     with frozen():
         pair = _pair(block)
