@@ -18,12 +18,14 @@ from tir_mlir.topi.operands import (
 )
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
-from tir_mlir.topi.sizes import exact_quotient, number, total
+from tir_mlir.topi.sizes import ceil_quotient, exact_quotient, number, total
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"]
 
 CHUNK = 16
 """The number of elements that a cumulative sum adds up one by one."""
+SYMBOLIC_LEVELS = 2
+"""Chunks of chunks of a symbolic size: their sums, a 256th of the elements, are added up for each of them."""
 
 
 def cumsum(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bool = False) -> te.Tensor:
@@ -74,20 +76,20 @@ def _put(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
     return (*index[:axis], value, *index[axis + 1 :])
 
 
-def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
-    """Prefix sums; of a long axis in chunks: sums within each, and before each."""
+def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = SYMBOLIC_LEVELS) -> te.Tensor:
+    """Prefix sums; of a long axis in chunks: sums within each, and before each; `levels` of them for a symbolic one."""
 
     def below(k: Any, i: Any) -> Any:
         return k < i if exclusive else k <= i
 
     size, zero = x.shape[axis], constant(0, dtype)
     known = number(size)
-    chunks = exact_quotient([size], [CHUNK]) if known is None else -(-known // CHUNK)
-    if chunks in (None, 0, 1):
+    chunks = ceil_quotient(size, CHUNK)
+    if number(chunks) in (0, 1) or (known is None and not levels):
         k = te.reduce_axis((0, size), name="k")
         value = lambda i: te.Select(below(k, i[axis]), as_type(x(*_put(i, axis, k)), x.dtype, dtype), zero)  # noqa: E731
         return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")
-    ragged = known is not None and known % CHUNK > 0
+    ragged = exact_quotient([size], [CHUNK]) is None
 
     def at(i: Any, place: Any) -> Any:
         """The element of a place; behind the end any, as no sum that is asked for has it."""
@@ -108,7 +110,8 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
         last = CHUNK - 1
         return part(i, last) + at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
 
-    before = _prefix(te.compute(_put(x.shape, axis, chunks), whole, name="T_chunk_sum"), axis, dtype, True)
+    sums = te.compute(_put(x.shape, axis, chunks), whole, name="T_chunk_sum")
+    before = _prefix(sums, axis, dtype, True, levels - 1)
 
     def element(*i: Any) -> Any:
         chunk = _put(i, axis, i[axis] // CHUNK)
