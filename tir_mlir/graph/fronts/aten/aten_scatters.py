@@ -181,6 +181,10 @@ def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -
     return _counted(e, x, weights, bins, e.dtype)
 
 
+_OF_BAGS = {0: "sum", 1: "mean", 2: "max"}
+"""What torch's numbers for the mode of embedding_bag stand for."""
+
+
 def _length_of_bags(offsets: Any, count: Any) -> int | None:
     """The length of all bags, if they begin at 0, n, 2n, .. and are as long, as those of an input of two axes."""
     if str(offsets.target) not in ("aten.arange.start_step", "aten.arange.default", "aten.arange.start"):
@@ -209,7 +213,7 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = e.op("multiply", rows, e.reshape(per_sample_weights, (*shape, 1)))
     if len(shape) > 1:
-        return [e.op(("sum", "mean", "max")[mode], rows, axis=1), None, None, None]
+        return [e.op(_OF_BAGS[mode], rows, axis=1), None, None, None]
     positions = e.op("arange", start=0, end=count, step=1, dtype=offsets.dtype)
     bag = e.binary("subtract", e.op("search_sorted", offsets, positions, right=True), 1, "int32")
     if padding_idx is not None and padding_idx >= 0:
