@@ -54,20 +54,31 @@ def main(A: T.Buffer((4,), "float32")):
 
 # -----
 
-# Where no convolution reads a neighbour, all are products with the image as it is.
+# Convolutions of single pixels are products with the image as it is, but where they are connected with one that reads
+# neighbours.
 # CHECK-LABEL: def main(
-# CHECK-NOT:     R.permute_dims
 # CHECK:         R.reshape(x, shape=[2, 3, 64])
 # CHECK:         R.matmul(
-# CHECK-NEXT:    R.reshape({{.*}}, shape=[2, 4, 8, 8])
 # CHECK-NEXT:    R.nn.relu(
+# CHECK-NEXT:    R.reshape({{.*}}, shape=[2, 4, 8, 8])
+# CHECK:         R.nn.conv2d({{.*}}data_layout="NHWC"
+# CHECK:         R.nn.conv2d({{.*}}data_layout="NHWC"
+# CHECK-NOT:     R.matmul
 from tir_mlir.graph import script as R
 
 
 @R.function
-def main(x: R.Tensor((2, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 1, 1), "float32")):
+def main(
+    x: R.Tensor((2, 3, 8, 8), "float32"),
+    y: R.Tensor((2, 3, 9, 9), "float32"),
+    w: R.Tensor((4, 3, 1, 1), "float32"),
+    u: R.Tensor((4, 4, 3, 3), "float32"),
+):
     with R.dataflow():
         a = R.nn.conv2d(x, w)
-        gv = R.nn.relu(a)
-        R.output(gv)
-    return gv
+        first = R.nn.relu(a)
+        b = R.nn.conv2d(y, w)
+        c = R.nn.relu(b)
+        d = R.nn.conv2d(c, u)
+        R.output(first, d)
+    return first, d

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.rewrite import Call, Matches, Rewriter, Rule, is_kind, is_op, permuted, rewritten, wildcard
@@ -28,16 +28,47 @@ def channels_last(graph: Graph) -> Graph:
 
     Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
     each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
-    read as vectors. A graph without convolutions of images is returned as it is. Where no convolution reads a neighbour
-    and there is no pool, all are products with the image as it is: w (o, c) times x (n, c, h * w).
+    read as vectors. A graph without convolutions of images is returned as it is. Convolutions of single pixels that no
+    such operators connect with one of more pixels, a pool, or an image with its channels last, gain nothing from that
+    layout: they are products with the image as it is, w (o, c) times x (n, c, h * w).
     """
     with entered():
-        found = [call for call, _ in Rewriter(graph).calls(_CONVOLUTION)]
-        if not found:
+        if not any(True for _ in Rewriter(graph).calls(_CONVOLUTION)):
             return graph
-        if all(map(_is_of_pixels, found)) and not any(True for _ in Rewriter(graph).calls(_POOL)):
-            return clean(rewritten(graph, [Rule(_CONVOLUTION, _product)]))
+    graph = _products(graph)
     return clean(rewritten(simplify(rewritten(graph, IMAGES)), [*SINK, *SIMPLIFY]))
+
+
+def _products(graph: Graph) -> Graph:
+    """A copy of a graph with products for the convolutions of single pixels that are not connected with others."""
+    copy = graph.clone()
+    with entered(), symbols_kept(copy.module.mlir):
+        for call in _separate(Rewriter(copy)):
+            call.replace(_product(call))
+    return copy
+
+
+def _separate(rewriter: Rewriter) -> list[Call]:
+    """The convolutions of single pixels in groups of operators on images where no other gains from channels last."""
+    before: dict[ir.Value, ir.Value] = {}
+
+    def first(value: ir.Value) -> ir.Value:
+        while value in before:
+            value = before[value]
+        return value
+
+    convolutions = [call for call, _ in rewriter.calls(_CONVOLUTION)]
+    pixels = {call.node.results[0]: call for call in convolutions if _is_of_pixels(call)}
+    gaining = [call.node.results[0] for call in convolutions if call.node.results[0] not in pixels]
+    for call, _ in rewriter.calls(_OF_IMAGES):
+        made = call.node.results[0]
+        if kind_of(call.op.short) is OperatorKind.POOL or any(_source(call, value) for value in call.args):
+            gaining.append(made)
+        for value in call.args[: 1 if kind_of(call.op.short) is OperatorKind.CONVOLUTION else None]:
+            if len(call.shape_of(value)) == 4 and not call.is_weight(value) and first(value) != first(made):
+                before[first(made)] = first(value)
+    groups = set(map(first, gaining))
+    return [call for made, call in pixels.items() if first(made) not in groups]
 
 
 def _in_last(call: Call, _: Matches) -> ir.Value:
@@ -75,7 +106,7 @@ def _all(sizes: Any, size: int) -> bool:
     return all(n == size for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes]))
 
 
-def _product(call: Call, _: Matches) -> ir.Value:
+def _product(call: Call) -> ir.Value:
     """conv2d(x, w) -> reshape(matmul(reshape(w), reshape(x)))"""
     n, o, *sizes = call.shape
     c, pixels = call.shape_of(call.args[1])[1], prod(map(int, sizes))
@@ -155,6 +186,6 @@ IMAGES = [
     Rule(_CONVOLUTION, _convolution),
     Rule(is_kind(OperatorKind.POOL)(_X).has_attr({"layout": "NCHW"}), _in_last),
 ]
-_POOL = is_kind(OperatorKind.POOL)(_X)
 _MOVED = is_kind(OperatorKind.ELEMENTWISE, OperatorKind.REDUCTION) | is_op("concat")
+_OF_IMAGES = (_MOVED | is_kind(OperatorKind.CONVOLUTION, OperatorKind.POOL))(varg_default_wildcard=True) | CONVERTED
 SINK = [Rule(_MOVED(varg_default_wildcard=True), _sink), Rule(CONVERTED, _sink)]
