@@ -137,7 +137,8 @@ class GraphBuilder:
         """
         hint = attributes.pop("name_hint", "lv")
         operator = find_operator(name)
-        operands = [(v.value, v.type) for v in self._as_values(name, inputs)]
+        given = operator.with_named(inputs, attributes)
+        operands = [(v.value, v.type) for v in self._as_values(name, given)]
         with entered(), self._kept(), self._at_end():
             node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
             attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))

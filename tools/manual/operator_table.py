@@ -41,7 +41,8 @@ def _operands(operator: Operator) -> str:
     for parameter in operator.operands:
         several = ", .." if parameter.kind is parameter.VAR_POSITIONAL else ""
         optional = "?" if parameter.default is None else ""
-        names.append(f"{parameter.name}{optional}{several}")
+        keyword = "=" if parameter.kind is parameter.KEYWORD_ONLY else ""
+        names.append(f"{parameter.name}{keyword}{optional}{several}")
     return ", ".join(names)
 
 

@@ -65,7 +65,8 @@ def test_bias_and_mask(shape, dtype):
 def test_keys_of_the_first_blocks():
     q, k, v = inputs(1, 2, 9, 2, 2, 8)
     k[:, 6:] = v[:, 6:] = np.nan
-    got = run(nn.attention, q, k, v, random(2, 9, dtype="bool") | True, np.zeros((2, 3), "int8"), scheduled=False)
+    bias, blocks = random(2, 9, dtype="bool") | True, np.zeros((2, 3), "int8")
+    got = run(lambda *x: nn.attention(*x[:4], blocks=x[4]), q, k, v, bias, blocks, scheduled=False)
     close(got, reference(q, k[:, :6], v[:, :6]))
 
 

@@ -36,7 +36,7 @@ def split_arguments(
     """The operands and the attributes of a call as Python writes it: `softmax(x, -1)` -> [x], {"axis": -1}.
 
     Of an operator of a tuple, `concat((x, y), 0)`, the tuple is the operand. Optional operands that are None are left
-    out at the end. Errors: GraphError.
+    out at the end. Those that are taken by keyword only are behind the others. Errors: GraphError.
     """
     if operator.takes_tuple and args:
         named = dict(zip(operator.attrs, args[1:], strict=False))
@@ -49,7 +49,7 @@ def split_arguments(
     attrs: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
-        if name in operator.attrs:
+        if name in operator.attrs or name in operator.named:
             attrs[name] = value
         elif kind is inspect.Parameter.VAR_POSITIONAL:
             operands += value
@@ -59,6 +59,7 @@ def split_arguments(
             operands.append(value)
     while operands and operands[-1] is None:
         operands.pop()
+    operands = operator.with_named(operands, attrs)
     return operands, {k: v for k, v in attrs.items() if v is not None}
 
 

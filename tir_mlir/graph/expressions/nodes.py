@@ -21,7 +21,7 @@ from tir_mlir.graph.expressions.struct_info import (
     TupleStructInfo,
     as_struct_info,
 )
-from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.graph.operators import OPERATORS, shown_operands
 from tir_mlir.graph.rewrite import Op
 from tir_mlir.graph.size_code import checked_dtype
 from tir_mlir.script.module import GlobalVar, PrimFunc
@@ -330,7 +330,8 @@ class Call(Expr):
     def __repr__(self) -> str:
         name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _shown(self.op)
         keywords = [f"{k}={v!r}" for k, v in self.attrs.items()]
-        return f"{name}({', '.join([*map(_shown, self.args), *keywords])})"
+        operands = shown_operands(name.removeprefix("R."), [_shown(a) for a in self.args])
+        return f"{name}({', '.join([*operands, *keywords])})"
 
 
 FIRST_OF_TUPLE = ("nn.batch_norm",)

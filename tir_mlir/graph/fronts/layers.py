@@ -247,8 +247,8 @@ def attention(
         mask = e.cast(mask, query.dtype)
     operands = [query, key, value] if mask is None else [query, key, value, mask]
     blocks = None if causal else blocks_seen(e, query.shape[2], key.shape[2], mask)
-    operands += [] if blocks is None else [blocks]
-    y = e.op("nn.attention", *operands, scale=scale, causal_mask="TopLeft" if causal else None, layout="BHSD")
+    causal_mask = "TopLeft" if causal else None
+    y = e.op("nn.attention", *operands, blocks=blocks, scale=scale, causal_mask=causal_mask, layout="BHSD")
     return e.reshape(y, (*shape[:-1], y.shape[-1]))
 
 

@@ -1,6 +1,7 @@
 """The operators of graphs: a row each, with name, attributes, kind and meaning as a tensor expression."""
 
 import difflib
+from collections.abc import Sequence
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc
@@ -17,6 +18,7 @@ __all__ = [
     "foreign_operators",
     "is_homogeneous",
     "kind_of",
+    "shown_operands",
     "takes_tuple",
 ]
 
@@ -34,6 +36,11 @@ def foreign_operators() -> list[str]:
 def takes_tuple(name: str | None) -> bool:
     """Whether the operand of an operator is a tuple of any number of tensors."""
     return name in OPERATORS and OPERATORS[name].takes_tuple
+
+
+def shown_operands(name: str | None, operands: Sequence[str]) -> list[str]:
+    """The operands of an operator as text of a call."""
+    return OPERATORS[name].shown(operands) if name in OPERATORS else list(operands)
 
 
 def kind_of(name: str | None) -> OperatorKind:

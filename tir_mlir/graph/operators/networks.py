@@ -131,7 +131,7 @@ OPERATORS = [
     *map(_transposed, (1, 2, 3)),
     *(_pool(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
     *(_adaptive(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
-    Operator("nn.attention", nn.attention, num_inputs=5),
+    Operator("nn.attention", nn.attention, num_inputs=4, named=("blocks",)),
     Operator("nn.rotary_embedding", nn.rotary_embedding),
     Operator("nn.upsampling", nn.upsampling, num_inputs=1),
     Operator("nn.windows", nn.windows, num_inputs=1),

@@ -34,7 +34,8 @@ class Operator:
     name: as in relax, without `relax.`; own_attrs: attributes with their defaults, None: the parameters of `te` after
     the operands; linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are
     equal, or None; kind: what transforms know of it; num_inputs: how many of the parameters of `te` are operands, None:
-    all up to `*tensors`, or those without a default; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
+    all up to `*tensors`, or those without a default; named: the operands behind them that `te` and calls take by
+    keyword only, each of which needs all before it; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
     an overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result;
     divides: it is not defined for integers divided by 0; homogeneous: of operands that are multiplied by one positive
     number, the result is multiplied by it; arrays: how NumPy computes it on weights, where it does so at
@@ -47,6 +48,7 @@ class Operator:
     linalg: str | None = None
     kind: OperatorKind = OperatorKind.OTHER
     num_inputs: int | None = None
+    named: tuple[str, ...] = ()
     torch: str = ""
     onnx: str = ""
     divides: bool = False
@@ -63,13 +65,30 @@ class Operator:
             several = [n for n, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
             optional = [n for n, p in enumerate(parameters) if p.default is not p.empty]
             count = several[0] + 1 if several else min(optional, default=len(parameters))
-        return {p.name: REQUIRED if p.default is p.empty else p.default for p in parameters[count:]}
+        own = [p for p in parameters[count:] if p.name not in self.named]
+        return {p.name: REQUIRED if p.default is p.empty else p.default for p in own}
 
     @cached_property
     def operands(self) -> list[inspect.Parameter]:
         """The parameters of `te` that are tensors."""
         parameters = inspect.signature(self.te).parameters.values()
-        return [p for p in parameters if p.name not in self.attrs and p.kind is not p.KEYWORD_ONLY]
+        own = [p for p in parameters if p.name not in self.attrs]
+        return [p for p in own if p.kind is not p.KEYWORD_ONLY or p.name in self.named]
+
+    def with_named(self, operands: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
+        """The operands, and behind them those that are given by keyword, which are taken out of the keywords.
+        Errors: GraphError if one before them is missing."""
+        given = {name: keywords.pop(name) for name in self.named if name in keywords}
+        given = {name: value for name, value in given.items() if value is not None}
+        missing = self.operands[len(operands) : -len(self.named)] if given else []
+        if missing:
+            raise GraphError(f"{self.name} takes {next(iter(given))} with {missing[0].name} only; fix: pass both")
+        return [*operands, *given.values()]
+
+    def shown(self, operands: Sequence[str]) -> list[str]:
+        """Operands as a call takes them: those by keyword with their names."""
+        names = [p.name for p in self.operands] if self.named else []
+        return [f"{names[n]}={x}" if names and names[n] in self.named else x for n, x in enumerate(operands)]
 
     @cached_property
     def takes_tuple(self) -> bool:
@@ -81,7 +100,9 @@ class Operator:
         operands. Errors: GraphError for operands that it does not take.
         """
         try:
-            return self.te(*operands, **attributes)
+            count = len(self.operands) - len(self.named) if self.named else len(operands)
+            named = dict(zip(self.named, operands[count:], strict=False))
+            return self.te(*operands[:count], **named, **attributes)
         except GraphError:
             raise
         except (TirError, TypeError, ValueError, IndexError) as error:

@@ -147,7 +147,9 @@ class GraphPrinter:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
             keywords = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
-            operands = [sequence(inputs)] if on_demand.load("operators").takes_tuple(node.operator) else inputs
+            table = on_demand.load("operators")
+            is_tuple = table.takes_tuple(node.operator)
+            operands = [sequence(inputs)] if is_tuple else table.shown_operands(node.operator, inputs)
             return f"R.{node.operator}({', '.join([*operands, *keywords])})"
         callee = node.callee
         assert callee is not None

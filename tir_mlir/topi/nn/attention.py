@@ -33,10 +33,11 @@ def attention(
     key: Any,
     value: Any,
     bias: Any = None,
-    blocks: Any = None,
     scale: float | None = None,
     causal_mask: str | None = None,
     layout: str = "BSHD",
+    *,
+    blocks: Any = None,
 ) -> te.Tensor:
     """softmax(query @ key.T * scale + bias) @ value, for each batch and head.
 
@@ -50,7 +51,7 @@ def attention(
     blocks: of shape (n, m), whose elements do not count: only the first n * m of the sk keys are read, as of a cache
     that is not full; n is 1 or more.
     """
-    return _Attention(query, key, value, bias, blocks, scale, causal_mask, layout).result()
+    return _Attention(query, key, value, bias, scale, causal_mask, layout, blocks).result()
 
 
 class _Attention:
@@ -62,10 +63,10 @@ class _Attention:
         key: Any,
         value: Any,
         bias: Any,
-        blocks: Any,
         scale: float | None,
         mask: str | None,
         layout: str,
+        blocks: Any,
     ):
         one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
         one_of(OP, "layout", layout, ["BSHD", "BHSD"])
