@@ -172,6 +172,7 @@ def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuild
 def _as_doubles(everything: list[ir.Operation]) -> None:
     """Convert every float type to f64: NaN propagates as in any format, and every machine supports it."""
     double = ir.F64Type.get()
+    formats = [(op, op.operands[0].type, op.results[0].type) for op in everything if op.name == "arith.bitcast"]
     retyped(everything, lambda _: double)
     for op in everything:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
@@ -179,6 +180,21 @@ def _as_doubles(everything: list[ir.Operation]) -> None:
         elif op.name == "arith.extf" or op.name == "arith.truncf":
             op.results[0].replace_all_uses_with(op.operands[0])
             op.erase()
+    for op, source, target in formats:
+        _keep_bits(op, source, target)
+
+
+def _keep_bits(op: ir.Operation, source: ir.Type, target: ir.Type) -> None:
+    """Take the bits of a float in the format that the program has: f32 -> i32 of an f64 rounds it first."""
+    value = op.operands[0]
+    with ir.InsertionPoint(op), op.location:
+        if value.type != source:
+            value = ir.Operation.create("arith.truncf", [source], [value]).results[0]
+        value = ir.Operation.create("arith.bitcast", [target], [value]).results[0]
+        if op.results[0].type != target:
+            value = ir.Operation.create("arith.extf", [op.results[0].type], [value]).results[0]
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
 
 
 def _add_code(module: ir.Module, build: OpBuilder) -> None:

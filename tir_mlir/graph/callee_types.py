@@ -93,10 +93,20 @@ def unbound_sizes(inputs: Sequence[TensorType | float], results: Sequence[Tensor
     renamed: dict[str, str] = {}
     for text in texts:
         if text not in renamed and not bound.issuperset(symbols(text)):
-            near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
-            beside = next((other for other in near if other is not None), None)
-            renamed[text] = beside or free_name("size", {*names, *renamed.values()})
+            renamed[text] = _named(text, renamed) or free_name("size", {*names, *renamed.values()})
     return renamed
+
+
+def renamed_size(text: str, renamed: Mapping[str, str]) -> str:
+    """A size with other names: with {"h // 8 + 1": "size"}, h // 8 is size - 1. One that has none stays."""
+    return _named(text, renamed) or text
+
+
+def _named(text: str, renamed: Mapping[str, str]) -> str | None:
+    if text in renamed:
+        return renamed[text]
+    near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
+    return next((other for other in near if other is not None), None)
 
 
 def _beside(text: str, known: str, name: str) -> str | None:

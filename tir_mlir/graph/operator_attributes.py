@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.callee_types import renamed_size
 from tir_mlir.graph.operators import Operator
 from tir_mlir.graph.operators.operator import REQUIRED
 from tir_mlir.graph.size_code import Sizes
@@ -47,14 +48,14 @@ def _plain(name: str, value: Any, sizes: Sizes, in_list: bool = False) -> Any:
 
 
 def with_names(attributes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Plain attributes with other names of sizes: {"n + m": "size"}."""
+    """Plain attributes with other names of sizes: with {"n + m": "size"}, n + m - 1 is size - 1."""
     return {name: _with_names(value, names) for name, value in attributes.items()} if names else dict(attributes)
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, list):
-        return [names.get(v, v) if isinstance(v, str) else _with_names(v, names) for v in value]
-    return {SIZE: names.get(value[SIZE], value[SIZE])} if isinstance(value, dict) else value
+        return [renamed_size(v, names) if isinstance(v, str) else _with_names(v, names) for v in value]
+    return {SIZE: renamed_size(value[SIZE], names)} if isinstance(value, dict) else value
 
 
 def for_te(attributes: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:

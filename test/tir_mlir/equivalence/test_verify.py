@@ -42,6 +42,20 @@ def test_scaled_sizes_keep_the_kind_of_a_guard():
     assert [int(n) % 16 for n in scaled.values()] == [1000 % 16], answer
 
 
+def test_bits_of_a_float_that_is_checked_in_another_format():
+    sch = Schedule(
+        parse(
+            main(
+                "A:9 B:9 ; X:9:int32",
+                each("x:9", 'X[vi] = T.reinterpret("int32", A[vi])'),
+                each("b:9", 'B[vi] = T.reinterpret("float32", X[vi] ^ 1)'),
+            )
+        )
+    )
+    sch.split(sch.get_loops("b")[0], [None, 4])
+    assert sch.verify()
+
+
 def test_sampled_tiles_are_scaled():
     sch = Schedule(chapter.matmul(256, 512, 512), seed=3)
     y, *_ = sch.get_loops("matmul")

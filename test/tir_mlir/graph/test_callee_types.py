@@ -4,7 +4,7 @@ import pytest
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.graph.callee_types import result_types
+from tir_mlir.graph.callee_types import renamed_size, result_types
 
 
 def types(*shapes):
@@ -39,3 +39,8 @@ def test_sizes_are_those_of_the_caller(wanted, given, results, found):
 def test_inputs_that_do_not_fit_are_refused(wanted, given, message):
     with pytest.raises(GraphError, match=message):
         result_types("f", types(*wanted), [], types(*given))
+
+
+@pytest.mark.parametrize(("size", "named"), [("(h - 1) // 8", "size + -1"), ("(h - 1) // 8 + 1", "size"), ("b", "b")])
+def test_a_bound_of_a_slice_is_named_as_the_size_beside_it(size, named):
+    assert renamed_size(size, {"(h - 1) // 8 + 1": "size"}) == named
