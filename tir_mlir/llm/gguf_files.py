@@ -20,6 +20,7 @@ _PLAIN = {0: ("F32", np.float32), 1: ("F16", np.float16), 30: ("BF16", np.uint16
 _BLOCKED = {2: ("Q4_0", 32, 18, (0,)), 8: ("Q8_0", 32, 34, (0,)), 12: ("Q4_K", 256, 144, (0, 2))}
 """By the numbers of types: the name, the numbers of a block, its bytes, and where in it the scales lie."""
 _READERS = {"Q4_0": stored_formats.q4_0, "Q8_0": stored_formats.q8_0, "Q4_K": stored_formats.q4_k}
+_BITS = {"Q4_0": 4, "Q8_0": 8, "Q4_K": 4, "F32": 32}
 _NUMBERS = {0: "B", 1: "b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
 _PARTS = {
@@ -46,6 +47,11 @@ class GgufTensor:
     offset: int
     row: int
     order: np.ndarray | None = None
+
+    @property
+    def bits(self) -> int:
+        """Of an element, without scales."""
+        return _BITS.get(self.dtype, 16)
 
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32."""

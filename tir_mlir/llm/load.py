@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,8 @@ CACHES = ("float32", "int8")
 """The types of keys and values in the cache."""
 GROUP = 32
 """The weights that share a scale, by default."""
+_FEW = 4
+"""The bits of a number in files that say which weights may be in few bits."""
 
 
 def load(
@@ -47,7 +50,8 @@ def load(
     weights: "float32", "bfloat16", "int8" or "int4"; what weights of bfloat16 multiply is rounded to bfloat16, as
     PyTorch does; integers have a scale for each `group` weights (default 32, or what a checkpoint has), and activations
     are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
-    groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides theirs.
+    groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides theirs. Where a
+    file has layers in 4 bits and the scores (`lm_head`, or the rows of tokens) in more, "int4" rounds scores to 8.
     Tensors are read, rounded and packed one layer at a time. context: the most tokens of
     a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
     `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or "int8" with a scale for each
@@ -109,6 +113,13 @@ def _precision(weights: str, group: int) -> Precision:
     how = Precision(name, group, INT8) if name in (INT8, INT4) else Precision(name, None, BFLOAT16)
     format_of(weights, how.group, how.activations)  # raises for what there is not
     return how
+
+
+def precision_of_scores(precision: Precision, layers: Iterable[Stored], scores: Stored) -> Precision:
+    """That of the layers; 8 bits for 4 where the files have weights of layers in 4, and the scores in more: whoever
+    wrote them meant to keep these."""
+    kept = scores.bits > _FEW and any(each.bits <= _FEW for each in layers)
+    return replace(precision, dtype=INT8) if kept and precision.dtype == INT4 else precision
 
 
 def _matched(folder: Path, description: Description, files: Mapping[str, Stored]) -> dict[str, Stored]:
@@ -191,7 +202,10 @@ class _Loading:
             for name, tensor in tensors.items()
         }
         values = {name: _without_values(shape) for name, shape in shapes.items()}
-        repeated = Repeated([graph_of(description.scores, "scores", values)], self.precision, self.threads)
+        graph = graph_of(description.scores, "scores", values)
+        stored = [self.tensors[name] for _, names in description.layers for name in names.values()]
+        precision = precision_of_scores(self.precision, stored, tensors["head.weight"])
+        repeated = Repeated([graph], precision, self.threads)
         (program,), layers = repeated.programs, []
         for start in range(0, _tokens(description), count):
             make = partial(self._part_of_scores, repeated, tensors, start)

@@ -29,7 +29,7 @@ _BITS, _WORD = 4, 8
 @dataclass(frozen=True)
 class RoundedTensor:
     """A weight (outputs, inputs) of several tensors of a file, `parts`, the scales among them. method: who wrote it;
-    made: the weight from the elements of the parts."""
+    made: the weight from the elements of the parts; bits: of a number."""
 
     method: str
     name: str
@@ -37,6 +37,7 @@ class RoundedTensor:
     scales: StoredTensor
     shape: tuple[int, ...]
     made: Callable[..., Grouped]
+    bits: int
 
     @property
     def path(self) -> Path:
@@ -119,7 +120,7 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
             f"{path}: {stem}: zeros {zeros.shape} and scales {scales.shape} do not fit {n} x {k} weights"
         )
     made = partial(_METHODS[method], group=group)
-    return RoundedTensor(method, f"{stem}.weight", (q, zeros, scales), scales, (n, k), made)
+    return RoundedTensor(method, f"{stem}.weight", (q, zeros, scales), scales, (n, k), made, _BITS)
 
 
 def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str, Stored], int | None]:
@@ -161,4 +162,4 @@ def _part_of_torchao(
             f"{n} x {k} weights; fix: groups along the rows"
         )
     made = stored_formats.torchao_int4 if kind == "Int4Tensor" else partial(stored_formats.torchao, bits=bits)
-    return RoundedTensor(TORCHAO, name, parts, scale, (n, k), made)  # type: ignore[arg-type]
+    return RoundedTensor(TORCHAO, name, parts, scale, (n, k), made, bits)  # type: ignore[arg-type]

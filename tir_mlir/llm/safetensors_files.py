@@ -29,6 +29,11 @@ class StoredTensor:
     shape: tuple[int, ...]
     offset: int
 
+    @property
+    def bits(self) -> int:
+        """Of an element."""
+        return 8 * np.dtype(_TYPES[self.dtype]).itemsize
+
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32, in memory of their own."""
         stop = self.shape[0] if stop is None else stop

@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from harness.packed_words import packed_words
 
 from tir_mlir import llm
 from tir_mlir.errors import ArgumentError
@@ -74,7 +75,6 @@ def test_groups_that_do_not_divide_are_refused_before_weights_are_read(saved):
 def write_in_few_bits(model, folder, method):
     """The model's files with the weights of its layers in 4 bits by a method, and the same as floats in the model."""
     from safetensors.torch import load_file, save_file
-    from test_rounded_files import packed_words
 
     state, told = load_file(folder / "model.safetensors"), {"format": "pt"}
     for name, weight in list(state.items()):
@@ -104,18 +104,17 @@ def write_in_few_bits(model, folder, method):
 @pytest.mark.nightly
 @pytest.mark.parametrize("method", ["gptq", "awq", "torchao"])
 def test_a_checkpoint_in_few_bits_from_files_to_tokens(saved, tmp_path, method):
-    """As floats the scores are PyTorch's; in 4 bits, as which the scores are rounded too, those of the floats:
-    rounding finds the numbers of the file again."""
-    model, files, floats = copy.deepcopy(saved[0]), tmp_path / "files", tmp_path / "floats"
+    """As floats the scores are PyTorch's; in 4 bits the layers are as in the file, and what multiplies the last norm,
+    which the file has as floats, is in 8 bits."""
+    model, files = copy.deepcopy(saved[0]), tmp_path
     model.save_pretrained(files)
     write_in_few_bits(model, files, method)
-    model.save_pretrained(floats)
     with torch.no_grad():
         theirs = model(torch.tensor([PROMPT])).logits[0, -1].numpy()
     options = {"context": 128, "chunk": 16, "threads": 1}
     np.testing.assert_allclose(llm.load(files, "float32", **options).logits(PROMPT), theirs, atol=1e-3)
-    small = [llm.load(folder, "int4", **options).logits(PROMPT) for folder in (files, floats)]
-    np.testing.assert_allclose(*small, atol=1e-3)
+    small = llm.load(files, "int4", **options).logits(PROMPT)
+    assert np.linalg.norm(small - theirs) < 0.05 * np.linalg.norm(theirs)
 
 
 @pytest.mark.nightly

@@ -4,8 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from harness.packed_words import packed_words
 
 from tir_mlir.errors import ArgumentError
+from tir_mlir.graph.precision.formats import INT4, INT8
+from tir_mlir.llm.load import precision_of_scores
+from tir_mlir.llm.repeated import Precision
 from tir_mlir.llm.rounded_files import joined
 from tir_mlir.llm.safetensors_files import tensors_of
 
@@ -22,20 +26,6 @@ def written(folder, arrays, metadata=None):
     head = json.dumps(facts).encode()
     (folder / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + data)
     return tensors_of(folder)
-
-
-def words(numbers):
-    """Numbers of 4 bits, [.., 8 n] -> [.., n], the first in the lowest bits."""
-    parts = numbers.astype("uint32").reshape(*numbers.shape[:-1], -1, 8)
-    return (parts << np.arange(0, 32, 4, dtype="uint32")).sum(-1, dtype="uint32").view("int32")
-
-
-def packed_words(method, q, zeros):
-    """`qweight` and `qzeros` of numbers (k, n) and zeros (groups, n)."""
-    if method == "gptq":
-        return np.ascontiguousarray(words(q.T).T), words(zeros - 1)
-    order = [0, 2, 4, 6, 1, 3, 5, 7]
-    return tuple(words(x.reshape(len(x), -1, 8)[:, :, order].reshape(len(x), -1)) for x in (q, zeros))
 
 
 def checkpoint(method, zero=8):
@@ -81,6 +71,14 @@ def test_scales_that_are_not_finite_are_refused(tmp_path):
     files = joined(tmp_path, written(tmp_path, arrays), config())[0]
     with pytest.raises(ArgumentError, match="a scale of p.weight is not finite"):
         files["p.weight"].check()
+
+
+@pytest.mark.parametrize(("scores", "dtype"), [("floats", INT8), ("p.weight", INT4)])
+def test_scores_that_the_file_has_in_more_bits_keep_eight(tmp_path, scores, dtype):
+    arrays = {**checkpoint("gptq")[0], "floats": np.zeros((N, K), "float16")}
+    files = joined(tmp_path, written(tmp_path, arrays), config())[0]
+    found = precision_of_scores(Precision(INT4, GROUP, INT8), [files["p.weight"]], files[scores])
+    assert found == Precision(dtype, GROUP, INT8)
 
 
 def torchao(folder, kind, bits, zero=0, group=GROUP, **facts):
