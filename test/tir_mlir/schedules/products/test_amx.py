@@ -104,13 +104,17 @@ def test_ragged_sizes_on_the_cpu(m, n, k):
 
 
 @pytest.mark.skipif("amx-int8" not in features(), reason="no AMX here")
-def test_any_number_of_rows_on_the_cpu():
+@pytest.mark.parametrize(("columns", "terms", "counts"), [
+    (32, 64, (1, 16, 17, 33)),
+    pytest.param(40, 70, (1, 2, 15, 16, 17, 31, 32, 33, 127, 128), marks=pytest.mark.nightly),
+])  # fmt: skip
+def test_any_number_of_rows_on_the_cpu(columns, terms, counts):
     """One build; rows beyond the last one are zeros of a copy."""
-    sch = scheduled(widened("m", 32, 64), target=None)
+    sch = scheduled(widened("m", columns, terms), target=None)
     assert on_tiles(sch)
-    product, b = build(sch)["main"], RNG.integers(-128, 128, (64, 32)).astype("int8")
-    for rows in (1, 16, 17, 33):
-        a, c = RNG.integers(-128, 128, (rows, 64)).astype("int8"), np.full((rows, 32), 99, "int32")
+    product, b = build(sch)["main"], RNG.integers(-128, 128, (terms, columns)).astype("int8")
+    for rows in counts:
+        a, c = RNG.integers(-128, 128, (rows, terms)).astype("int8"), np.full((rows, columns), 99, "int32")
         product(a, b, c)
         np.testing.assert_array_equal(c, a.astype("int32") @ b.astype("int32"))
 
