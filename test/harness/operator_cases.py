@@ -93,6 +93,7 @@ CASES: dict[str, list[Case]] = {
     "nn.windows": [([_IMAGE], {"kernel": [3, 2], "padding": 1, "strides": [2, 1]})],
     "nn.patches": [
         ([(2, 4, 5, 3)], {"kernel": [2, 3], "padding": 1, "strides": [2, 1], "pad_value": 7, "multiple": 4}),
+        ([(2, 4, 3, 4)], {"kernel": [2, 1], "parts": 2}),
     ],
     "nn.fold": [([(1, 12, 12)], {"output_size": [4, 5], "kernel": [2, 3], "dilation": [1, 1]})],
     "image.grid_sample": [

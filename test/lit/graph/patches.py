@@ -22,14 +22,18 @@ def main(x: R.Tensor((1, 8, 8, 16), "uint8"), w: R.Tensor((32, 16, 3, 3), "int8"
 
 # -----
 
-# One in groups stays.
+# One in groups is a product for each part of them, and stays where there are no tiles.
 # CHECK-LABEL: def main(
-# CHECK:         R.nn.conv2d(x, w,
+# CHECK:         [[R:gv.*]]: {{.*}} = R.nn.patches(x, {{.*}}parts=2
+# CHECK:         [[P:gv.*]]: {{.*}} = R.matmul([[R]], {{.*}}, out_dtype="int32")
+# CHECK:         R.permute_dims([[P]], axes=[1, 0, 2])
+# AVX2-LABEL: def main(
+# AVX2:         R.nn.conv2d(x, w,
 from tir_mlir.graph import script as R
 
 
 @R.function
-def main(x: R.Tensor((1, 8, 8, 16), "uint8"), w: R.Tensor((32, 8, 3, 3), "int8")):
+def main(x: R.Tensor((1, 8, 8, 64), "uint8"), w: R.Tensor((128, 32, 3, 3), "int8")):
     R.func_attr({"weights": {"w": "w"}})
     with R.dataflow():
         gv = R.nn.conv2d(x, w, groups=2, data_layout="NHWC", out_dtype="int32")

@@ -12,7 +12,7 @@ from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import Call, Rewriter, Rule, is_op, rewritten, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
-from tir_mlir.schedules.products.short_numbers import multiplies
+from tir_mlir.schedules.products.short_numbers import groups_together, multiplies
 from tir_mlir.target import Target, chosen
 
 GROUP = 512
@@ -30,14 +30,19 @@ def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
 
     So they have the instructions of products; patches are computed where the product reads them, a few rows at a time.
     Reshapes move below pointwise operators. Numbers are short that are summed in a wider type: integers, and the floats
-    that the target has instructions for, such as bfloat16. Convolutions in groups, and of sizes that are symbolic, stay
-    as they are. A graph without convolutions of short numbers is returned as it is.
+    that the target has instructions for, such as bfloat16. Convolutions of symbolic sizes stay as they are. Those in
+    groups are products for some groups together, whose weights for channels of other groups are 0, where the target has
+    products of tiles; else they stay, as those of floats do: 0 times infinity is no number. A graph
+    without convolutions of short numbers is returned as it is.
+
+        lv = R.nn.conv2d(x, w, groups=32)    ->    lv = R.nn.patches(x, kernel=[3, 3], parts=2)     (2, 3136, 576)
+                                                   lv1 = R.matmul(lv, w1, out_dtype="int32")        (2, 3136, 64)
     """
     cpu = chosen(target)
     with entered():
         if not any(_is_short(call, cpu) for call, _ in Rewriter(graph).calls(_LAST)):
             return graph
-    rule = Rule(_LAST, lambda call, _: _product(call) if _is_short(call, cpu) else None)
+    rule = Rule(_LAST, lambda call, _: _product(call, cpu) if _is_short(call, cpu) else None)
     return clean(rewritten(clean(rewritten(graph, [rule, *SIMPLIFY])), SIMPLIFY))
 
 
@@ -49,18 +54,20 @@ def _is_short(call: Call, target: Target) -> bool:
     return image == kernel and image in ("bfloat16", "float16") and multiplies(target, image, kernel, "float32")
 
 
-def _product(call: Call) -> ir.Value | None:
+def _product(call: Call, target: Target) -> ir.Value | None:
     """See `patches`."""
     image, kernel = call.args
     attrs, shape, weight = call.attrs, call.shape_of(image), call.shape_of(kernel)
-    if attrs["groups"] != 1 or attrs.get("out_layout") not in (None, "NHWC"):
+    if attrs.get("out_layout") not in (None, "NHWC"):
         return None
     if any(isinstance(size, str) for size in (*shape, *weight)) or not call.is_weight(kernel):
         return None
-    last = call.emit("permute_dims", [kernel], {"axes": [0, 2, 3, 1]})
     window = {name: attrs[name] for name in ("strides", "padding", "dilation")}
     window["pad_value"] = attrs.get("pad_value", 0)
     window["kernel"] = [int(size) for size in weight[2:]]
+    if attrs["groups"] != 1:
+        return _of_groups(call, window, target)
+    last = call.emit("permute_dims", [kernel], {"axes": [0, 2, 3, 1]})
     strides, padding = (every(attrs[name], count) for name, count in (("strides", 2), ("padding", 4)))
     if window["kernel"] == strides == [1, 1] and not any(padding):
         rows = call.reshape(image, [prod(int(size) for size in shape[:3]), int(weight[1])])
@@ -72,6 +79,34 @@ def _product(call: Call) -> ir.Value | None:
         rows = call.emit("nn.patches", [image], {**window, "multiple": multiple})
     matrix = _filled(call, last, int(call.shape_of(rows)[1]))
     return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": call.struct_info.dtype}), call.shape)
+
+
+def _of_groups(call: Call, window: dict[str, Any], target: Target) -> ir.Value | None:
+    """A convolution in groups as a batch of products, each of some groups; None where more is lost by zeros."""
+    image, kernel = call.args
+    outputs, inputs, *taps = (int(size) for size in call.shape_of(kernel))
+    groups, of_image, of_kernel = call.attrs["groups"], call.type_of(image).dtype, call.type_of(kernel).dtype
+    each = groups_together(target, (of_image, of_kernel), groups, (inputs * prod(taps), outputs // groups))
+    if each is None or call.struct_info.dtype != "int32":
+        return None
+    parts, length, of_group = groups // each, prod(taps) * each * inputs, outputs // groups
+    multiple = GROUP // bits(of_image)
+    rows = call.emit("nn.patches", [image], {**window, "multiple": multiple, "parts": parts})
+    # zeros behind the weights of a group, as many as put the next ones on the diagonal
+    weight = call.reshape(kernel, [parts, each, of_group, inputs, prod(taps)])
+    weight = call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 1, 3]})
+    weight = call.emit("nn.pad", [weight], {"pad_width": [0] * 9 + [each * inputs]})
+    weight = call.reshape(weight, [parts, of_group, prod(taps), each * (each + 1) * inputs])
+    weight = call.emit("strided_slice", [weight], {"axes": [3], "begin": [0], "end": [each * each * inputs]})
+    weight = call.reshape(weight, [parts, of_group, prod(taps), each, each * inputs])
+    weight = call.emit("permute_dims", [weight], {"axes": [0, 2, 4, 3, 1]})
+    weight = call.reshape(weight, [parts, length, each * of_group])
+    weight = call.emit("nn.pad", [weight], {"pad_width": [0, 0, 0, -length % multiple, 0, 0]})
+    if parts == 1:
+        weight = call.reshape(weight, call.shape_of(weight)[1:])
+        return call.reshape(call.emit("matmul", [rows, weight], {"out_dtype": "int32"}), call.shape)
+    product = call.emit("matmul", [rows, weight], {"out_dtype": "int32"})
+    return call.reshape(call.emit("permute_dims", [product], {"axes": [1, 0, 2]}), call.shape)
 
 
 def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd, prod
 from typing import Any
 
 from tir_mlir.schedule import Schedule
@@ -30,25 +31,30 @@ def is_copy(sch: Schedule, block: Any) -> bool:
 WIDE = 64
 """The most bytes that are copied at once."""
 UNROLLED = 32
-"""The most pieces of a row that are copied without a loop, or in a turn of it: of a loop that copies one vector, LLVM
+"""The most pieces of a row that are copied in a turn of a loop: of a loop that copies one vector, LLVM
 makes a call of memcpy, after which tiles of AMX are configured again."""
 
 
 def vectorize_rows(sch: Schedule, copy: Any) -> None:
-    """Vectorize the copy of rows of bytes: in pieces as long as the rows of what is read, if they divide its own."""
+    """Vectorize the copy of rows of bytes, in pieces that are adjacent in what is read."""
     info, (*_, row) = block_info(sch, copy), sch.get_loops(copy)
-    source, length = info.reads[0].buffer.shape[-1], extent_of(sch, row)
-    if length is not None and source is not None and length > source and length % source == 0:
-        pieces, row = sch.split(row, [None, source])
-        if length // source <= UNROLLED:
-            sch.unroll(pieces)
-        length = source
-    if length is not None and length > WIDE:
-        wide = max(n for n in range(1, WIDE + 1) if length % n == 0)
+    length = extent_of(sch, row)
+    if length is not None:
+        run = _adjacent(info, length)
+        wide = max(n for n in range(1, WIDE + 1) if run % n == 0)
         together = max(n for n in range(1, UNROLLED + 1) if length // wide % n == 0)
-        _, vectors, row = sch.split(row, [None, together, wide])
-        sch.unroll(vectors)
+        _, pieces, row = sch.split(row, [None, together, wide])
+        sch.unroll(pieces)
     sch.vectorize(row)
+
+
+def _adjacent(info: Any, length: int) -> int:
+    """How many elements of a row that is copied are adjacent in what is read, wherever a multiple of them begins: the
+    row, or, of patches, what divides the channels of a pixel, or of a part of them, and the row."""
+    read, sizes = info.reads[0], {it.name: it.dom.extent or 1 for it in info.iter_vars}
+    last, (*_, row) = read.axes[-1], (it.name for it in info.iter_vars)
+    source = (read.buffer.shape[-1] or 1) // prod(sizes[a] for a in last if a != row)
+    return length if length <= source else gcd(length, source)
 
 
 def write_back_of(sch: Schedule, block: Any, what: Contraction) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.intrin.amx import tile_dot
+from tir_mlir.intrin.amx import SIDE, tile_dot
 from tir_mlir.intrin.dot_products import dot_product
 from tir_mlir.target import Target
 
@@ -12,3 +12,31 @@ def multiplies(target: Target, left: str, right: str, sums: str) -> bool:
     unit = tile_dot(left, right, sums)
     of_tiles = unit is not None and target.has("amx-tile", unit.needs)
     return of_tiles or dot_product(target, left, right, sums) is not None
+
+
+MOST = 32
+"""The most products of which one is of use, where convolutions in groups are products of several groups: about how much
+faster products on tiles are than those of widened numbers."""
+
+
+def groups_together(target: Target, dtypes: tuple[str, str], groups: int, group: tuple[int, int]) -> int | None:
+    """How many groups of a convolution of integers one product on tiles takes, so that the fewest products are with
+    zeros; None where the target has no tiles, or too many are.
+
+    dtypes: of the image and the weights. group: terms and results of a group.
+    """
+    unit, (terms, results) = tile_dot(*dtypes, "int32"), group
+    if unit is None or not target.has("amx-tile", unit.needs):
+        return None
+    width = max(2 * SIDE, target.lanes(8))
+
+    def products(each: int) -> int:
+        return groups // each * _filled(each * terms, unit.depth) * _filled(each * results, width)
+
+    whole = [n for n in range(1, groups + 1) if groups % n == 0 and n * results >= SIDE]
+    best = min(whole, key=lambda n: (products(n), n), default=None)
+    return best if best and products(best) <= MOST * groups * terms * results else None
+
+
+def _filled(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
