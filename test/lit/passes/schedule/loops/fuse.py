@@ -129,9 +129,9 @@ def negative(a: T.handle):
 
 @T.prim_func
 def quotient(a: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n, n), "float32")
-    for i in range((n - 3) // 4):
+    m, n = T.int32(), T.int32()
+    A = T.match_buffer(a, (m, n), "float32")
+    for i in range((m - n) // 4):
         # expected-error @below {{the extent of loop j times those of the loops around it is neither affine nor a product of sizes}}
         for j in range(n):
             with T.block("A"):
