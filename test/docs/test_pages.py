@@ -66,8 +66,9 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 200
 
 
-def test_the_picture_shows_the_ladder_of_the_page():
-    assert picture.PICTURE.read_text() == picture.draw(picture.PAGE.read_text())
+@pytest.mark.parametrize("name", picture.PICTURES)
+def test_the_picture_shows_the_ladder_of_the_page(name):
+    assert (picture.IMAGES / name).read_text() == picture.draw(picture.PAGE.read_text(), picture.PICTURES[name])
 
 
 def test_the_summary_shows_the_tables_of_the_page():

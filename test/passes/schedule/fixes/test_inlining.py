@@ -157,18 +157,6 @@ ROWS = [
         lambda s: s.reverse_compute_at("C", loop(s, "B")),
     ),
     Row(
-        "reverse_compute_inline: two inputs",
-        main(
-            "A:8 C:8 b:8 d:8",
-            each("B", "b[vi] = A[vi] * 2.0"),
-            each("D", "d[vi] = A[vi] * 3.0"),
-            each("C", "C[vi] = b[vi] + d[vi]"),
-        ),
-        lambda s: s.reverse_compute_inline("C"),
-        "compute_inline the producers",
-        lambda s: (s.compute_inline("D"), s.reverse_compute_inline("C")),
-    ),
-    Row(
         "reverse_compute_inline: no input",
         PAIR,
         lambda s: s.reverse_compute_inline("B"),

@@ -303,7 +303,7 @@ def test_quotients_that_a_recurrence_runs_along_stay_serial(refused):
 
 
 def test_a_quotient_that_may_be_negative_is_no_factor(refused):
-    main = program("A:nxm", each("A i:(n-3)//4O j:mO", "A[vi, vj] = T.float32(0)"))
+    main = program("A:mxn", each("A i:(m-n)//4O j:nO", "A[vi, vj] = T.float32(0)"))
     sch = Schedule(main)
     refused(sch, "neither affine nor a product of sizes", lambda: sch.fuse(*sch.get_loops("A")))
 

@@ -96,7 +96,7 @@ def test_permutations_move_below(name: str) -> None:
         x = b.input("x", (1, 3, 4, 2))
         operands = []
         for n, dtype in enumerate(operand_types(name)):
-            image = b.op("nn.conv2d", x, b.weight(f"w{n}", np.full((5, 3, 1, 1), 0.5 + n, "float32")))
+            image = b.op("nn.conv2d", x, b.weight(f"w{n}", np.full((5, 3, 2, 1), 0.5 + n, "float32")))
             operands.append(image if dtype == "float32" else b.op("astype", image, dtype=dtype))
         return b.op("nn.relu", b.op("astype", call(b, name, operands), dtype="float32"))
 
