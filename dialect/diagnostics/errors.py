@@ -389,10 +389,10 @@ class PtxError(TirError):
         block: tuple[int, ...] | None = None,
         threads: tuple[tuple[int, ...], ...] = (),
         instruction: str = "",
-        rhs: tuple[int, tuple[str, int] | None, str] | None = None,
+        other: tuple[int, tuple[str, int] | None, str] | None = None,
     ):
         spots = [f"in kernel {kernel}" + (f", block {block}" if block is not None else "")] if kernel else []
-        for number, place, text in [(line, source, instruction), *([rhs] if rhs else [])]:
+        for number, place, text in [(line, source, instruction), *([other] if other else [])]:
             spots += [f"PTX line {number}" + (f": {text}" if text else "")] if number else []
             spots += [f"  {place[0]}:{place[1]}  {linecache.getline(*place).strip()}".rstrip()] if place else []
         super().__init__("\n  ".join([reason, *spots]))
@@ -404,7 +404,7 @@ class PtxError(TirError):
         self.block = block
         self.threads = threads
         self.instruction = instruction
-        self.other = rhs
+        self.other = other
 
 
 class NotInterpreted(TirError):

@@ -26,10 +26,10 @@ def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
     if points is None:
         return set()
     values = [index_values(c.index, points) for c in guard]
-    constants = [v for v in values if v is not None]
-    if len(constants) != len(guard):
+    decided = [v for v in values if v is not None]
+    if len(decided) != len(guard):
         return set()
-    false = [v != 0 if c.is_eq else v < 0 for c, v in zip(guard, constants, strict=True)]
+    false = [v != 0 if c.is_eq else v < 0 for c, v in zip(guard, decided, strict=True)]
     count = np.sum(np.broadcast_arrays(*false), axis=0) if false else 0
     return {n for n, column in enumerate(false) if np.any(column & (count == 1))}
 

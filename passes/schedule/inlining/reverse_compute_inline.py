@@ -217,7 +217,7 @@ def _intermediate(consumer: BlockExpression, scope: Scope) -> Buffer:
         consumer.block,
         f'block "{consumer.block.name}" must read exactly one buffer that the last of its producers computes; it '
         f"reads {names}",
-        "compute_inline the producers of the others first" if computed_inputs else inline_producer(consumer.block),
+        "reverse_compute_at keeps them all" if computed_inputs else inline_producer(consumer.block),
     )
     return last[0]
 
@@ -264,6 +264,7 @@ def _check_between(pair: _Pair) -> None:
             f'{Buffer(clash.buffer).name}, which block "{consumer.name}" reads, is written between '
             f'block "{producer.name}" and it',
             counterexample=example,
+            fix=f"compute_inline what computes {Buffer(clash.buffer).name} first, or reverse_compute_at",
         )
     uses = [a for a in touched if a.buffer == result.value]
     if (conflict := in_order(uses, of_op(pair.consumer.store), level)) is not None:

@@ -46,8 +46,8 @@ def patches(
     length = prod(taps) * each
     (top, _), (left, _) = window.padding
 
-    def element(*at_parts: Any) -> Any:
-        *part, p, k = at_parts
+    def element(*index: Any) -> Any:
+        *part, p, k = index
         i, j, c = k // (each * taps[1]), k // each % taps[1], k % each
         c = part[0] * each + c if part else c
         y = p // columns % rows * window.strides[0] + i * window.dilation[0] - top

@@ -157,6 +157,17 @@ ROWS = [
         lambda s: s.reverse_compute_at("C", loop(s, "B")),
     ),
     Row(
+        "reverse_compute_inline: two inputs of one producer",
+        main(
+            "A:8 C:8 b:8 d:8",
+            each("B", "b[vi] = A[vi] * 2.0", "d[vi] = A[vi] * 3.0"),
+            each("C", "C[vi] = b[vi] + d[vi]"),
+        ),
+        lambda s: s.reverse_compute_inline("C"),
+        "reverse_compute_at",
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+    ),
+    Row(
         "reverse_compute_inline: no input",
         PAIR,
         lambda s: s.reverse_compute_inline("B"),

@@ -129,6 +129,25 @@ def two_inputs(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 
 
 @T.prim_func
+def of_one_producer(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    Y = T.alloc_buffer((8,), "float32")
+    Z = T.alloc_buffer((8,), "float32")
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi]
+            Z[vi] = A[vi] * T.float32(2)
+    for i in range(8):
+        # expected-error @below {{block "B" must read exactly one buffer that the last of its producers computes; it reads Y, Z}}
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = Y[vi] + Z[vi]
+
+
+# -----
+
+
+@T.prim_func
 def in_one_nest(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     Z = T.alloc_buffer((8,), "float32")
