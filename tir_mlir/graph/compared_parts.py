@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mlir import ir
+from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import GraphError, NotChecked
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create, tensor_func
+from tir_mlir.dialect.ir import Func, attrs, funcs
 from tir_mlir.equivalence import Result
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
@@ -29,10 +31,13 @@ MOST_WORK = 1 << 31
 
 @dataclass
 class Side:
-    """A graph of calls, without weights of its own, and the names of its values that are known to be the other's."""
+    """A graph of calls, without weights of its own, and the names of its values that are known to be the other's.
+
+    numbers: what those of these names are."""
 
     graph: Graph
     known: dict[ir.Value, str] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def func(self) -> TensorFunc:
@@ -64,8 +69,9 @@ class Side:
                     copy.operands[number] = copies[operand]
                 copies |= dict(zip(op.results, copy.results, strict=True))
         create.set_outputs(part, [copies[v] for v in values])
+        numbers = {n: self.numbers[name] for n, name in enumerate(inputs) if name in self.numbers}
         try:
-            return lowered(self.graph, part.name, ranges, as_name=PART)
+            return lowered(self.graph, part.name, ranges, numbers, as_name=PART)
         finally:
             tensor_func(module, part.name).op.erase()
 
@@ -89,13 +95,45 @@ def _cone(values: Sequence[ir.Value], boundary: Mapping[ir.Value, str]) -> tuple
     return list(ops), list(leaves)
 
 
-def lowered(graph: Graph, name: str, ranges: Mapping[str, Sequence[int]], as_name: str | None = None) -> ir.Module:
-    """The program of a graph of calls without weights; it is right for sizes in `ranges` only."""
+def lowered(
+    graph: Graph,
+    name: str,
+    ranges: Mapping[str, Sequence[int]],
+    numbers: Mapping[int, Any] | None = None,
+    as_name: str | None = None,
+) -> ir.Module:
+    """The program of a graph of calls without weights; it is right for sizes in `ranges` only. numbers: inputs that are
+    no parameters, but have these values."""
     module = graph.module.mlir
     plan = places.plan(tensor_func(module, name), marked(module), shared=False)
     if packed := next((c.callee for c in plan.every_call if c.packed), None):
         raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
-    return lower_main(module, {as_name or name: replace(plan, ranges=ranges)}, in_arena=False)
+    program = lower_main(module, {as_name or name: replace(plan, ranges=ranges)}, in_arena=False)
+    if numbers:
+        _put_numbers(next(f for f in funcs(program) if f.name == (as_name or name)), numbers)
+    return program
+
+
+def _put_numbers(func: Func, numbers: Mapping[int, Any]) -> None:
+    """Let buffers that parameters are be allocated, and filled with numbers.
+
+    func.func @main(%x: memref<4xf32>, %c: memref<f32>)   ->   func.func @main(%x: memref<4xf32>)
+                                                                 %c = memref.alloc() ; memref.store 2.0, %c[]
+    """
+    facts = attrs.argument_attrs(func.op)
+    with ir.InsertionPoint.at_block_begin(func.body):
+        for number, value in numbers.items():
+            type_ = ir.MemRefType(func.args[number].type)
+            buffer = memref.alloc(type_, [], [])
+            buffer.owner.attributes[attrs.NAME] = ir.StringAttr.get(str(facts[number][attrs.NAME]))
+            memref.store(arith.constant(type_.element_type, value), buffer, [])
+            func.args[number].replace_all_uses_with(buffer)
+    for number in sorted(numbers, reverse=True):
+        func.body.erase_argument(number)
+        del facts[number]
+    types = [v.type for v in func.args]
+    func.op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+    func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
 
 
 class ByParts:

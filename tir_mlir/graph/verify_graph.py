@@ -17,7 +17,7 @@ from tir_mlir.equivalence.work import work_of
 from tir_mlir.graph.compared_parts import ByParts, Side, lowered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
-from tir_mlir.graph.transforms.lift_weights import constants_to_weights
+from tir_mlir.graph.transforms.lift_weights import constants_to_weights, is_number
 from tir_mlir.graph.whole_program import calls_only, weight_types
 from tir_mlir.runtime.progress import followed, stage
 
@@ -25,11 +25,11 @@ from tir_mlir.runtime.progress import followed, stage
 def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
 
-    Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A large
-    constant is one input for each value that it has. Truthy if they agree; else it tells the first element that
-    differs. Graphs of more than `QUICK_WORK` iterations are compared part by part, cut at values that both have by one
-    name. Errors: GraphError for packed functions, and if a weight is rounded in one of them only; NotChecked for what
-    has no exact semantics, and for large graphs of which a part differs.
+    Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A
+    constant that is a number is this number, any other one an input for each value that it has. Truthy if they agree;
+    else it tells the first element that differs. Graphs of more than `QUICK_WORK` iterations are compared part by part,
+    cut at values that both have by one name. Errors: GraphError for packed functions, and if a weight is rounded in one
+    of them only; NotChecked for what has no exact semantics, and for large graphs of which a part differs.
     """
     with followed(f"verification of {transformed.name}"), stage("comparison"):
         return _verified(original, transformed, seed)
@@ -46,13 +46,28 @@ def _verified(original: Graph, transformed: Graph, seed: int) -> Result:
     legalized = [calls_only(graph, input_types) for graph in graphs]
     with entered():
         ranges = _ranges([original, *legalized])
-        programs = [lowered(graph, graph.name, ranges) for graph in legalized]
+        values = {name: value for graph in graphs for name, value in _numbers(graph).items()}
+        named = [{n: graph.func.input_name(n) for n in range(len(graph.func.inputs))} for graph in legalized]
+        numbers = [{n: values[name] for n, name in names.items() if name in values} for names in named]
+        programs = [lowered(g, g.name, ranges, known) for g, known in zip(legalized, numbers, strict=True)]
         if str(programs[0]) == str(programs[1]):
             return Result(notes=["both are the same program"])
         if max(_work(p, g.name) for p, g in zip(programs, legalized, strict=True)) <= QUICK_WORK:
             return compare(programs[0], programs[1], seed)
-        sides = [Side(graph, dict(zip(graph.func.inputs, _keys(graph), strict=True))) for graph in legalized]
+        sides = [_side(graph, known) for graph, known in zip(legalized, numbers, strict=True)]
         return ByParts(sides[0], sides[1], seed, ranges).run()
+
+
+def _side(graph: Graph, numbers: Mapping[int, float | int]) -> Side:
+    """Inputs are known by their number on both sides, as their names may differ; weights follow them."""
+    known = {value: f"input {n}" for n, value in enumerate(graph.func.inputs)}
+    return Side(graph, known, {f"input {n}": value for n, value in numbers.items()})
+
+
+def _numbers(graph: Graph) -> dict[str, float | int]:
+    """The constants that are numbers, by name."""
+    arrays = {name: graph.weights[name] for name in graph.from_text if name in graph.weights}
+    return {name: array.item() for name, array in arrays.items() if is_number(array)}
 
 
 def _ranges(graphs: Sequence[Graph]) -> dict[str, tuple[int, int]]:
@@ -63,11 +78,6 @@ def _ranges(graphs: Sequence[Graph]) -> dict[str, tuple[int, int]]:
             known, end = found.get(name, (0, -1))
             found[name] = max(known, least), greatest if end < 0 else end if greatest < 0 else min(end, greatest)
     return found
-
-
-def _keys(graph: Graph) -> list[str]:
-    """What inputs are called on both sides: inputs by their number, as their names may differ; weights follow them."""
-    return [f"input {number}" for number in range(len(graph.func.inputs))]
 
 
 def _work(program: ir.Module, name: str) -> int:

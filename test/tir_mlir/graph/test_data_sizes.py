@@ -100,6 +100,34 @@ def test_different_rows_and_rows_repeated_by_data():
         assert torch.equal(ours, theirs)
 
 
+def _branched(factor: float = 2.0, least: int = 0, rows: int = 2):
+    """A branch whose sides choose rows."""
+    b = GraphBuilder()
+    x, p = b.input("x", (4, 3)), b.input("p", (), "bool")
+
+    def chosen(r, x):
+        first = r.op("reshape", r.op("strided_slice", x, axes=[1], begin=[0], end=[1]), shape=(4,))
+        places, count = r.op("true_places", r.op("greater", first, r.constant(np.float32(0))))
+        places = r.op("first_rows", places, count, rows={"size": "u0"}, least=least)
+        return r.op("multiply", r.op("take", x, places, axis=0), r.constant(np.float32(factor)))
+
+    def first(r, x):
+        return r.op("strided_slice", x, axes=[0], begin=[0], end=[rows])
+
+    b.output(b.branch(p, chosen, first, [x], counted={0: (0, "u1")}))
+    return b.finish()
+
+
+def test_each_stage_of_a_branch_that_decides_on_a_size_is_verified():
+    graph = _branched()
+    assert compile_graph(graph, until="simplify").verify(graph)  # both zeros become one
+
+
+@pytest.mark.parametrize("other", [{"factor": 3.0}, {"least": 3}, {"rows": 3}], ids=["row", "count", "rows"])
+def test_another_row_or_count_of_a_branch_is_told(other):
+    assert not _branched(**other).verify(_branched())
+
+
 def test_slices_by_numbers_from_data():
     x, places = torch.randn(2, 6), [(1, 4), (-3, -1), (0, 9), (3, 2)]
     lib = tir_mlir.build(tir_mlir.from_torch(Cut(), (x, torch.tensor(1), torch.tensor(4))), threads=1)

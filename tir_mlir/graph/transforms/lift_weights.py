@@ -237,10 +237,17 @@ def _constants_of(graph: Graph, func: TensorFunc, names: dict[Any, str]) -> None
 
 def is_embedded(node: Node) -> bool:
     """Whether a constant is a number that its readers compute with: it is no operand of their functions."""
-    if node.types[0].shape != () or node.types[0].dtype not in ("float32", "float64", "int32", "int64"):
-        return False
-    finite = bool(np.isfinite(constant_array(node).astype("float64")))
-    return finite and all(takes_number(Node(use.owner)) for use in node.results[0].uses)
+    type_ = node.types[0]
+    number = type_.shape == () and type_.dtype in _NUMBERS and is_number(constant_array(node))
+    return number and all(takes_number(Node(use.owner)) for use in node.results[0].uses)
+
+
+_NUMBERS = ("float32", "float64", "int32", "int64")
+
+
+def is_number(array: np.ndarray) -> bool:
+    """Whether an array is one that the text of a function may have as a number."""
+    return array.shape == () and str(array.dtype) in _NUMBERS and bool(np.isfinite(array))
 
 
 def takes_number(node: Node) -> bool:
