@@ -33,6 +33,7 @@ def test_a_contestant_is_checked_timed_and_its_memory_told(layer):
     assert found.errors[EAGER] < 1e-6 and found.took[EAGER].median > 0 and found.memory[EAGER] > 0 and not found.missing
 
 
+@pytest.mark.nightly
 def test_our_side_is_built_checked_and_its_memory_told(tmp_path):
     found = measured.measured(subject(table.Line("mlp"), tmp_path, tiny=True), 1, 0.01, only=[OURS])
     assert not found.missing and found.errors[OURS] < 1e-5 and found.memory[OURS] > 0

@@ -26,6 +26,7 @@ def test_pairs_print_the_last_line_and_write_the_statistics(tmp_path):
     assert figures["line"] == last and sum(figures["applied"].values()) > 0 and figures["judged"]["verify"] > 0
 
 
+@pytest.mark.nightly
 def test_one_pair_prints_its_story():
     done = _fuzz("--seed", "5", "--only", "pair:1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -202,6 +202,7 @@ def test_everything_to_press_has_a_name_and_is_large_enough(browser, page):
         assert picture.get_attribute("aria-label")
 
 
+@pytest.mark.nightly
 def test_text_contrasts_with_its_background(browser, page):
     """At least 4.5 : 1, as WCAG asks for, in both color schemes."""
     for dark in (False, True):

@@ -96,7 +96,7 @@ def test_an_unknown_gpu_is_refused(tvm):
         tvm.build(sch.mod, target="nvidia/tesla-p99")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tuning_for_a_gpu(tvm, tmp_path):
     """As slide 003 does: search, build, time."""
     from tvm import meta_schedule as ms  # type: ignore[import-not-found]

@@ -177,6 +177,7 @@ def parsed(text: str):
     return module[next(iter(module))]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "change",
     [

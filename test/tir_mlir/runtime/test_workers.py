@@ -251,6 +251,7 @@ def test_a_worker_ends_with_a_parent_that_is_killed(folder):
     assert ended(worker)
 
 
+@pytest.mark.nightly
 def test_eight_processes_at_once(folder):
     programs = [script(folder, "20") for _ in range(8)]
     outputs = [program.communicate(timeout=120) for program in programs]

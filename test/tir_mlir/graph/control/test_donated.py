@@ -69,7 +69,7 @@ int main(void) {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_c_program_keeps_the_state(tmp_path):
     build(cache(), threads=1).export(tmp_path, "net")
     assert "in and out cache" in (tmp_path / "net.h").read_text()

@@ -34,6 +34,7 @@ def test_each_row_is_multiplied_by_the_matrix_of_its_group(columns):
         np.testing.assert_allclose(lib(x, np.array(ends, "int32")), want, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_bfloat16_has_tiles_of_16_rows():
     rng = np.random.default_rng(0)
     x, w = (rng.integers(-8, 9, shape).astype("float32") for shape in ((50, 64), (3, 64, 64)))

@@ -99,6 +99,7 @@ def residual(rows: int | str) -> Graph:
     return b.finish()
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [33, "n"])
 def test_a_residual_addition_is_written_where_the_summand_was(rows):

@@ -82,6 +82,7 @@ def test_a_gpt_with_a_cache_generates_the_tokens_of_torch(prompt):
     assert gpt2.generate(prefill, decode, tokens, 12) == wanted
 
 
+@pytest.mark.nightly
 @pytest.mark.few(2)
 @pytest.mark.parametrize("length", [2, 7, 40])
 def test_lengths_of_a_prompt(length):

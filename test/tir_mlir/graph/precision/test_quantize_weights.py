@@ -100,6 +100,7 @@ def test_the_errors_are_told():
     assert "<td>w0</td>" in told._repr_html_()
 
 
+@pytest.mark.nightly
 def test_outputs_are_compared_on_inputs():
     graph = mlp(2, SIZES)
     errors = [quantize_weights(graph, name).compare(graph, random(2, 64)).relative for name in ("bf16", "int8", "int4")]

@@ -21,6 +21,7 @@ def scale(driver):
         yield function("?")
 
 
+@pytest.mark.nightly
 def test_arrays_are_passed_in_place_with_memory_of_the_function(scale, driver):
     a, b = pair(driver)
     scale(a, b, 2.0)

@@ -69,6 +69,7 @@ def test_threads(target):
     assert "T.parallel" in many
 
 
+@pytest.mark.nightly
 def test_few_rows_of_a_small_matrix_use_one_thread():
     sch = check(256, 300, sizes=(256, 300), rows=(1, 3, 16, 40), target=WIDE, threads=2)
     few, _, many = sch.mod.script().rpartition("_version")

@@ -43,6 +43,7 @@ def put(url, **changes):
     found.set_user_attr(SETTINGS, {**found.user_attrs[SETTINGS], **changes})
 
 
+@pytest.mark.nightly
 def test_a_worker_goes_on_with_a_search(url):
     assert len(begun(url, 6, seed=3).trials) < 6
     ran = Worker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent())

@@ -46,6 +46,7 @@ def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     assert record and record.verified and record.decisions["T_exp.generic"] == 0  # the library's schedule
 
 
+@pytest.mark.nightly
 def test_functions_of_packed_weights_are_searched(lab, tmp_path):
     weight, x = (np.random.default_rng(n).random(shape, np.float32) for n, shape in enumerate([(40, 24), (8, 24)]))
 
@@ -61,6 +62,7 @@ def test_functions_of_packed_weights_are_searched(lab, tmp_path):
     np.testing.assert_allclose(model(x), x @ weight.T, rtol=1e-5)
 
 
+@pytest.mark.nightly
 def test_a_search_goes_on_where_it_ended(lab, tmp_path):
     given = {"work_dir": tmp_path, "threads": 1, "seed": 0, "builders": 1}
     first = tune.tune_model(two_functions(), trials=3, **given)

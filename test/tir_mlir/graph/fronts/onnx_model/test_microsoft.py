@@ -153,6 +153,7 @@ def test_fused(op):
     close(results(op, operands, **attrs)[0], wanted())
 
 
+@pytest.mark.nightly
 def test_grouped_queries_with_sinks_and_limited_scores():
     q, k, v, sinks = f(1, 3, 16), f(1, 3, 8), f(1, 3, 8), f(4)
     operands = {"q": q, "k": k, "v": v, "pk": None, "pv": None, "n": np.array([2], "int32"), "t": np.array(3, "int32")}
@@ -189,6 +190,7 @@ def test_rotary_embedding():
     close(y, wanted.transpose(0, 2, 1, 3).reshape(2, 3, 8))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("room", [0, 6])
 def test_grouped_queries_with_a_cache(room):
     """One new token behind those of each row, or a first prompt."""

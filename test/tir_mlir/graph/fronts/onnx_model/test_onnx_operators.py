@@ -21,6 +21,7 @@ def newest(name):
             yield case, max(case.since, taken[-1])
 
 
+@pytest.mark.nightly
 def test_every_case_is_imported():
     refused = []
     for name in CASES:

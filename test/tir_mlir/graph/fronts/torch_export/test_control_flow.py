@@ -51,7 +51,7 @@ def test_only_the_branch_that_is_chosen_runs(sign):
     torch.testing.assert_close(lib(x), model(x), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_loops_run_for_any_number_of_rows():
     torch.manual_seed(0)
     model = Steps().eval()

@@ -92,6 +92,7 @@ def test_a_size_is_within_the_table_that_is_read_at_it():
         lib(np.zeros((1, 6), "float32"))
 
 
+@pytest.mark.nightly
 def test_lengths_of_convolutions_are_sizes_of_their_own():
     """As of wav2vec2: what torch cannot decide of (t // 5 - 4) // 2 holds for all t, and restricts none."""
 
