@@ -14,7 +14,7 @@ from rows import Row
 
 PEERS = {
     "numpy": "tir-parallel", "mkl": "tir-thread", "torch": "tir-vectorized", "tvm": "tir-unrolled",
-    "constant": "tir-serial",
+    "llama.cpp": "tir-new-text", "constant": "tir-serial",
 }  # fmt: skip
 """The columns of other contestants, with the style of their bars in the plot."""
 _COLORS = {None: "", True: "[green]", False: "[red]"}

@@ -101,7 +101,7 @@ def _language_models(root: Path, args: argparse.Namespace, facts: dict[str, str]
     if why is not None:
         print(f"the model is made by transformers: {why}")
         return 1
-    return run_language_models.main(root, args.llm, args.out, facts)
+    return run_language_models.main(root, args.llm, args.threads, args.out, facts)
 
 
 def _works(args: argparse.Namespace, roofs: Roofs, end: float) -> list[rows.Row]:

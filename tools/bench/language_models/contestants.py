@@ -27,14 +27,14 @@ def missing(name: str, weights: str) -> str | None:
     return None
 
 
-def ours(folder: Path, weights: str) -> Generate:
+def ours(folder: Path, weights: str, threads: int) -> Generate:
     from tir_mlir import llm
 
-    model = llm.load(folder, weights, context=CONTEXT, threads=1)
+    model = llm.load(folder, weights, context=CONTEXT, threads=threads)
     return model.stream
 
 
-def llama_cpp(folder: Path, weights: str) -> Generate:
+def llama_cpp(folder: Path, weights: str, threads: int) -> Generate:
     """llama.cpp by the package llama-cpp-python, without the copies of weights for AMX, which crash on some CPUs."""
     api: Any = importlib.import_module("llama_cpp")
     path = gguf_of_model(folder, weights)
@@ -46,7 +46,8 @@ def llama_cpp(folder: Path, weights: str) -> Generate:
     if not model:
         raise RuntimeError(f"llama.cpp does not load {path}")
     sizes = api.llama_context_default_params()
-    sizes.n_ctx, sizes.n_batch, sizes.n_ubatch, sizes.n_threads, sizes.n_threads_batch = CONTEXT, 512, 512, 1, 1
+    sizes.n_ctx, sizes.n_batch, sizes.n_ubatch = CONTEXT, CONTEXT, 512
+    sizes.n_threads = sizes.n_threads_batch = threads
     context: Any = api.llama_init_from_model(model, sizes)
     count = api.llama_vocab_n_tokens(api.llama_model_get_vocab(model))
 
@@ -67,12 +68,12 @@ def llama_cpp(folder: Path, weights: str) -> Generate:
     return generate
 
 
-def torch(folder: Path, weights: str) -> Generate:
+def torch(folder: Path, weights: str, threads: int) -> Generate:
     """Transformers' modules in PyTorch, eager."""
     import torch
 
     transformers: Any = importlib.import_module("transformers")
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, weights)).eval()
 

@@ -24,9 +24,8 @@ _OWN_NAMES = {
 }  # fmt: skip
 
 
-def folder_of_model(root: Path) -> Path:
-    """The folder with config.json and safetensors; written with random weights of bfloat16 if it is not there."""
-    folder = root / "qwen2-random"
+def write_model(folder: Path) -> None:
+    """config.json and safetensors, with random weights of bfloat16; nothing if they are there."""
     if not (folder / "model.safetensors").exists():
         import torch
 
@@ -34,7 +33,6 @@ def folder_of_model(root: Path) -> Path:
         torch.manual_seed(0)
         config = transformers.Qwen2Config(**SIZES)
         transformers.Qwen2ForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
-    return folder
 
 
 def gguf_of_model(folder: Path, weights: str) -> Path:

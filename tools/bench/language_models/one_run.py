@@ -1,5 +1,5 @@
 """One contestant with one type of weights, in a process of its own: `python -m language_models.one_run NAME WEIGHTS
-FOLDER` prints a line of JSON."""
+FOLDER THREADS` prints a line of JSON; as NAME `model` and `files` write what all of them, or one, read."""
 
 from __future__ import annotations
 
@@ -9,32 +9,46 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from .contestants import CONTESTANTS
-from .model_files import SIZES, gguf_of_model
+from .contestants import CONTESTANTS, Generate
+from .model_files import SIZES, gguf_of_model, write_model
 
-PROMPT, MORE, ROUNDS = 128, 32, 3
+ROUNDS = {128: 3, 1024: 1}
+"""Tokens of a prompt -> how often it is measured, after one run that is not."""
+MORE = 32
+"""The tokens after the first; their rate is told for the first prompt."""
+
+FILES = {"model": lambda folder, _: write_model(folder), "files": gguf_of_model}
+"""Those who write files -> how."""
 
 
-def main(name: str, weights: str, folder: Path) -> None:
-    if name == "files":
-        gguf_of_model(folder, weights)
+def main(name: str, weights: str, folder: Path, threads: int) -> None:
+    if name in FILES:
+        FILES[name](folder, weights)
         return
     start = _seconds()
-    generate = CONTESTANTS[name](folder, weights)
-    loaded = _seconds() - start
-    prompt = [number * 7919 % SIZES["vocab_size"] for number in range(PROMPT)]
-    firsts, nexts, tokens = [], [], []
-    for _ in range(1 + ROUNDS):
-        start = time.process_time()
-        drawn = generate(prompt, 1 + MORE)
-        tokens = [next(drawn)]
-        first = time.process_time()
-        tokens += drawn
-        firsts.append(first - start)
-        nexts.append((time.process_time() - first) / MORE)
-    facts = {"first": statistics.median(firsts[1:]), "rate": 1 / statistics.median(nexts[1:])}
-    print(json.dumps({**facts, "load": loaded, "peak": _peak(), "tokens": tokens}))
+    generate = CONTESTANTS[name](folder, weights, threads)
+    found: dict[str, Any] = {"load": _seconds() - start}
+    for size, rounds in ROUNDS.items():
+        runs = [_run(generate, size, threads) for _ in range(1 + rounds)]
+        found[f"first {size}"] = statistics.median(first for first, _, _ in runs[1:])
+        found.setdefault("rate", MORE / statistics.median(rest for _, rest, _ in runs[1:]))
+        found.setdefault("tokens", runs[0][2])
+    print(json.dumps({**found, "peak": _peak()}))
+
+
+def _run(generate: Generate, size: int, threads: int) -> tuple[float, float, list[int]]:
+    """Seconds to the first token after a prompt, seconds for the rest, and the tokens: CPU time of one thread, which
+    others on the machine change little; else wall time, as threads that wait may spin."""
+    clock = time.process_time if threads == 1 else time.perf_counter
+    prompt = [number * 7919 % SIZES["vocab_size"] for number in range(size)]
+    start = clock()
+    drawn = generate(prompt, 1 + MORE)
+    tokens = [next(drawn)]
+    first = clock()
+    tokens += drawn
+    return first - start, clock() - first, tokens
 
 
 def _seconds() -> float:
@@ -52,4 +66,4 @@ def _peak() -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))

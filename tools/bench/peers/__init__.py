@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from . import mkl, numpy_blas, numpy_loops, pytorch, tvm_same
+from . import llama_cpp, mkl, numpy_blas, numpy_loops, pytorch, tvm_same
 
-__all__ = ["ALL", "describe", "missing", "mkl", "numpy_blas", "numpy_loops", "pytorch", "set_threads", "tvm_same"]
+__all__ = [
+    "ALL",
+    "describe",
+    "llama_cpp",
+    "missing",
+    "mkl",
+    "numpy_blas",
+    "numpy_loops",
+    "pytorch",
+    "set_threads",
+    "tvm_same",
+]
 
-ALL = {"numpy": numpy_blas, "mkl": mkl, "torch": pytorch, "tvm": tvm_same}
+ALL = {"numpy": numpy_blas, "mkl": mkl, "torch": pytorch, "tvm": tvm_same, "llama.cpp": llama_cpp}
 
 
 def missing() -> dict[str, str]:

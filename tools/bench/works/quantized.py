@@ -53,7 +53,11 @@ def integer_product(shape: tuple[int, int, int], threads: int) -> Work:
 def group_product(shape: tuple[int, int, int], threads: int) -> Work:
     """Rows of int8 times weights of 4 bits with a scale for each group."""
     m, n, k = shape
-    unit, goals = ("GB/s", (Goal(0.85, ("memory",)),)) if m == 1 else ("GOP/s", (Goal(1.0, ("torch",)),))
+    unit, goals = (
+        ("GB/s", (Goal(0.85, ("memory",)),))
+        if m == 1
+        else ("GOP/s", (Goal(1.0, ("torch",)), Goal(1.2, ("llama.cpp",))))
+    )
     return Work(
         "A @ W.T, int4 weights by group, int8", f"{m}x{n}x{k}", "int8", threads, unit, 2.0 * m * n * k,
         m * k + n * k / 2 + 4.0 * n * k / tensor_programs.GROUP, 4.0 * m * n,
@@ -64,15 +68,19 @@ def group_product(shape: tuple[int, int, int], threads: int) -> Work:
 def _group_contest(m: int, n: int, k: int, threads: int) -> Contest:
     rng = np.random.default_rng(0)
     values, packed = _weights(n, k, rng)
-    scales = rng.uniform(0.5, 1, (n, k // tensor_programs.GROUP)).astype(np.float32)
-    a = rng.integers(-127, 128, (m, k)).astype(np.int8)
+    halves = rng.uniform(0.5, 1, (n, k // tensor_programs.GROUP)).astype(np.float16)
+    a, scales = rng.integers(-127, 128, (m, k)).astype(np.int8), halves.astype(np.float32)
+    a[:, :: tensor_programs.GROUP] = 127  # so that llama.cpp, which rounds a group by its largest element, is exact
     weights = values.astype(np.float32) * scales.repeat(tensor_programs.GROUP, axis=1)
     sch = Schedule(tensor_programs.by_group(m, n, k))
     panels = schedules.prepack(sch, "main", ["Q", "S"], threads=threads)
     given = {"Q": packed, "S": scales}
     arrays = [panels[name].apply(array) if panels else array for name, array in given.items()]
     wide = a.astype(np.float32)
-    peers_of_work = {"torch": lambda: Contestant(peers.pytorch.product(wide, weights.T).call)}
+    peers_of_work = {
+        "torch": lambda: Contestant(peers.pytorch.product(wide, weights.T).call),
+        "llama.cpp": lambda: peers.llama_cpp.product(packed, halves, wide),
+    }
     if m == 1:
         size = sum(array.nbytes for array in arrays)
         peers_of_work["memory"] = lambda: Contestant(bandwidth.reads(size, threads)[0])
