@@ -75,9 +75,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
             if _is_combined(a, b, loop, kind, depth):
                 shown[name] = _COMBINED
                 continue
-            with question(f"whether iterations of {loop.name} are independent"):
-                apart = _apart(a, b, depth)
-            if apart:
+            if _are_apart(a, b, loop, depth):
                 continue
             if is_private(buffer, loop.op):
                 shown[name] = _PRIVATE
@@ -88,9 +86,21 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
                 undecided = undecided or error
     if undecided is not None:
         raise undecided
-    for name, why in shown.items():
-        proved(f"the iterations of `{loop.name}` do not conflict in `{name}`: {why}")
+    _note_apart(loop, shown)
     return None
+
+
+def _are_apart(a: AccessRelation, b: AccessRelation, loop: Loop, depth: int) -> bool:
+    with question(f"whether iterations of {loop.name} are independent"):
+        return _apart(a, b, depth)
+
+
+def _note_apart(loop: Loop, reasons: dict[str, str]) -> None:
+    """What is proved of a loop, by the buffers that are written under it."""
+    if not reasons:
+        proved(f"the iterations of `{loop.name}` write nothing")
+    for name, why in reasons.items():
+        proved(f"the iterations of `{loop.name}` do not conflict in `{name}`: {why}")
 
 
 def _is_combined(a: AccessRelation, b: AccessRelation, loop: Loop, kind: str, depth: int) -> bool:

@@ -34,23 +34,11 @@ def bindings_in_domain(op: ir.Operation) -> None:
     if intervals.bindings_inside(op, box):
         return
     block = Block(op)
-    open_: list[tuple[int, Index, bool]] = []
-    unit = Index.constant(1)
-    for number, it in enumerate(block.iters):
-        if intervals.inside(it.binding, unit, it.min, it.extent, box):
-            continue
-        if (it.extent - 1).as_constant() is not None and (it.extent.as_constant() or 0) < 0:
-            fail(
-                op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {it.extent.as_constant()}'
-            )
-        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
-            if not intervals.at_least_zero(index, box):
-                open_.append((number, index, is_low))
-    open_ = [part for part in open_ if not _inside_by_digits(op, block.iters[part[0]], part[2])]
-    if not open_:
+    open_bounds = _open_bounds(block, box)
+    if not open_bounds:
         return
     dom = domain(op)
-    for number, index, _ in open_:
+    for number, index in open_bounds:
         with question(f'the bindings of block "{block.name}"'):
             outside = dom.set.subtract(constraint_set(dom, Constraint(index)))
             if outside.is_empty():
@@ -70,6 +58,22 @@ def bindings_in_domain(op: ir.Operation) -> None:
             f"{only_where(outside, op)}",
             Counterexample((Iteration(block.name, coordinates),)),
         )
+
+
+def _open_bounds(block: Block, box: intervals.ValueRanges) -> list[tuple[int, Index]]:
+    """What intervals and digits leave open: the number of an iter, and what has to be at least 0 of its binding."""
+    bounds: list[tuple[int, Index]] = []
+    unit = Index.constant(1)
+    for number, it in enumerate(block.iters):
+        if intervals.inside(it.binding, unit, it.min, it.extent, box):
+            continue
+        size = it.extent.as_constant()
+        if size is not None and size < 0:
+            fail(block.op, "domain", f'iter {it.name} of block "{block.name}" has a negative extent {size}')
+        for index, is_low in ((it.binding - it.min, True), (it.min + it.extent - it.binding - 1, False)):
+            if not intervals.at_least_zero(index, box) and not _inside_by_digits(block.op, it, is_low):
+                bounds.append((number, index))
+    return bounds
 
 
 def _inside_by_digits(op: ir.Operation, it: Iter, is_low: bool) -> bool:

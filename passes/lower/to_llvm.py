@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlir import ir
@@ -50,30 +50,49 @@ def lower_to_llvm(
         attrs.put(module.operation, REGISTERS, registers)
         if sites is not None:
             clock.run("tir-lower-checks-mark", lambda: checks.mark(module))
-        text = text_of(module)
-        bf16 = "bf16" in text  # values of this type, or buffers of them; no pass makes the first one
-        results = {
-            name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
-            for name in pipeline.MODULE_PASSES
-        }
-        math = "math." in text or llvm_intrinsics.CALL in text
-        module.operation.verify()  # once: what the passes after it make is checked by LLVM
-        for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=follow is not None):
-            if run[0] == MARKS and not results[KEEP_ROLLED] and follow is None:
-                continue
-            if run[0].startswith("tir-"):
-                results[run[0]] = clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
-            else:
-                clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run, verify=follow is not None))
-        parts = results["tir-lower-nest-functions"]
-        promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
-        abi.set_noalias(module, promised)
-        abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called} - units.keys())
-        bare_pointers.pass_bare_pointers(module, units)
+        results = _run_passes(module, clock, single=follow is not None)
+        _set_interface(module, results["tir-lower-nest-functions"], promised, called, units)
         if sites is not None:
             sites += results["tir-lower-checks"]
         _check_converted(module)
     return results["tir-lower-allocs"]
+
+
+def _run_passes(module: ir.Module, clock: PassTimer, single: bool) -> dict[str, Any]:
+    """Run all passes; the results of ours by name. `single`: the upstream ones run one by one."""
+    text = text_of(module)
+    bf16 = "bf16" in text  # values of this type, or buffers of them; no pass makes the first one
+    results = {
+        name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
+        for name in pipeline.MODULE_PASSES
+    }
+    math = "math." in text or llvm_intrinsics.CALL in text
+    module.operation.verify()  # once: what the passes after it make is checked by LLVM
+    for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=single):
+        if run[0] == MARKS and not results[KEEP_ROLLED] and not single:
+            continue
+        if run[0].startswith("tir-"):
+            results[run[0]] = clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
+        else:
+            clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run, verify=single))
+    return results
+
+
+def _set_interface(
+    module: ir.Module,
+    parts: Mapping[str, Any],
+    promised: dict[str, list[int]],
+    called: set[str],
+    units: Mapping[str, Sequence[ir.Type]],
+) -> None:
+    """Mark what the functions of a module promise of their pointers, and pass those of code units bare.
+
+    `parts`: the functions of nests, by name; `promised`: the ranks of parameters that alias nothing, by function.
+    """
+    promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
+    abi.set_noalias(module, promised)
+    abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called} - units.keys())
+    bare_pointers.pass_bare_pointers(module, units)
 
 
 class PassTimer:

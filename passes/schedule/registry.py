@@ -57,7 +57,8 @@ class Primitive:
     `samples` is the result type of a primitive that makes a random decision and returns a `Sample`. `moves`: where it
     may let accesses run. `keeps_order`: it keeps the order of all accesses, or decides it by dependences, which know
     what parameters may alias; so does one that moves nothing. `marks`: it sets the kind of loops or annotations and
-    edits nothing else; no rule of the verifier reads those.
+    edits nothing else; no rule of the verifier reads those. `proves`: unset where no program makes the step illegal, so
+    that there is nothing to prove; every other step says what it proved (`proved`).
     """
 
     name: str
@@ -67,6 +68,7 @@ class Primitive:
     moves: Moves = "anywhere"
     keeps_order: bool = False
     marks: bool = False
+    proves: bool = True
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -108,11 +110,12 @@ def primitive(
     moves: Moves = "anywhere",
     keeps_order: bool = False,
     marks: bool = False,
+    proves: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the primitive `name` (TVM's name, with underscores). The rest: see `Primitive`."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        PRIMITIVES[name] = Primitive(name, run, pure, samples, moves, keeps_order or moves == "nothing", marks)
+        PRIMITIVES[name] = Primitive(name, run, pure, samples, moves, keeps_order or moves == "nothing", marks, proves)
         return run
 
     return register

@@ -26,6 +26,15 @@ def test_every_primitive_has_a_page(made):
     assert {p.stem for p in (made / "primitives").glob("*.md")} == {*PRIMITIVES, "index"}
 
 
+def test_every_step_says_what_it_proved(made):
+    """Those without a sentence have nothing to prove, or are unsafe; `make manual` raises for others."""
+    steps = [name for name, primitive in PRIMITIVES.items() if not primitive.pure]
+    silent = {name for name in steps if "after proving that" not in _text(made / "primitives" / f"{name}.md")}
+    none = {"add_unit_loop", "annotate", "annotate_buffer_access", "unannotate"}
+    assert silent == none | {name for name in steps if name.startswith("unsafe_")}
+    assert none == {name for name in none if not PRIMITIVES[name].proves}
+
+
 def test_the_pages_are_up_to_date(made):
     fresh = {p.relative_to(made) for p in made.rglob("*.md")}
     kept = {p.relative_to(PAGES) for p in (PAGES / "primitives").glob("*.md")}

@@ -255,7 +255,8 @@ def _done(entry: Entry) -> PageStep:
     if not entry.changed:
         proof = "The program is unchanged."
         return PageStep("choice", call, entry.number, entry.ms, summary, proof=proof, **facts)
-    return PageStep("step", call, entry.number, entry.ms, summary, rewrite, entry.facts, requires, **facts)
+    proves = PRIMITIVES[name].proves
+    return PageStep("step", call, entry.number, entry.ms, summary, rewrite, entry.facts, requires, proves, **facts)
 
 
 def _refused(refusal: Refusal) -> PageStep:

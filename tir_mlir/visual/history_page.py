@@ -101,7 +101,7 @@ class _PageData:
             facts["tiles"] = self.tiles(step)
             facts["counts"] = self.cached("counts", step.after, self.counts)
         texts = ("kind", "name", "call", "number", "summary", "rewrite", "requires", "proof", "example", "fix", "line")
-        facts |= {key: getattr(step, key) for key in texts} | {"facts": list(step.facts)}
+        facts |= {key: getattr(step, key) for key in texts} | {"facts": list(step.facts), "proves": step.proves}
         return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
 
     def cached(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:

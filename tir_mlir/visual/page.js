@@ -162,8 +162,8 @@
     if (step.kind === "step") {
       const found = step.facts.length;
       first.append(unsafe ? "An unsafe step is not proved to keep the result; verify() checks it." :
-        found ? "Proved for this program:" : step.requires ? "What it requires, listed below, was checked." :
-        "It may be applied to every program.");
+        found ? "Proved for this program:" : !step.proves ? "Nothing had to be proved: the step changes no access and no order." :
+        "What it requires, listed below, was checked.");
       box.append(first);
       if (found) {
         const list = make("ul");

@@ -22,8 +22,9 @@ class PageStep:
 
     `kind`: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`. `number`:
     that of the history; of a refused step, that of the last step before it. `facts`: what was proved of this program;
-    `requires`: the preconditions of the primitive, for any program. `proof`: the reason of a refusal; `example`: its
-    counterexample as text; `fix`: a suggested change. `focus`: the ids of the loops and blocks involved, results first.
+    `proves`: unset for a primitive that has nothing to prove; `requires`: its preconditions, for any program. `proof`:
+    the reason of a refusal; `example`: its counterexample as text; `fix`: a suggested change. `focus`: the ids of the
+    loops and blocks involved, results first.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class PageStep:
     rewrite: str = ""
     facts: tuple[str, ...] = ()
     requires: str = ""
+    proves: bool = True
     proof: str = ""
     example: str = ""
     fix: str = ""

@@ -110,10 +110,25 @@ def _example(program: Any, run: Example) -> str:
     parts = ["## Example", "Given", _code(before, "python"), "the step" if after != before else "the query"]
     parts.append(_code(_source(run), "python"))
     if after != before:
-        parts += ["produces", _code(after, "python")]
+        parts += ["produces", _code(after, "python"), *_proofs(sch, run.__name__)]
     if result is not None:
         parts += ["and returns" if after != before else "returns", _code(_formatted(sch, result), "text")]
     return "\n\n".join(parts)
+
+
+def _proofs(sch: Schedule, name: str) -> list[str]:
+    """What the step proved in the example, as on its page of steps."""
+    steps = [e for e in sch.history if e.instruction.name == name]
+    facts = [f"- {fact}" for fact in dict.fromkeys(fact for e in steps for fact in e.facts)]
+    if PRIMITIVES[name].pure:
+        return []
+    if facts:
+        return ["after proving that", "\n".join(facts)]
+    if name.startswith("unsafe_"):
+        return ["on trust, without a proof"]
+    if PRIMITIVES[name].proves:
+        raise ValueError(f"the example of {name} proves nothing: let its checks say so with `proved`")
+    return ["with nothing to prove, as it changes no access and no order"]
 
 
 def _refusal(program: Any, run: Example) -> str:

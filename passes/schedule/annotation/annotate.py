@@ -8,7 +8,7 @@ from tir_mlir.dialect.ir import Block, Func, Loop, annotation_keys, attrs
 from tir_mlir.passes.schedule.registry import primitive, warn
 
 
-@primitive("annotate", moves="nothing", marks=True)
+@primitive("annotate", moves="nothing", marks=True, proves=False)
 def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> None:
     """Attach a value (str, int, float, bool, list or dict) to a block or loop.
 
@@ -25,7 +25,7 @@ def annotate(block_or_loop: Block | Loop | Func, ann_key: str, ann_val: Any) -> 
         attrs.put(block_or_loop.op, attrs.ANNOTATIONS, {**annotations, ann_key: ann_val})
 
 
-@primitive("unannotate", moves="nothing", marks=True)
+@primitive("unannotate", moves="nothing", marks=True, proves=False)
 def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
     """Remove an annotation from a block or loop. Requires: the annotation exists (IndexError otherwise)."""
     annotations = block_or_loop.annotations

@@ -15,7 +15,7 @@ from tir_mlir.passes.schedule.registry import check, primitive, refuse
 KEYS = {"read": attrs.READS, "write": attrs.WRITES}
 
 
-@primitive("annotate_buffer_access", moves="nothing")
+@primitive("annotate_buffer_access", moves="nothing", proves=False)
 def annotate_buffer_access(
     block: Block,
     buffer_index: int,
@@ -71,7 +71,7 @@ def _fix(block: Block) -> str:
     return f"write it as lambda {names}: with an affine expression or (begin, end) for each dimension"
 
 
-@primitive("unsafe_hide_buffer_access", moves="in place")
+@primitive("unsafe_hide_buffer_access", moves="in place", proves=False)
 def unsafe_hide_buffer_access(block: Block, buf_type: Literal["read", "write"], buf_index_array: list[int]) -> None:
     """Drop regions from what a block declares to read or write.
 

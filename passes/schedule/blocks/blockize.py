@@ -77,12 +77,16 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
 
 def _note_parts(parts: Sequence[Division], inner: Sequence[Loop]) -> None:
     names = ", ".join(f"`{loop.name}`" for loop in inner)
+    run = "runs" if len(inner) == 1 else "run"
     for part in parts:
         name, size = part.iter.name, part.size
         whole = part.is_whole or not isinstance(size, int)
         tile = f"{name}_i" if whole else f"{name}_o * {size} + {name}_i"
-        values = f"every value of {size}" if isinstance(size, int) else "every value of its domain"
-        proved(f"`{name} = {tile}`, and {names} run `{name}_i` through {values}, and no other")
+        if size == 1:
+            proved(f"`{name}` keeps one value while {names} {run}")
+            continue
+        values = f"the values 0 to {size - 1}" if isinstance(size, int) else "all values of its domain"
+        proved(f"`{name} = {tile}`, and {names} {run} `{name}_i` through {values}, and no other")
 
 
 def _only_block(target: Loop) -> Block:

@@ -86,19 +86,22 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
             region_check()
         check_inlinable(impl.func, tensor_intrin)
         _note(block, tensor_intrin, bindings)
-        module = module_of(block.op)
-        externs = missing_externs(module, impl.func)
         old_regions = computed(block)
+    _replace_body(block, impl.func, bindings)
+    _restore_regions(block, old_regions)
 
-    for op in externs:
+
+def _replace_body(block: Block, impl: Func, bindings: Sequence[Binding]) -> None:
+    """Put the body of an implementation in the place of that of a block, and its declarations into the module."""
+    module = module_of(block.op)
+    for op in missing_externs(module, impl):
         edit.clone(op, ir.InsertionPoint(module.regions[0].blocks[0]))
     old = block.body_ops()
     with create.at_end(block.body), block.op.location:
         windows = [region_view(b, b.param) for b in bindings]
-        inline(block, impl.func, windows)
+        inline(block, impl, windows)
     for op in reversed(old):
         edit.drop(op)
-    _restore_regions(block, old_regions)
 
 
 def _note(block: Block, name: str, bindings: Sequence[Binding]) -> None:

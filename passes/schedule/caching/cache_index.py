@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.analysis import Region, declare, declared, outer_iters
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -59,7 +60,7 @@ from tir_mlir.passes.schedule.edits import (
     values_in_order,
 )
 from tir_mlir.passes.schedule.legality import Scope, scope_of
-from tir_mlir.passes.schedule.registry import check, primitive
+from tir_mlir.passes.schedule.registry import primitive, refuse
 
 _CASTS = TO_FLOAT | both_signs("arith.extsi") | {"arith.index_cast", "arith.trunci"}
 
@@ -100,24 +101,7 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         check_scope_name(block, storage_scope)
         scope = scope_of(block)
         check_not_in_init(block, scope)
-        available = {i.var for i in block.iters} | set(outer_iters(block))
-        iter_vars = {i.var for i in block.iters}
-
-        def wanted(term: Index) -> bool:
-            values = set(term.values)
-            return bool(values & iter_vars) and all(v in available or is_symbol(v) for v in values)
-
-        often = max(cse_thresh, 1)
-        computed = computed_indices(block, often, wanted)
-        terms = common_terms(_used_expressions(block, computed), often, wanted)
-        rare = bool(computed_indices(block, 1, wanted) or common_terms(_used_expressions(block), 1, wanted))
-        check(
-            bool(terms or computed),
-            block,
-            f'block "{block.name}" has no index expression, other than variables, that is used at '
-            f"least {max(cse_thresh, 1)} times",
-            fix="a lower cse_thresh selects less frequent expressions" if rare else "",
-        )
+        computed, terms = _chosen(block, max(cse_thresh, 1))
         top = child_towards(scope.op, block.outermost)
 
     tables, blocks = [], []
@@ -135,6 +119,34 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
     _declare(block, tables)
     _use(block, tables[len(computed) :])
     return blocks
+
+
+def _chosen(block: Block, often: int) -> tuple[list[ComputedIndex], list[Index]]:
+    """The computed and the affine expressions that a block uses at least so often. Refuses a block without any."""
+    iter_vars = {i.var for i in block.iters}
+    available = iter_vars | set(outer_iters(block))
+
+    def can_precompute(term: Index) -> bool:
+        values = set(term.values)
+        return bool(values & iter_vars) and all(v in available or is_symbol(v) for v in values)
+
+    computed = computed_indices(block, often, can_precompute)
+    terms = common_terms(_used_expressions(block, computed), often, can_precompute)
+    if not terms and not computed:
+        rare = computed_indices(block, 1, can_precompute) or common_terms(_used_expressions(block), 1, can_precompute)
+        text = f'block "{block.name}" has no index expression, other than variables, that is used at'
+        refuse(
+            block,
+            f"{text} least {often} times",
+            fix="a lower cse_thresh selects less frequent expressions" if rare else "",
+        )
+    return computed, terms
+
+
+def _note_table(block: Block, table: IndexBuffer) -> None:
+    names = ", ".join(f"`{it.name}`" for it in block.iters if it.var in table.iters)
+    source = f"{names} of block `{block.name}`, and from what is constant in its scope"
+    proved(f"what `{table.buffer.name}` holds is computed from {source}")
 
 
 def _use(block: Block, tables: list[IndexBuffer]) -> None:
@@ -176,6 +188,8 @@ def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_
     wide = any(by_value[v].is_wide for v in term_vars)
     dtype = "int32" if _fits_int32(term, ranges) and not wide else "int64"
     buffer = alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope, wide)
+    if dtype == "int32":
+        proved(f"each value that `{buffer.name}` holds, and each that it is computed from, fits 32 bits")
     return IndexBuffer(term, buffer, tuple(term_vars))
 
 
@@ -197,6 +211,7 @@ def _fits_int32(term: Index, box: intervals.ValueRanges) -> bool:
 
 def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation, computed: ir.Value | None = None) -> Block:
     """Create the block that computes an index buffer: its term, or a copy of the computation of a value."""
+    _note_table(block, table)
     ip = ir.InsertionPoint(top)
     specs = []
     for number_of_iter, var in enumerate(table.iters):

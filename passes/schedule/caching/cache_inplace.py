@@ -5,6 +5,7 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import Region, box
 from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.analysis.regions import regions
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -52,31 +53,31 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
         buffer = find_buffer(block, read_buffer_index, attrs.READS)
         scope = scope_of(block)
         check_not_in_init(block, scope)
-        check(
-            bool(accesses_to(buffer.value, block.op, True)),
-            block,
-            f'block "{block.name}" reads {buffer.name} but does not write it; use cache_read',
-        )
+        text = f'block "{block.name}" reads {buffer.name} but does not write it; use cache_read'
+        check(bool(accesses_to(buffer.value, block.op, True)), block, text)
         check_redirectable(block.op, buffer)
         region, full_region = _accessed_regions(block, buffer)
 
     name = f"{buffer.name}_{storage_scope}"
     cache = alloc_like(buffer, scope, name, buffer.dims, storage_scope)
     top = outermost_with_searches(block)
-    next_nest = next_op(top)
+    places = CopyRegion(top, region, full_region), CopyRegion(next_op(top), region, full_region)
     with block.op.location:
-        copies = [make_copy(name, buffer, cache, CopyRegion(top, region, full_region))]
-        copies.append(make_copy(name, cache, buffer, CopyRegion(next_nest, region, full_region)))
-    point = left_out(copies[1]) if buffer.is_param else None
-    check(
-        point is None,
-        block,
-        f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would '
-        f"be copied, not {point}",
-    )
+        copies = [make_copy(name, buffer, cache, places[0]), make_copy(name, cache, buffer, places[1])]
+    if buffer.is_param:
+        _check_box_accessed(block, buffer, copies[1])
     check_copies_written(buffer, copies[0], block)
     redirect(block.op, buffer, cache)
     return copies
+
+
+def _check_box_accessed(block: Block, buffer: Buffer, copy: Block) -> None:
+    """Refuse to write back elements of a parameter that the block does not access."""
+    point = left_out(copy)
+    text = f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would be copied'
+    check(point is None, block, f"{text}, not {point}")
+    every = f"block `{block.name}` accesses each element of `{buffer.name}` that is copied"
+    proved(f"{every}: no other is written back")
 
 
 def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, frozen, is_inside, is_loop, parents
-from tir_mlir.passes.schedule.caching.copy_block import as_window, check_redirectable, make_cache, make_copy, redirect
+from tir_mlir.passes.schedule.caching.copy_block import (
+    CopyRegion,
+    as_window,
+    check_redirectable,
+    make_cache,
+    make_copy,
+    redirect,
+)
 from tir_mlir.passes.schedule.caching.copy_legality import (
     check_copies_written,
     check_fills_box,
@@ -17,6 +23,8 @@ from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
     check_reads_writer,
     input_copy,
+    note_readers,
+    note_writer,
     only_writer,
     read_copy,
     readers_in,
@@ -24,7 +32,7 @@ from tir_mlir.passes.schedule.caching.copy_placement import (
     write_copy,
 )
 from tir_mlir.passes.schedule.edits import check_scope_name, find_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import scope_of
+from tir_mlir.passes.schedule.legality import Scope, scope_of
 from tir_mlir.passes.schedule.registry import primitive, warn
 
 
@@ -54,46 +62,51 @@ def cache_read(
     `T.reads`, or a name.
     """
     with frozen():
-        check_scope_name(block, storage_scope)
-        buffer = find_buffer(block, read_buffer_index, attrs.READS)
-        scope = scope_of(block)
-        check_not_in_init(block, scope)
+        buffer, scope = _buffer_in_scope(block, read_buffer_index, storage_scope, attrs.READS)
         writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
-        reads_own_write = writer is not None and writer == block
-        if reads_own_write and readers:
-            if not consumer_blocks:
-                warn(f"{_own(block, buffer)}, so only the other readers use the copy")
-        elif reads_own_write:
-            check_reads_earlier_contents(scope, buffer, block, f"{_own(block, buffer)}; use cache_write")
-        reads_own_write = reads_own_write and not readers
-        for reader in readers or [block]:
-            check_redirectable(reader.op, buffer)
-        where = (
-            input_copy(scope, buffer)
-            if writer is None or reads_own_write
-            else read_copy(scope, buffer, writer, readers)
-        )
-        where = as_window(where, scope, readers or [block])
+        own, reads_own_write = _own(block, buffer), writer == block and not readers
+        if reads_own_write:
+            check_reads_earlier_contents(scope, buffer, block, f"{own}; use cache_write")
+        elif writer == block and not consumer_blocks:
+            warn(f"{own}, so only the other readers use the copy")
+        where = _place(scope, buffer, None if reads_own_write else writer, block, readers)
+        if not reads_own_write:
+            note_readers(buffer, readers or [block], writer)
 
-    _note_readers(buffer, readers or [block], writer)
     cache = make_cache(scope, where, storage_scope)
     copy = make_copy(f"{buffer.name}_{storage_scope}", buffer, cache, where)
-    if writer is not None and not reads_own_write and _sees_one_iteration(writer, copy):
-        check_fills_box(buffer, writer, copy)
-    elif writer is not None:
-        check_copies_written(buffer, copy, block)
+    if writer is not None:
+        _check_contents(buffer, writer, copy, block, reads_own_write)
     for reader in [block] if reads_own_write else readers:
         redirect(reader.op, buffer, cache, where.shift, loads_only=reads_own_write)
     return copy
 
 
-def _note_readers(buffer: Buffer, readers: Sequence[Block], writer: Block | None) -> None:
-    names = ", ".join(f"`{reader.name}`" for reader in readers)
-    if writer is None:
-        proved(f"no block of the scope writes `{buffer.name}`: the copy has the values that {names} would read")
+def _check_contents(buffer: Buffer, writer: Block, copy: Block, block: Block, is_before: bool) -> None:
+    """Refuse a copy of elements that nothing wrote before it. `is_before`: the copy is before the writer."""
+    if not is_before and _sees_one_iteration(writer, copy):
+        check_fills_box(buffer, writer, copy)
     else:
-        proved(f"`{writer.name}` alone writes `{buffer.name}`, before the copy; the copy is before {names}")
+        check_copies_written(buffer, copy, block)
+
+
+def _place(scope: Scope, buffer: Buffer, writer: Block | None, block: Block, readers: Sequence[Block]) -> CopyRegion:
+    """Where a copy for some readers, or for `block`, is made, and of what; at the start of the scope if no writer is
+    before it.
+    """
+    users = readers or [block]
+    for user in users:
+        check_redirectable(user.op, buffer)
+    where = input_copy(scope, buffer) if writer is None else read_copy(scope, buffer, writer, readers)
+    return as_window(where, scope, users)
+
+
+def _buffer_in_scope(block: Block, which: int | str, storage_scope: str, key: str) -> tuple[Buffer, Scope]:
+    check_scope_name(block, storage_scope)
+    buffer, scope = find_buffer(block, which, key), scope_of(block)
+    check_not_in_init(block, scope)
+    return buffer, scope
 
 
 def _own(block: Block, buffer: Buffer) -> str:
@@ -121,10 +134,7 @@ def cache_write(
     Requires: `block` is the only writer of the buffer in its scope, writes before it reads, and fills a box.
     """
     with frozen():
-        check_scope_name(block, storage_scope)
-        buffer = find_buffer(block, write_buffer_index, attrs.WRITES)
-        scope = scope_of(block)
-        check_not_in_init(block, scope)
+        buffer, scope = _buffer_in_scope(block, write_buffer_index, storage_scope, attrs.WRITES)
         only_writer(scope, buffer)
         listed = readers_to_redirect(scope, buffer, block, consumer_blocks) if consumer_blocks else []
         for reader in listed:
@@ -134,7 +144,7 @@ def cache_write(
             check_redirectable(user.op, buffer)
         where = as_window(write_copy(scope, buffer, block, others), scope, [block, *listed])
 
-    proved(f"block `{block.name}` alone writes `{buffer.name}`; the copy is written back before anything else reads it")
+    note_writer(buffer, block)
     cache = make_cache(scope, where, storage_scope)
     copy = make_copy(f"{buffer.name}_{storage_scope}", cache, buffer, where)
     for user in [block, *listed]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import reads_written, unwritten_example
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_loop, is_inside, only_reads, parents
 from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
 from tir_mlir.dialect.presburger import question
@@ -41,6 +42,7 @@ def check_copies_written(buffer: Buffer, copy: Block, block: Block) -> None:
             counterexample=example,
             fix=f"in the program, write all of {buffer.name} first",
         )
+    proved(f"every element of `{buffer.name}` that the copy takes is written before")
 
 
 @only_reads
@@ -62,6 +64,7 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
             "cache it would be uninitialized: the block needs an init or a first write",
             counterexample=example,
         )
+    proved(f"block `{block.name}` reads an element of `{cache.name}` only after it has written it")
 
 
 def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
@@ -91,3 +94,4 @@ def check_reads_earlier_contents(scope: Scope, buffer: Buffer, block: Block, mes
     with question(f"whether the block reads an element of {buffer.name} that it wrote before"):
         seen = reads_written(buffer.value, scope.op)
     check(not seen, block, message)
+    proved(f"block `{block.name}` reads no element of `{buffer.name}` that it wrote before")

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import trusted
 from tir_mlir.dialect.analysis.accesses import accesses_to
-from tir_mlir.dialect.diagnostics import NotProvable
+from tir_mlir.dialect.diagnostics import NotProvable, proved
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOADS, is_scalar
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
@@ -66,6 +66,21 @@ def only_writer(scope: Scope, buffer: Buffer, readers: Sequence[Block] = ()) -> 
                 fix=_fix_outside_write(scope, access.op),
             )
     return writers[0] if writers else None
+
+
+def note_readers(buffer: Buffer, readers: Sequence[Block], writer: Block | None) -> None:
+    """What is proved of a buffer that some blocks are to read from a copy; `writer` is its only one."""
+    names = ", ".join(f"`{reader.name}`" for reader in readers)
+    if writer is None:
+        proved(f"no block of the scope writes `{buffer.name}`: the copy has the values that {names} would read")
+    else:
+        proved(f"`{writer.name}` alone writes `{buffer.name}`, before the copy; the copy is before {names}")
+
+
+def note_writer(buffer: Buffer, writer: Block) -> None:
+    """What is proved of a buffer that its only writer is to write through a copy."""
+    name = f"block `{writer.name}` alone writes `{buffer.name}`"
+    proved(f"{name}; the copy is written back before anything else reads it")
 
 
 def _runs_once_before(scope: Scope, first: Block, second: Block) -> bool:

@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region, declare, declared, outer_iters
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -140,6 +140,7 @@ def check_distinct_cells(access: PointAccess, cell: Sequence[Index]) -> None:
     if not _is_plainly_injective(cell, access.used):
         text = "{first} and {second} would share an element of the cache, but access {a} and {b}"
         _compare(access, access.indices, cell, text, fix_map(access))
+    proved(f"no two elements of `{access.buffer.name}` share an element of the copy")
 
 
 def check_single_cell(access: PointAccess, cell: Sequence[Index]) -> None:
@@ -149,6 +150,7 @@ def check_single_cell(access: PointAccess, cell: Sequence[Index]) -> None:
     if not _is_plainly_injective(access.indices, iters_in(access.block, cell)):
         text = "{first} and {second} both access {a}, but would use two elements of the cache"
         _compare(access, cell, access.indices, text, copy_whole_buffer(access.buffer.name))
+    proved(f"all accesses of block `{access.block.name}` to an element of `{access.buffer.name}` use one of the copy")
 
 
 def _is_plainly_injective(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:

@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, box, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import unwritten_example
-from tir_mlir.dialect.diagnostics import NotProvable, VerifyError
+from tir_mlir.dialect.diagnostics import NotProvable, VerifyError, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -72,12 +72,13 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
     with frozen():
         buffer = _find_buffer(loop, block, read_buffer_index, storage_scope, attrs.READS)
         readers = _readers_after_writes(loop, block, buffer)
-        for reader in readers:
-            check_redirectable(reader, buffer)
+        _check_redirectable(readers, buffer)
         reads = [a for r in readers for a in accesses(r) if a.buffer == buffer.value]
         where = CopyRegion(readers[0], box(reads, loop.op, sharing_threads(storage_scope, loop)), whole_buffer(buffer))
         iters = _iters(loop, where)
 
+    when = " after the copy, in one iteration of" if _users(loop, buffer, writes=True) else " in"
+    proved(f"nothing writes `{buffer.name}`{when} `{loop.name}`: each read there finds its value in the copy")
     scope = enclosing_block(loop.op)
     cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
     copy = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
@@ -112,21 +113,18 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
     """
     with frozen():
         buffer = _find_buffer(loop, block, write_buffer_index, storage_scope, attrs.WRITES)
-        users = _users(loop, buffer)
-        writers = _users(loop, buffer, writes=True)
-        if users[-1] != writers[-1]:
-            refuse(users[-1], f"{buffer.name} is read here after the last write in loop {loop.name}; use cache_write")
-        for user in users:
-            check_redirectable(user, buffer)
+        users, writers = _users(loop, buffer), _users(loop, buffer, writes=True)
+        text = f"{buffer.name} is read here after the last write in loop {loop.name}; use cache_write"
+        check(users[-1] == writers[-1], users[-1], text)
+        _check_redirectable(users, buffer)
         writes = [a for w in writers for a in accesses(w) if a.buffer == buffer.value and a.is_write]
         region = written_region(writes, loop.op)
         where = CopyRegion(next_op(writers[-1]), region, written_region(writes, func_of(loop.op).op))
-        iters = _iters(loop, where)
-        outer_write = _other_write(buffer, loop)
+        iters, outer_write = _iters(loop, where), _other_write(buffer, loop)
 
-    scope = enclosing_block(loop.op)
-    cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
-    copy = _copy(f"{buffer.name}_{storage_scope}", cache, buffer, where, iters)
+    name = f"{buffer.name}_{storage_scope}"
+    cache = alloc_like(buffer, enclosing_block(loop.op), name, buffer.dims, storage_scope)
+    copy = _copy(name, cache, buffer, where, iters)
     for user in users:
         redirect(user, buffer, cache)
     _check_written(loop, cache, copy, buffer, outer_write)
@@ -148,6 +146,11 @@ def _find_buffer(loop: Loop, block: Block, which: int | str, storage_scope: str,
             loop, f'nothing in loop {loop.name} {verb} {buffer.name}; pass the loop in which block "{block.name}" does'
         )
     return buffer
+
+
+def _check_redirectable(users: Sequence[ir.Operation], buffer: Buffer) -> None:
+    for user in users:
+        check_redirectable(user, buffer)
 
 
 def _users(loop: Loop, buffer: Buffer, writes: bool | None = None) -> list[ir.Operation]:

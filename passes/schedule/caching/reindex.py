@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.caching.point_access import (
 )
 from tir_mlir.passes.schedule.edits import BufferChoice, alloc_like, find_accessed_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_self_contained, scope_of
-from tir_mlir.passes.schedule.registry import primitive, refuse
+from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
 
 @primitive("reindex", moves="in place")
@@ -55,19 +55,13 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
         access = narrowed(point_access(block, chosen))
         nest = PrivateNest.of(block)
         spans = _spans(access, nest, "cache_read" if key == attrs.READS else "cache_write")
-        if key == attrs.READS and accesses_to(chosen.value, block.op, True):
-            refuse(
-                block,
-                f'block "{block.name}" also writes {chosen.name}, which a copy made before would miss; '
-                'reindex the write: ("write", number)',
-            )
         cell = [Index.of(i.var) for i in access.used]
-        if key == attrs.WRITES:
+        if key == attrs.READS:
+            _check_only_read(block, chosen)
+        else:
             check_single_cell(access, cell)
             check_not_written_by_others(nest, chosen)
 
-    if key == attrs.READS:
-        proved(f"block `{block.name}` reads `{chosen.name}` at one index, and does not write it")
     shape = [i.min + i.extent for i in access.used]
     cache = alloc_like(chosen, scope, f"{chosen.name}_reindex", shape, chosen.scope)
     copy = _copy(access, cache, nest.top, spans, key)
@@ -75,6 +69,12 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
     if key == attrs.WRITES:
         check_write_back(scope, cache, block, copy)
     return copy
+
+
+def _check_only_read(block: Block, buffer: Buffer) -> None:
+    text = f'block "{block.name}" also writes {buffer.name}, which a copy made before would miss'
+    check(not accesses_to(buffer.value, block.op, True), block, f'{text}; reindex the write: ("write", number)')
+    proved(f"block `{block.name}` reads `{buffer.name}` at one index, and does not write it")
 
 
 def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index, Index]]:

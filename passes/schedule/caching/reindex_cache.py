@@ -30,6 +30,8 @@ from tir_mlir.passes.schedule.caching.copy_legality import check_fills_box, chec
 from tir_mlir.passes.schedule.caching.copy_placement import (
     check_not_in_init,
     input_copy,
+    note_readers,
+    note_writer,
     only_writer,
     read_copy,
     readers_in,
@@ -80,6 +82,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
         writer = only_writer(plan.scope, buffer, [block])
         readers_to_redirect(plan.scope, buffer, writer, [block])
         where = input_copy(plan.scope, buffer) if writer is None else read_copy(plan.scope, buffer, writer, [block])
+        note_readers(buffer, [block], writer)
 
     cache = _allocate(plan, storage_scope)
     copy = _copy(plan, cache, where.before, buffer, cache)
@@ -113,6 +116,7 @@ def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_sco
         only_writer(plan.scope, buffer)
         check_single_cell(plan.access, plan.cell)
         where = write_copy(plan.scope, buffer, block, [r for r in readers_in(plan.scope, buffer) if r != block])
+        note_writer(buffer, block)
 
     cache = _allocate(plan, storage_scope)
     copy = _copy(plan, cache, where.before, cache, buffer)

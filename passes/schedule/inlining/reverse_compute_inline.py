@@ -105,9 +105,14 @@ def reverse_compute_inline(block: Block) -> None:
         conditions = _conditions(pair)
         if pair.producer.block.init is not None:
             check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
-    scope, producer_id, buffer = scope_of(block), pair.producer.block.id, pair.producer.buffer
-    part = "a part, which a guard selects, of" if conditions else "each element of"
-    proved(f"block `{block.name}` reads {part} `{buffer.name}` once, which nothing else uses")
+        part = "a part, which a guard selects, of" if conditions else "each element of"
+        proved(f"block `{block.name}` reads {part} `{pair.producer.buffer.name}` once, which nothing else uses")
+    _rewrite(pair, conditions)
+
+
+def _rewrite(pair: _Pair, conditions: list[Constraint]) -> None:
+    block, producer_id, buffer = pair.consumer.block, pair.producer.block.id, pair.producer.buffer
+    scope = scope_of(block)
     position = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
 
     recompute_regions(pair.producer.block, scope)

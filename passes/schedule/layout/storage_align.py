@@ -29,24 +29,11 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     < rank; factor > 0. `buffer_index` is a position in `T.writes`, or a name.
     """
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
-    number = buffers(block)[1].index(buffer)
-    check(
-        factor > 0,
-        block,
-        f"the factor {factor} is not positive; strides are multiples of it, plus {offset}",
-    )
-    rank = buffer.rank
-    check(
-        -rank <= axis < rank,
-        block,
-        f"axis {axis} of {buffer.name} is not in [-{rank}, {rank})",
-    )
-    check(
-        buffer.is_alloc,
-        block,
-        f"{buffer.name} is a parameter of the function, whose strides the caller chooses; "
-        "cache_write it and align the copy",
-    )
+    number, rank = buffers(block)[1].index(buffer), buffer.rank
+    check(factor > 0, block, f"the factor {factor} is not positive; strides are multiples of it, plus {offset}")
+    check(-rank <= axis < rank, block, f"axis {axis} of {buffer.name} is not in [-{rank}, {rank})")
+    by_caller = f"{buffer.name} is a parameter of the function, whose strides the caller chooses"
+    check(buffer.is_alloc, block, f"{by_caller}; cache_write it and align the copy")
     check(
         not _has_fixed_pointer(buffer),
         block,

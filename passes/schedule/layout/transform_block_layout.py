@@ -17,7 +17,7 @@ from tir_mlir.dialect.analysis import (
     witness,
     written_groups,
 )
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError, proved
 from tir_mlir.dialect.index_maps import IndexMap, by_sizes, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
@@ -86,10 +86,7 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         change = _change(block, map_)
         check(len(change.shape) > 0, block, f"the map {map_} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
-        ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
-        clash = _reversed_dependence(loops, change) if ordered or is_only_declared(block) else None
-        if clash is not None:
-            refuse(loops[0], f"in the order of {map_} a dependence would run backwards: {clash}", True, clash)
+        _check_order(block, loops, change)
         extents = change.shape
         _warn_of_annotations(loops)
 
@@ -100,6 +97,20 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
         return dict(zip(old, change.back(values), strict=True))
 
     _simplify(_rebuilt(block, loops, kinds, extents, back))
+
+
+def _check_order(block: Block, loops: Sequence[Loop], change: LayoutChange) -> None:
+    """Refuse an order of iterations that reverses a dependence."""
+    ordered = any(i.kind != "S" and i.extent.as_constant() != 1 for i in block.iters)
+    clash = _reversed_dependence(loops, change) if ordered or is_only_declared(block) else None
+    if clash is not None:
+        refuse(loops[0], f"in the order of {change.map} a dependence would run backwards: {clash}", True, clash)
+    _note_map(block, change.map)
+    proved(f"in the order of {change.map} no dependence between iterations of block `{block.name}` runs backwards")
+
+
+def _note_map(block: Block, map_: IndexMap) -> None:
+    proved(f"the map {map_} takes the iterations of block `{block.name}` one to one onto a box: each runs once")
 
 
 def _rebuilt(
@@ -149,6 +160,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
     except TirError as error:
         refuse(block, str(error))
     old = [i.var for i in block.iters]
+    _note_map(block, map_)
     _check_uses(block, [var for var, term in zip(old, inverse.terms, strict=True) if by_sizes(term)])
     _warn_of_annotations(loops)
     warn_serial(loops, "transform_block_layout")

@@ -95,29 +95,36 @@ def transform_layout(
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
         if not assume_injective_transform:
-            filled = "which they fill" if padding.never else "whose other elements are padding"
-            unique = f"the map {index_map} takes no two elements of `{target.name}` to one place of the new shape"
-            proved(f"{unique}, {filled}")
+            _note(target, index_map, "which they fill" if padding.never else "whose other elements are padding")
         sources = size_sources(target, change)
-        if pad_value is None or padding.never:
-            value = None
-        else:
-            value = padding_value(block, change, target, pad_value, padding)
-        writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
-        sweeps = row_major_producers(target, writers) if value is not None else None
-        home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
-        anchor = _after(home, writers)
-
-    new = apply_layout(target, change)
-    if value is not None and sweeps:
-        for sweep in sweeps:
-            extend_producer(sweep, value, new)
-    elif value is not None and anchor is not None:
-        add_padding_block(value, new, anchor)
-    elif value is not None and new.is_param:
-        add_assumption_block(value, new, first_op_after_allocs(home.body))
+        padded = pad_value is not None and not padding.never
+        value = padding_value(block, change, target, pad_value, padding) if padded else None
+    new = apply_layout(target, change) if value is None else _padded(block, target, change, value)
     _check_scatters(new)
     finish_layout(target, new, sources)
+
+
+def _note(target: Buffer, index_map: IndexMap, rest: str) -> None:
+    unique = f"the map {index_map} takes no two elements of `{target.name}` to one place of the new shape"
+    proved(f"{unique}, {rest}")
+
+
+def _padded(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
+    """The buffer in its new layout, whose padding is written, or stated of an input."""
+    with frozen():
+        writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
+        sweeps = row_major_producers(target, writers)
+        home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
+        anchor = _after(home, writers)
+    new = apply_layout(target, change)
+    if sweeps:
+        for sweep in sweeps:
+            extend_producer(sweep, value, new)
+    elif anchor is not None:
+        add_padding_block(value, new, anchor)
+    elif new.is_param:
+        add_assumption_block(value, new, first_op_after_allocs(home.body))
+    return new
 
 
 def _map_over(block: Block, buffer: Buffer, map_: IndexMap) -> IndexMap:

@@ -11,7 +11,7 @@ from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, copy_view, primitive, refuse, use_words
 
 
-@primitive("unsafe_set_dtype", moves="in place")
+@primitive("unsafe_set_dtype", moves="in place", proves=False)
 def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     """Change the element type of a buffer that a block writes; stores and loads convert.
 
@@ -28,12 +28,8 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     passed to a call by pointer. `buffer_index` is a position in `T.writes`, or a name.
     """
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
-    check(
-        buffer.is_alloc,
-        block,
-        f"{buffer.name} is a parameter of the function, whose type the caller chooses; "
-        "cache_write it and change the copy",
-    )
+    by_caller = f"{buffer.name} is a parameter of the function, whose type the caller chooses"
+    check(buffer.is_alloc, block, f"{by_caller}; cache_write it and change the copy")
     try:
         new = dtypes.element_type(dtype)
     except TirError as error:
@@ -42,7 +38,6 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
     old = buffer.dtype
     if old == dtype:
         return
-
     for value in (buffer.value, *views):
         type_ = ir.MemRefType(value.type)
         edit.retype(value, ir.MemRefType.get(type_.shape, new, type_.layout, type_.memory_space))

@@ -8,7 +8,7 @@ from tir_mlir.dialect.ir import Block, Func, Loop, create, edit, outermost_with_
 from tir_mlir.passes.schedule.registry import primitive
 
 
-@primitive("add_unit_loop", moves="nothing")
+@primitive("add_unit_loop", moves="nothing", proves=False)
 def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
     """Wrap a block or loop in a loop of extent 1.
 

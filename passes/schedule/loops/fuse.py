@@ -48,14 +48,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         check_from_zero(loop, "fuse")
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
-    variables = {lp.var for lp in loops}
-    for loop in loops:
-        check(
-            not variables & set(loop.upper.values),
-            loop,
-            f"the extent of loop {loop.name} depends on a loop that it would be fused with",
-            fix=use_longest_range(loop),
-        )
+    _check_independent(loops)
     outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # unit loops need no division
     symbolic = any(lp.const_extent is None for lp in loops[outermost + 1 :])
     if symbolic:
@@ -65,10 +58,15 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     check(size < 2**63, loops[0], f"the fused extent {size} does not fit an index (64 bits)")
     total, wide = _total(loops), any(lp.is_wide for lp in loops)
     warn_serial(loops, "fuse")
-    names = ", ".join(f"`{loop.name}`" for loop in loops)
-    proved(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
     with ir.InsertionPoint(loops[0].op), loops[0].op.location:
         fused = create.loop("_".join(lp.name for lp in loops) + "_fused", 0, total, wide=wide)
+    _move_into(fused, loops, outermost, symbolic)
+    simplify_bindings([fused], preserve_unit_iters)
+    return fused
+
+
+def _move_into(fused: Loop, loops: Sequence[Loop], outermost: int, symbolic: bool) -> None:
+    """Move the body of some loops into the fused one, in the place of all of them."""
     edit.move_body(loops[-1].body, fused.body)
     if symbolic:
         _divide(loops[outermost:], fused)
@@ -77,8 +75,16 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
         edit.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
         edit.erase(loop.op)
-    simplify_bindings([fused], preserve_unit_iters)
-    return fused
+
+
+def _check_independent(loops: Sequence[Loop]) -> None:
+    """Refuse loops whose extent depends on another one of them."""
+    variables = {lp.var for lp in loops}
+    for loop in loops:
+        text = f"the extent of loop {loop.name} depends on a loop that it would be fused with"
+        check(not variables & set(loop.upper.values), loop, text, fix=use_longest_range(loop))
+    names = ", ".join(f"`{loop.name}`" for loop in loops)
+    proved(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
 
 
 def _check_symbolic(loops: Sequence[Loop], outermost: int) -> None:
@@ -143,7 +149,7 @@ def _divided(
     return divide(dividend(), create.apply(extent))
 
 
-def _unfused(loops: tuple[Loop, ...], index: Index) -> dict[ir.Value, Index]:
+def _unfused(loops: Sequence[Loop], index: Index) -> dict[ir.Value, Index]:
     """Each old variable as an expression of the new one."""
     lower = 1
     mapping: dict[ir.Value, Index] = {}

@@ -43,11 +43,22 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     ends = _ends(loop, factors)
     blocks = blocks_below(loop.op)
     loads = _check_body(loop, blocks)
-    proved(
-        f"the parts of `{loop.name}` follow one another and cover it: each iteration runs once, in the order of before"
-    )
+    parts = f"the parts of `{loop.name}` follow one another and cover it"
+    proved(f"{parts}: each iteration runs once, in the order of before")
     warn_serial([loop], "loop_partition")
-    first, name = blocks[0].name, loop.name
+    segments = _segments(loop, blocks[0].name, ends, loads)
+    edit.erase(loop.op)
+    if not preserve_unit_iters:
+        for segment in segments:
+            simplify_bindings([segment], preserve_unit_iters)
+    for block in [b for segment in segments for b in blocks_below(segment.op) if left_out(b)]:
+        shrink_domains(block)
+    return segments
+
+
+def _segments(loop: Loop, first: str, ends: Sequence[int], loads: bool) -> list[Loop]:
+    """A loop for each segment, with a copy of the body, in blocks that hold them. `first`: the name of a block."""
+    name = loop.name
     with ir.InsertionPoint(loop.op), loop.op.location:
         common = _group_block(f"{first}_{name}_common", loads)
     segments = []
@@ -57,12 +68,6 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
             holder = _group_block(f"{first}_{name}{number}_partition", loads)
         segments.append(_segment(loop, holder, f"{name}{number}", (start, end)))
         start = end
-    edit.erase(loop.op)
-    if not preserve_unit_iters:
-        for segment in segments:
-            simplify_bindings([segment], preserve_unit_iters)
-    for block in [b for segment in segments for b in blocks_below(segment.op) if left_out(b)]:
-        shrink_domains(block)
     return segments
 
 

@@ -53,23 +53,25 @@ def split(
     check_from_zero(loop, "split")
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
-    if needs_guard and disable_predication and _excludes_more(loop, extents):
+    if needs_guard and disable_predication:
+        _check_no_guard(loop, factors, extents)
         needs_guard = False
-    elif needs_guard and disable_predication:
-        refuse(
-            loop,
-            f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
-            f"{_unless_divided(loop, extents)}; drop disable_predication",
-        )
-
     symbolic = _symbolic_factor(extents)
     if symbolic is not None:
         _check_symbolic(loop, needs_guard)
     warn_serial([loop], "split")
     _note(loop, extents, needs_guard)
-    upper, name = loop.upper, loop.name
+    nest = _split(loop, extents, symbolic, needs_guard)
+    ids = [inner.id for inner in nest]
+    simplify_bindings(nest, preserve_unit_iters)
+    return [Loop(walk.find(nest[0].op, number)) for number in ids]  # a loop whose bound has a quotient is rebuilt
+
+
+def _split(loop: Loop, extents: Sequence[int | Index], symbolic: int | None, needs_guard: bool) -> list[Loop]:
+    """Replace a loop by the nest. `symbolic`: see `_symbolic_factor`."""
+    upper = loop.upper
     with ir.InsertionPoint(loop.op), loop.op.location:
-        nest = _nest(name, extents, loop.is_wide)
+        nest = _nest(loop.name, extents, loop.is_wide)
     edit.move_body(loop.body, nest[-1].body)
     if symbolic is not None:
         make = partial(_position, nest, extents, symbolic)
@@ -81,9 +83,14 @@ def split(
         edit.erase(loop.op)
         if needs_guard:
             guard_blocks(nest[-1], upper - index - 1)
-    ids = [inner.id for inner in nest]
-    simplify_bindings(nest, preserve_unit_iters)
-    return [Loop(walk.find(nest[0].op, number)) for number in ids]  # a loop whose bound has a quotient is rebuilt
+    return nest
+
+
+def _check_no_guard(loop: Loop, factors: Sequence[int | None], extents: Sequence[int | Index]) -> None:
+    """Refuse factors that do not divide the extent, unless guards exclude all further iterations already."""
+    text = f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
+    if not _excludes_more(loop, extents):
+        refuse(loop, f"{text}{_unless_divided(loop, extents)}; drop disable_predication")
 
 
 def _note(loop: Loop, extents: Sequence[int | Index], guarded: bool) -> None:

@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, Region, access_domain, box, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable, proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -331,6 +331,8 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
         example = _lost(readers_[0], lost, buffer, dims, names)
         iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
+    places = f"{slots.count} places in dimension {slots.dim}" if slots else "a place for each element"
+    proved(f"every read of `{buffer.name}` finds its element, with {places}: nothing overwrites it before")
 
 
 def _loop_around(block: Block, readers_: Sequence[Block], buffer: Buffer) -> ir.Operation:
@@ -399,6 +401,7 @@ def check_written_once(block: Block, buffer: Buffer, slots: Slots | None = None)
             f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its '
             "value depends on when it is read; recomputing it may give another value than keeping it",
         )
+    proved(f"block `{block.name}` writes each element of `{buffer.name}` for one value of its spatial iters")
 
 
 def _is_plain(access: Access, free: set[ir.Value]) -> bool:

@@ -74,6 +74,13 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         regions = BlockRegions.of(block)
         _note(block, below)
 
+    init_block = _init_block(block, loop, below, conditions)
+    regions.restore(block, updates=True)
+    return init_block
+
+
+def _init_block(block: Block, loop: Loop, below: Sequence[Loop], conditions: Sequence[Constraint]) -> Block:
+    """Move the init of a block into a block of its own before `loop`, in copies of the loops that it needs."""
     spatial = [i for i in block.iters if i.kind != "R"]
     spatial_loops = walk.loops_behind(below, {v for i in spatial for v in i.binding.values})
     name, init_op = block.name, block.init
@@ -90,7 +97,6 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, init_block.iters, strict=True)}, init_block.op)
     edit.erase(init_op)  # type: ignore[arg-type]
     edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{name}_update"))
-    regions.restore(block, updates=True)
     return init_block
 
 

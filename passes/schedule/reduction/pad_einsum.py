@@ -10,6 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import Access
 from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -158,6 +159,8 @@ def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], writte
                 f'spatial iter {it.name} of block "{block.name}" does not index the output; padded, '
                 "several iterations would write one element: leave it unpadded (padding 1)",
             )
+        if it.kind == "S" and it.var in extents:
+            proved(f"beyond the old end of `{it.name}`, block `{block.name}` writes elements that are not copied back")
 
 
 def _indices(
@@ -456,6 +459,7 @@ def check_no_traps(block: Block) -> None:
             f'block "{block.name}" computes {op.name}, which may trap on the zeros of the padding',
             fix="split by a factor that does not divide adds a guard instead of zeros",
         )
+    proved(f"block `{block.name}` computes nothing that may trap on zeros")
 
 
 def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
@@ -476,6 +480,7 @@ def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
                 f"known to be 0{terms.reason}; only products and sums of padded inputs are",
                 fix=leave_unpadded(it.name),
             )
+    proved(f"beyond the old end of `{it.name}`, block `{block.name}` adds terms that are 0")
 
 
 def _example(name: str) -> str:

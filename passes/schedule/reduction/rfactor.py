@@ -69,13 +69,11 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
         block = roles.block
         check_reduction(block)
         form = reduction_of(block)
-        axis = _axis(loop, factor_axis, form)
-        computed = partial_results(roles)
+        axis, computed = _axis(loop, factor_axis, form), partial_results(roles)
         check_may_run_before(roles)
         _note(roles, form)
 
-    scope = scope_of(block)
-    parts = [_buffer(scope, result, axis, loop) for result in form.results]
+    parts = [_buffer(scope_of(block), result, axis, loop) for result in form.results]
     first = _first_nest(roles, form, parts, axis)
     _second_nest(roles, form, parts, axis, computed)
     return first

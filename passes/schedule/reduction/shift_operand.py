@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.diagnostics import proved
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -64,8 +65,9 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
     with frozen():
         check_reduction(block)
         buffer = find_buffer(block, read_buffer_index, attrs.READS)
-        _product(block, reduction_of(block), buffer)
+        matched = _product(block, reduction_of(block), buffer)
         _check_nest(block)
+        _note(block, buffer, matched)
 
     copied = cache_read(block, buffer.name, "global", [block])
     cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
@@ -73,6 +75,13 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
     matched = _product(block, form, cache)
     _make_unsigned(copied, cache, matched)
     return [copied, _sum_other(block, form, matched)]
+
+
+def _note(block: Block, buffer: Buffer, matched: _Product) -> None:
+    more = -matched.least
+    product = f"block `{block.name}` adds one product x * y in {matched.other.type}, x an element of `{buffer.name}`"
+    proved(f"{product}: that is (x + {more}) * y - {more} * y, also where it wraps")
+    proved(f"each loop of block `{block.name}` runs one iter over its whole domain")
 
 
 @dataclass(frozen=True)
