@@ -1,6 +1,7 @@
 """Tensors whose sizes data decide on: memory for their bound, a count that travels with them, results that are cut."""
 
 import ctypes
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import tir_mlir
 from tir_mlir.errors import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
+from tir_mlir.passes.lower import LoweringWarning
 
 torch = pytest.importorskip("torch")
 
@@ -41,6 +43,16 @@ class Different(torch.nn.Module):
     def forward(self, x):
         once, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
         return once, inverse, counts, once[inverse], torch.unique_consecutive(x)
+
+
+class OfChosen(torch.nn.Module):
+    """What is in order of elements that data choose."""
+
+    def forward(self, x):
+        mask = x > 0
+        chosen = x[mask]
+        once, inverse = torch.unique(chosen, return_inverse=True)
+        return once, inverse, chosen.median(), chosen.nanmedian(), chosen.long().median(), chosen + x.exp()[mask]
 
 
 class DifferentRows(torch.nn.Module):
@@ -91,6 +103,17 @@ def test_different_elements():
     x = torch.tensor([3, 1, 3, 3, 2, 2])
     for ours, theirs in zip(tir_mlir.build(tir_mlir.from_torch(Different(), (x,)))(x), Different()(x), strict=True):
         assert torch.equal(ours, theirs)
+
+
+def test_different_elements_and_the_median_of_what_data_choose():
+    with warnings.catch_warnings(action="error", category=LoweringWarning):
+        lib = tir_mlir.build(tir_mlir.from_torch(OfChosen(), (torch.randn(4, 3),)), threads=1)
+    x = torch.tensor([[2.0, 3, -1], [2, 7, 7], [-2, 0, 7], [9, 1, 4]])
+    for given in (x, -x):
+        for ours, theirs in zip(lib(given), OfChosen()(given), strict=True):
+            torch.testing.assert_close(ours, theirs)
+    once, *_, together = lib(-x.abs())
+    assert once.shape == together.shape == (0,)
 
 
 @pytest.mark.nightly

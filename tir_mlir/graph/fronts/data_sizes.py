@@ -133,14 +133,15 @@ def unique(e: Emitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
     size: the name of the number of groups.
     """
     count = values.shape[0]
-    first = e.broadcast(e.constant(True, "bool"), (1,))
     if is_number(count, 1):
-        begins = first
+        begins = e.broadcast(e.constant(True, "bool"), (1,))
     else:
-        differs = e.op("not_equal", e.slice(values, 0, 1, count), e.slice(values, 0, 0, _less_one(count)))
+        rows = e.op("reshape", _numbers_along(e, values, 0), shape=(count,))
+        before = e.op("take", values, e.clip(e.add(rows, -1), 0, None), axis=0)
+        differs = e.op("not_equal", values, before)
         if len(values.shape) > 1:
             differs = e.cast(e.op("max", e.cast(differs, "int32"), axis=[1]), "bool")
-        begins = e.concat([first, differs], 0)
+        begins = e.op("logical_or", e.binary("equal", rows, 0, "int64"), differs)
     places = places_of(e, begins, size)
     groups = e.add(e.op("cumsum", e.cast(begins, "int64"), axis=0), -1)
     ones, zeros = (e.broadcast(e.constant(n, "int64"), (count,)) for n in (1, 0))
@@ -151,10 +152,6 @@ def unique(e: Emitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
         groups,
         e.op("take", counts, e.op("take", groups, places, axis=0), axis=0),
     )
-
-
-def _less_one(size: Any) -> Any:
-    return size - 1 if isinstance(size, int) else str(parse(size) - 1)
 
 
 def is_name(size: Any) -> bool:

@@ -13,6 +13,7 @@ NAME = "random_state"
 STEP = 4
 """What a draw adds to the offset, as curand counts: the words of a block."""
 SCALE = 2.0**-32
+EPSILON = 2.0**-23
 
 
 class RandomState:
@@ -52,6 +53,13 @@ def uniform_by_fours(e: Emitter, state: RandomState, shape: Any) -> Any:
     count = _count(shape)
     words = e.op("reshape", state.words(e, -(-count // 4), 4), shape=(-1,))
     return _in_unit(e, e.reshape(e.slice(words, 0, 0, count), shape))
+
+
+def exponential(e: Emitter, state: RandomState, shape: Any) -> Any:
+    """Numbers of the density exp(-x), float32: minus the logarithm of one of (0, 1], and never 0."""
+    u, least = uniform(e, state, shape), EPSILON / 2
+    above = e.op("greater_equal", u, e.constant(1 - least, "float32"))
+    return e.op("where", above, e.constant(least, "float32"), e.multiply(e.op("log", u), -1.0))
 
 
 def normal(e: Emitter, state: RandomState, shape: Any) -> Any:

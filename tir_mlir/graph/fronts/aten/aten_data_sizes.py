@@ -57,8 +57,7 @@ def unique_elements(
 ) -> Any:
     """Each element once, in order; for each element of x the place of its value there; how often each occurs."""
     flat = e.op("reshape", x, shape=(-1,))
-    count = static(flat.shape[0], "the number of elements of which the different ones are asked")
-    values, order = first_in_order(e, flat, count, 0, False)
+    values, order = first_in_order(e, flat, flat.shape[0], 0, False)
     once, _, groups, counts = unique(e, values, e.shape[0])
     inverse = None
     if return_inverse:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
+from tir_mlir.graph.fronts.data_sizes import number_from_data
 from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, static
 
 
@@ -71,21 +72,28 @@ def median_of_numbers_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool =
 
 def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> list[Any]:
     """The element in the middle, the lesser one of two, and its position. A NaN is the result, or (skips) left out."""
-    size = static(x.shape[axis], "the size of the axis of a median")
+    size = x.shape[axis]
     values, places = first_in_order(e, x, size, axis, False)
-    middle = (size - 1) // 2
+    if isinstance(size, int) and x.dtype not in FLOATS:
+        return [_at(e, part, axis, (size - 1) // 2, keepdim) for part in (values, places)]
+    count = e.constant(size, "int64") if isinstance(size, int) else number_from_data(e, size, e.numbers)
+    middle = e.constant((size - 1) // 2, "int64") if isinstance(size, int) else _middle(e, count)
     if x.dtype not in FLOATS:
-        return [_at(e, part, axis, middle, keepdim) for part in (values, places)]
-    missing = e.op("sum", e.cast(e.op("isnan", x), "int64"), axis=[axis], keepdims=True)
-    if skips:
-        count = e.binary("maximum", e.binary("subtract", size - 1, missing, "int64"), 0, "int64")
-        where = e.binary("floor_divide", count, 2, "int64")
-    else:  # the first NaN is behind all numbers
-        first = e.binary("subtract", size, missing, "int64")
-        where = e.op("where", e.binary("greater", missing, 0, "int64"), first, e.constant(middle, "int64"))
+        where = e.broadcast(middle, [1 if a == axis else n for a, n in enumerate(x.shape)])
+    else:
+        missing = e.op("sum", e.cast(e.op("isnan", x), "int64"), axis=[axis], keepdims=True)
+        there = e.op("subtract", count, missing)
+        has_missing = e.binary("greater", missing, 0, "int64")  # the first NaN is behind all numbers
+        where = _middle(e, there) if skips else e.op("where", has_missing, there, middle)
     medians = [e.op("gather_elements", part, where, axis=axis) for part in (values, places)]
     other_sizes = [n for a, n in enumerate(x.shape) if a != axis]
     return medians if keepdim else [e.reshape(part, other_sizes) for part in medians]
+
+
+def _middle(e: TorchEmitter, count: Any) -> Any:
+    """The place of the element in the middle of so many, the first one of none."""
+    half = e.binary("floor_divide", e.binary("subtract", count, 1, "int64"), 2, "int64")
+    return e.binary("maximum", half, 0, "int64")
 
 
 @aten("mode")

@@ -55,6 +55,27 @@ def randint(e: TorchEmitter, high: int, low: int = 0, **_: Any) -> Any:
     return e.cast(numbers.integers(e, _state(e), e.shape, low, high), e.dtype)
 
 
+@aten("exponential")
+def exponential(e: TorchEmitter, x: Any, lambd: float = 1.0) -> Any:
+    """Numbers of the density l * exp(-l * x)."""
+    return e.cast(e.multiply(numbers.exponential(e, _state(e), e.shape), 1 / lambd), e.dtype)
+
+
+@aten("multinomial")
+def multinomial(e: TorchEmitter, x: Any, num_samples: int, replacement: bool = False, **_: Any) -> Any:
+    """Positions in rows of weights, each drawn as often as it weighs: the greatest quotients of the weights and of
+    numbers of the exponential distribution, as PyTorch's kernel has it; of samples with replacement each has its own.
+    """
+    x, axis = e.cast(x, "float32"), len(x.shape) - 1
+    if replacement and num_samples > 1:
+        rows = (num_samples, *x.shape)
+        chance = e.op("divide", x, numbers.exponential(e, _state(e), rows))
+        places = e.cast(e.op("argmax", chance, axis=axis + 1), "int64")
+        return e.permute(places, [*range(1, axis + 1), 0])
+    chance = e.op("divide", x, numbers.exponential(e, _state(e), x.shape))
+    return e.op("topk", chance, k=num_samples, axis=axis, largest=True, dtype="int64")[1]
+
+
 @aten("bernoulli.p")
 def bernoulli(e: TorchEmitter, x: Any, p: float = 0.5) -> Any:
     """1 with a probability."""

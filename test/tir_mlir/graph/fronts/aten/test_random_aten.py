@@ -47,7 +47,8 @@ def unit(seed, draw, count, word=0):
 
 class Draws(torch.nn.Module):
     def forward(self, x):
-        return torch.rand(7), torch.randn_like(x), F.dropout(x, 0.25, training=True), torch.randint(3, 9, (50,))
+        numbers = torch.rand(7), torch.randn_like(x), F.dropout(x, 0.25, training=True), torch.randint(3, 9, (50,))
+        return *numbers, torch.multinomial(x, 2), torch.empty(5).exponential_(2.0)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,8 @@ def model():
 @pytest.mark.parametrize(("seed", "offset"), [(0, 0), (0x123456789ABC, 8)])
 def test_numbers_are_those_of_seed_and_offset(model, seed, offset):
     state, first = torch.tensor([seed, offset]), offset // 4
-    rand, randn, dropped, integers, new = model(torch.ones(6, 4), state)
-    assert new is state and state.tolist() == [seed, offset + 16]
+    rand, randn, dropped, integers, places, waits, new = model(torch.ones(6, 4), state)
+    assert new is state and state.tolist() == [seed, offset + 24]
     np.testing.assert_array_equal(rand.numpy(), unit(seed, first, 7))
     angle = unit(seed, first + 1, 24, 1) * np.float32(2 * np.pi)
     want = np.sqrt(-2 * np.log(unit(seed, first + 1, 24))) * np.sin(angle)
@@ -68,6 +69,16 @@ def test_numbers_are_those_of_seed_and_offset(model, seed, offset):
     np.testing.assert_allclose(dropped.numpy(), np.where(stays, np.float32(4 / 3), 0), rtol=1e-6)
     words = philox([first + 3, 0, np.arange(50), 0], [seed & MASK, seed >> 32])[0]
     np.testing.assert_array_equal(integers.numpy(), words.astype("int64") % 6 + 3)
+    order = np.argsort(-np.log(unit(seed, first + 4, 24)).reshape(6, 4), axis=1)  # equal weights: the least waits first
+    np.testing.assert_array_equal(places.numpy(), order[:, :2])
+    np.testing.assert_allclose(waits.numpy(), -np.log(unit(seed, first + 5, 5)) / 2, rtol=1e-5, atol=1e-7)
+
+
+def test_positions_are_drawn_as_often_as_they_weigh():
+    weights = torch.tensor([1.0, 0, 3, 4])
+    draw = tir_mlir.from_torch(lambda x: torch.multinomial(x, 4000, replacement=True), (weights,), mutated="return")
+    places, _ = tir_mlir.build(draw, threads=1)(weights, torch.tensor([7, 0]))
+    np.testing.assert_allclose(np.bincount(places, minlength=4) / 500, weights, atol=0.15)
 
 
 def test_numbers_without_a_state_are_refused():
