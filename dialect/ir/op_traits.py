@@ -206,6 +206,7 @@ OPS: dict[str, OpTraits] = {
     "math.trunc": OpTraits(_T.CHEAP | _T.ROUNDS),
     "math.exp": OpTraits(_T.SLOW),
     "math.exp2": OpTraits(_T.SLOW),
+    "math.expm1": OpTraits(_T.SLOW),
     "math.log": OpTraits(_T.SLOW),
     "math.tanh": OpTraits(_T.SLOW),
     "math.erf": OpTraits(_T.SLOW),

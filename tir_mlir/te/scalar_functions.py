@@ -17,7 +17,7 @@ from tir_mlir.te.source_location import refuse
 
 __all__ = [
     "Select", "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_not",
-    "cast", "ceil", "ceildiv", "clz", "copysign", "cos", "cosh", "div", "erf", "exp", "exp2", "fabs", "floor",
+    "cast", "ceil", "ceildiv", "clz", "copysign", "cos", "cosh", "div", "erf", "exp", "exp2", "expm1", "fabs", "floor",
     "floordiv", "floormod", "fma", "if_then_else", "indexdiv", "indexmod", "infinity", "isfinite", "isinf", "isnan",
     "likely", "log", "log10", "log1p", "log2", "max_value", "min_value", "multiply", "nearbyint", "popcount", "pow",
     "power", "round", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "subtract", "tan", "tanh", "trunc", "truncdiv",
@@ -61,6 +61,16 @@ def exp2(x: Any) -> Any:
     """2 to the power x.
 
         te.compute((n,), lambda i: te.exp2(A[i]))
+
+    x: a float -> the same type; an integer is cast first, `te.cast(x, "float32")`.
+    """
+
+
+@_scalar()
+def expm1(x: Any) -> Any:
+    """exp(x) - 1, accurate also where x is near 0.
+
+        te.compute((n,), lambda i: te.expm1(A[i]))
 
     x: a float -> the same type; an integer is cast first, `te.cast(x, "float32")`.
     """

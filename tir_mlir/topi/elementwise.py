@@ -13,9 +13,9 @@ from tir_mlir.topi.operands import DTYPES, constant, described, floats, is_float
 
 __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "astype", "atan", "atanh", "bitwise_not", "cast", "ceil", "clip",
-    "cos", "cosh", "erf", "exp", "exp2", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
-    "logical_not", "negative", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square",
-    "tan", "tanh", "trunc",
+    "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p",
+    "log2", "logical_not", "negative", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt",
+    "square", "tan", "tanh", "trunc",
 ]  # fmt: skip
 
 
@@ -57,6 +57,18 @@ def exp2(x: Any) -> te.Tensor:
     """2 to the power x.
 
         topi.exp2(x)     # x: (n, m) -> (n, m)
+
+    x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
+    for a tensor of another type; fix: `topi.astype(x, "float32")`.
+    """
+    ...
+
+
+@_of_floats(te.expm1)
+def expm1(x: Any) -> te.Tensor:
+    """exp(x) - 1.
+
+        topi.expm1(x)     # x: (n, m) -> (n, m)
 
     x: a tensor of floats of any shape -> a tensor of its shape and type, element by element. Errors: GraphError
     for a tensor of another type; fix: `topi.astype(x, "float32")`.

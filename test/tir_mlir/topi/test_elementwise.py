@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 
 FLOATS = {
-    "exp": None, "exp2": None, "tanh": None, "sigmoid": None, "erf": None, "sin": None, "cos": None, "tan": None,
-    "atan": None, "sinh": None, "cosh": None, "asinh": None, "floor": None, "ceil": None, "round": None, "trunc": None,
-    "abs": None, "negative": None, "square": None, "sign": None, "reciprocal": None,
+    "exp": None, "exp2": None, "expm1": None, "tanh": None, "sigmoid": None, "erf": None, "sin": None, "cos": None,
+    "tan": None, "atan": None, "sinh": None, "cosh": None, "asinh": None, "floor": None, "ceil": None, "round": None,
+    "trunc": None, "abs": None, "negative": None, "square": None, "sign": None, "reciprocal": None,
 }  # fmt: skip
 POSITIVE = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt")
 UNIT = ("asin", "acos", "atanh")

@@ -86,6 +86,7 @@ OPERATORS = [
     elementwise("erf", topi.erf, linalg="linalg.erf", torch="erf", onnx="Erf"),
     elementwise("exp", topi.exp, linalg="linalg.exp", torch="exp", onnx="Exp"),
     elementwise("exp2", topi.exp2, torch="exp2"),
+    elementwise("expm1", topi.expm1, torch="expm1 special_expm1"),
     elementwise("floor", topi.floor, linalg="linalg.floor", onnx="Floor"),
     elementwise("isfinite", topi.isfinite, torch="isfinite"),
     elementwise("isinf", topi.isinf, torch="isinf"),

@@ -18,6 +18,11 @@ def exp2(x: Any) -> Any:
 
 
 @construct
+def expm1(x: Any) -> Any:
+    """exp(x) - 1, accurate also where x is near 0."""
+
+
+@construct
 def log(x: Any) -> Any:
     """The natural logarithm."""
 

@@ -50,8 +50,8 @@ FLOAT_FUNCTIONS = (
     *(
         Operation(name, f"math.{name}", None)
         for name in (
-            "exp exp2 log log2 log10 log1p sqrt rsqrt tanh tan sin cos atan asin acos sinh cosh asinh acosh atanh erf "
-            "floor ceil trunc atan2 copysign fma"
+            "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt tanh tan sin cos atan asin acos sinh cosh asinh acosh "
+            "atanh erf floor ceil trunc atan2 copysign fma"
         ).split()
     ),
     Operation("fmod", "arith.remf", None),

@@ -109,24 +109,19 @@ def hardswish(x: Any) -> te.Tensor:
     return _activation("hardswish", x, lambda v, c: v * te.min(te.max(v + c(3), c(0)), c(6)) * c(1 / 6))
 
 
-def _exp_minus_one(v: Any, c: Number) -> Any:
-    """exp(v) - 1 = tanh(v / 2) * (exp(v) + 1), which does not cancel near 0."""
-    return te.tanh(v * c(0.5)) * (te.exp(v) + c(1))
-
-
 def elu(x: Any, alpha: float = 1.0) -> te.Tensor:
     """x above 0, alpha * (exp(x) - 1) below, element by element.
 
     x: floats, of any shape -> the same shape and type.
     """
-    below = lambda v, c: c(alpha) * _exp_minus_one(te.min(v, c(0)), c)  # noqa: E731
+    below = lambda v, c: c(alpha) * te.expm1(te.min(v, c(0)))  # noqa: E731
     return _activation("elu", x, lambda v, c: te.Select(v > c(0), v, below(v, c)))
 
 
 def selu(x: Any) -> te.Tensor:
     """scale * elu(x) with the alpha and scale that keep mean 0 and variance 1."""
     scale, alpha = 1.0507009873554805, 1.6732632423543772
-    below = lambda v, c: c(scale * alpha) * _exp_minus_one(te.min(v, c(0)), c)  # noqa: E731
+    below = lambda v, c: c(scale * alpha) * te.expm1(te.min(v, c(0)))  # noqa: E731
     return _activation("selu", x, lambda v, c: te.Select(v > c(0), v * c(scale), below(v, c)))
 
 

@@ -22,13 +22,13 @@ def f(A: T.Buffer((128,), "{dtype}"), B: T.Buffer((128,), "{dtype}"), C: T.Buffe
             C[v] = {expression}
 """
 UNARY: dict[str, tuple[Callable[..., np.ndarray], float, float]] = {
-    "exp": (np.exp, -80, 80), "exp2": (np.exp2, -100, 100), "tanh": (np.tanh, -4, 4), "sqrt": (np.sqrt, 0, 9),
-    "rsqrt": (lambda x: 1 / np.sqrt(x), 0.1, 9), "log": (np.log, 0, 9), "log2": (np.log2, 0, 9),
-    "log10": (np.log10, 0, 9), "log1p": (np.log1p, 0, 9), "sin": (np.sin, -1e5, 1e5), "cos": (np.cos, -30, 30),
-    "tan": (np.tan, -3, 3), "atan": (np.arctan, -3, 3), "asin": (np.arcsin, -1, 1), "acos": (np.arccos, -1, 1),
-    "sinh": (np.sinh, -3, 3), "cosh": (np.cosh, -3, 3), "asinh": (np.arcsinh, -3, 3), "acosh": (np.arccosh, 1, 9),
-    "atanh": (np.arctanh, -1, 1), "floor": (np.floor, -9, 9), "ceil": (np.ceil, -9, 9), "trunc": (np.trunc, -9, 9),
-    "nearbyint": (np.round, -9, 9), "fabs": (np.abs, -9, 9),
+    "exp": (np.exp, -80, 80), "exp2": (np.exp2, -100, 100), "expm1": (np.expm1, -30, 80),
+    "tanh": (np.tanh, -4, 4), "sqrt": (np.sqrt, 0, 9), "rsqrt": (lambda x: 1 / np.sqrt(x), 0.1, 9),
+    "log": (np.log, 0, 9), "log2": (np.log2, 0, 9), "log10": (np.log10, 0, 9), "log1p": (np.log1p, 0, 9),
+    "sin": (np.sin, -1e5, 1e5), "cos": (np.cos, -30, 30), "tan": (np.tan, -3, 3), "atan": (np.arctan, -3, 3), "asin": (np.arcsin, -1, 1),
+    "acos": (np.arccos, -1, 1), "sinh": (np.sinh, -3, 3), "cosh": (np.cosh, -3, 3), "asinh": (np.arcsinh, -3, 3),
+    "acosh": (np.arccosh, 1, 9), "atanh": (np.arctanh, -1, 1), "floor": (np.floor, -9, 9), "ceil": (np.ceil, -9, 9),
+    "trunc": (np.trunc, -9, 9), "nearbyint": (np.round, -9, 9), "fabs": (np.abs, -9, 9),
 }  # fmt: skip
 
 

@@ -26,16 +26,6 @@ def square(e: TorchEmitter, x: Any) -> Any:
     return e.op("multiply", x, x)
 
 
-@aten("expm1")
-def _expm1(e: TorchEmitter, x: Any) -> Any:
-    return exp_minus_one(e, e.cast(x, e.dtype))
-
-
-def exp_minus_one(e: TorchEmitter, x: Any) -> Any:
-    """exp(x) - 1 = tanh(x / 2) * (exp(x) + 1), which does not cancel near 0."""
-    return e.op("multiply", e.op("tanh", e.multiply(x, 0.5)), e.add(e.op("exp", x), 1))
-
-
 @aten("alpha_dropout.default", "feature_dropout.default")
 def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
     """Nothing, as the model was exported for inference."""
@@ -73,7 +63,7 @@ def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
 def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     """scale * (x where positive, else alpha * (exp(x * input_scale) - 1))."""
     inner = x if input_scale == 1 else e.multiply(x, input_scale)
-    low = exp_minus_one(e, e.binary("minimum", inner, 0, x.dtype))
+    low = e.op("expm1", e.binary("minimum", inner, 0, x.dtype))
     result = e.op("where", _positive(e, x), x, low if alpha == 1 else e.multiply(low, alpha))
     return result if scale == 1 else e.multiply(result, scale)
 
