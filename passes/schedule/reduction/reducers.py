@@ -108,19 +108,23 @@ def _turned(term: Term) -> Term:
 
 def _templates(better: str, number: int) -> Iterator[tuple[Term, Term]]:
     """The two updates of argmax or argmin, result `number` a position: x is kept if it is better or y is taken if it
-    is, x stays if they are equal, or positions of equal values are compared.
+    is, x stays if they are equal, or positions of equal values are compared. With these, NaN may be better than all
+    numbers: that is a total order, too.
     """
     (p, v), (q, w) = [("x", number), ("x", 1 - number)], [("y", number), ("y", 1 - number)]
     for keeps in (True, False):
         sign, tie = (better[:-1], "l") if keeps else (_MIRRORED[better][:-1], "g")
-        ties = [u + tie + end for u in ("", "u") for end in "te"]
+        ties: list[Term] = [(u + tie + end, p, q) for u in ("", "u") for end in "te"]
         by_value: list[Term] = [(sign + end, v, w) for end in "et"]
-        tied: list[Term] = [("or", by_value[1], ("and", ("eq", v, w), (tie, p, q))) for tie in ties]
-        for choice in (by_value[0 if keeps else 1], *tied):
-            for comparison in by_value:
-                sides = [(x, y) if keeps else (y, x) for x, y in ((p, q), (v, w))]
-                both = ("select", choice, *sides[0]), ("select", comparison, *sides[1])
-                yield both if number == 0 else (both[1], both[0])
+        tied: list[Term] = [("or", by_value[1], ("and", ("eq", v, w), t)) for t in ties]
+        one, other = (v, w) if keeps else (w, v)
+        nans: list[Term] = [("and", ("ne", one, one), ("or", ("eq", other, other), t)) for t in ties]
+        with_nan: list[Term] = [("or", *both) for both in zip(tied, nans, strict=True)]
+        choices = [*product((by_value[0 if keeps else 1], *tied), by_value), *((c, c) for c in (*tied, *with_nan))]
+        for choice, comparison in choices:
+            sides = [(x, y) if keeps else (y, x) for x, y in ((p, q), (v, w))]
+            both = ("select", choice, *sides[0]), ("select", comparison, *sides[1])
+            yield both if number == 0 else (both[1], both[0])
 
 
 def _fits(term: Term, template: Term, bound: dict[int, ir.Value]) -> bool:
@@ -143,7 +147,8 @@ def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
             bound: dict[int, ir.Value] = {}
             if all(_fits(f, w, bound) for f, w in zip(terms, template, strict=True)):
                 unsigned = better[0] == "u"
-                starts: list[tuple[float, ...]] = [(-1,), identities(name[3:], values[1 - number].type, unsigned)]
+                positions = -1, dtypes.limits(dtypes.to_name(values[number].type))[1]
+                starts: list[tuple[float, ...]] = [positions, identities(name[3:], values[1 - number].type, unsigned)]
                 new = bound[0], bound[1]
                 return Reducer(name, (starts[number], starts[1 - number]), _emit_pair(template), new, unsigned)
     return None

@@ -30,6 +30,8 @@ THREAD_WORK = 1 << 16
 """The minimum number of elements per thread."""
 STEPS = (1, 2, 4, 8, 16)
 """Candidates for the vectors of a step along a sum, and so for its accumulators."""
+VECTORS = (4, 5, 3, 2, 1)
+"""Candidates for the vectors of running results of a reduction with several."""
 STREAMS = 8
 """The number of rows read concurrently if lanes are results that do not fit in registers."""
 
@@ -45,7 +47,7 @@ def reduction(
         for i, k: C += A[i, k]      ->   for i_0 (parallel): part[i_0] += ...   ;   C += part[i_0]
 
     Each iter must be bound to its own loop; extents may be symbolic. Elementwise producers are inlined. A reduction
-    with several outputs (argmax) is parallelized but stays scalar. target: default this machine; threads: default its
+    with several outputs (argmax) has a running pair for each lane. target: default this machine; threads: default its
     number of cores. free: as in `gemm`. Raises ScheduleError if `block` is not a reduction.
     """
     target = chosen(target)
@@ -61,11 +63,10 @@ def reduction(
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
-    if len(info.writes) != 1:
-        sch.reorder(*(loops[n] for n in (*rows, *sums)))
-        parallelize(sch, [loops[n] for n in rows], threads)
-    elif rows and _takes_results(info, order[-1] == rows[-1], sums, target, options):
+    if rows and _takes_results(info, order[-1] == rows[-1], sums, target, options):
         _over_results(sch, block, info, loops, rows, sums, target, threads, options)
+    elif len(info.writes) != 1:
+        _over_places(sch, block, info, loops, rows, sums, target, threads)
     else:
         _over_sum(sch, block, info, loops, rows, sums, target, threads, options)
 
@@ -124,6 +125,42 @@ def _over_sum(
         lane = fused_row(sch, block, [loops[n] for n in sums])
     step = free.choice("step", [v * lanes for v in STEPS if v * lanes < (extent_of(sch, lane) or LARGE)], 0)
     sch.vectorize(sch.split(lane, [None, step])[1] if step else lane)
+    parallelize(sch, [loops[n] for n in rows], threads)
+
+
+def _over_places(
+    sch: Schedule,
+    block: Any,
+    info: BlockInfo,
+    loops: dict[str, Any],
+    rows: list[str],
+    sums: list[str],
+    target: Target,
+    threads: int,
+) -> None:
+    """Several results, as of argmax: those of each lane, which are combined in the end if it is known how."""
+    if len(loops) > 1:
+        sch.reorder(*(loops[n] for n in (*rows, *sums)))
+    extent, most = extents(info)[sums[-1]] or 0, target.lanes(widest_bits(info))
+    pieces = [(v, lanes) for lanes in (most, most // 2, most // 4) for v in VECTORS if 2 * v * lanes <= extent]
+    if not sch.can_rfactor(loops[sums[-1]], -1):
+        pieces = []
+    whole = [(v, lanes) for v, lanes in pieces if extent % (v * lanes) == 0]
+    for vectors, lanes in (whole or pieces)[:1]:
+        _, places = sch.split(loops[sums[-1]], [None, vectors * lanes])
+        parts = sch.rfactor(places, -1)
+        if rows and whole:
+            sch.compute_at(parts, loops[rows[-1]])
+        places = loops_by_iter(sch, parts)[block_info(sch, parts).iter_vars[0].name]
+        outer, inner = sch.get_loops(parts)[: len(rows)], sch.get_loops(parts)[len(rows) :]
+        inner = [loop for loop in inner if loop.id != places.id]
+        vector, lane = sch.split(places, [vectors, None])
+        sch.reorder(*inner, vector, lane)
+        sch.unroll(vector)
+        sch.vectorize(lane)
+        sch.vectorize(sch.get_loops(sch.decompose_reduction(parts, inner[0]))[-1])
+        if not whole:
+            parallelize(sch, outer, threads)
     parallelize(sch, [loops[n] for n in rows], threads)
 
 

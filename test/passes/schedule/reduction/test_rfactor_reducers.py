@@ -146,7 +146,13 @@ FORMS = {
     "P[vi] = p\nV[vi] = v",
     "ties by position": "p = T.Select(T.Or(V[vi] {t} A[vi, vk], T.And(V[vi] == A[vi, vk], P[vi] < X[vi, vk])),"
     " P[vi], X[vi, vk])\nv = T.Select(V[vi] {t} A[vi, vk], V[vi], A[vi, vk])\nP[vi] = p\nV[vi] = v",
+    "ties by position, NaN first": "p = T.Select({n}, P[vi], X[vi, vk])\nv = T.Select({n}, V[vi], A[vi, vk])\n"
+    "P[vi] = p\nV[vi] = v",
 }
+NAN_FIRST = (
+    "T.Or(T.Or(V[vi] {t} A[vi, vk], T.And(V[vi] == A[vi, vk], P[vi] < X[vi, vk])),"
+    " T.And(V[vi] != V[vi], T.Or(A[vi, vk] == A[vi, vk], P[vi] < X[vi, vk])))"
+)
 
 
 @pytest.mark.parametrize("best", ["max", "min"])
@@ -155,6 +161,7 @@ FORMS = {
 @pytest.mark.few(4)
 def test_a_position_and_a_value(best, form, number):
     signs = {"e": ">=" if best == "max" else "<=", "t": ">" if best == "max" else "<"}
+    signs["n"] = NAN_FIRST.format(**signs)
     sch = Schedule(position(best, FORMS[form].format(**signs)))
     loops = sch.split(sch.get_loops("C")[1], [None, 5])
     made = sch.rfactor(loops[number], 1)
@@ -162,6 +169,8 @@ def test_a_position_and_a_value(best, form, number):
     rng = np.random.default_rng(1)
     ties = "ties" in form
     a = rng.integers(0, 3, (3, 12)).astype(np.float32) if ties else rng.random((3, 12), dtype=np.float32)
+    if "NaN" in form:
+        a[1, 4:7] = np.nan
     x = np.tile(np.arange(12, dtype=np.int32), (3, 1))
     p, v = np.empty(3, np.int32), np.empty(3, np.float32)
     quick_build(sch)(x, a, p, v)
@@ -275,7 +284,7 @@ def test_a_position_starts_at_minus_one(refused):
     sch = Schedule(parse(text))
     refused(
         sch,
-        r"the init of P is 0, which is not the identity of argmax \(-1\)",
+        r"the init of P is 0, which is not the identity of argmax \(-1 or 2",
         lambda: sch.rfactor(sch.get_loops("C")[1], 0),
     )
 

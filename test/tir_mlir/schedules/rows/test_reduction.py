@@ -107,6 +107,20 @@ def test_several_results_at_once():
     np.testing.assert_array_equal(value, a.max(1))
 
 
+def test_several_results_of_an_unknown_kind():
+    lines = (
+        "less: T.float32 = V[vi] - A[vi, vk]",
+        "more: T.float32 = W[vi] - 2 * A[vi, vk]",
+        "V[vi] = less",
+        "W[vi] = more",
+    )
+    sch = Schedule(program("A:3x64 V:3 W:3", each("C i:3 k:64R", *lines, init="V[vi] = 0.0; W[vi] = 0.0")))
+    schedules.reduction(sch, "C", threads=1)
+    a, v, w = RNG.integers(-4, 5, (3, 64)).astype("float32"), np.zeros(3, "float32"), np.zeros(3, "float32")
+    build(sch)["main"](a, v, w)
+    np.testing.assert_array_equal([v, w], [-a.sum(1), -2 * a.sum(1)])
+
+
 def test_nothing_to_reduce():
     with pytest.raises(ScheduleError, match='block "out" is not a reduction; use tir_mlir.schedules.elementwise'):
         schedules.reduction(Schedule(chain((4, 4), (4,))), "out")
