@@ -92,7 +92,10 @@ def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
         return None
     most = 0 if end is None else most_left(loop, conditions)
     *pieces, tail = _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, point, end)
-    return [*pieces, *(op for case in tails_by_count(tail, most) for op in simplify(case))]
+    cases = tails_by_count(tail, most)
+    if cases is None:
+        return [*pieces, tail]
+    return [*pieces, *(op for case in cases for op in simplify(case, _restricted(case)))]
 
 
 # --- where to split ---------------------------------------------------------------------------------------------------
@@ -209,7 +212,7 @@ def _split_at(loop: Loop, split: Index, end: Index | None = None) -> list[ir.Ope
     lowers = possible_maxima([*loop.lowers, split], intervals.around(op))
     uppers = loop.uppers if end is None else possible_minima([*loop.uppers, end], intervals.around(op))
     second = edit.set_bounds(op, lowers, uppers)
-    return [*simplify(first), *simplify(second)]
+    return [piece for half in (first, second) for piece in simplify(half, _restricted(half))]
 
 
 def _peel_point(loop: Loop, split: Index, point: Point) -> list[ir.Operation]:
@@ -241,26 +244,36 @@ def _inner_serial_loop(loop: Loop) -> Loop:
 # --- simplification of the pieces -------------------------------------------------------------------------------------
 
 
-def simplify(op: ir.Operation) -> list[ir.Operation]:
+def simplify(op: ir.Operation, news: set[ir.Value] | None = None) -> list[ir.Operation]:
     """Simplify an op under the ranges of its variables: decided bounds and guards, loops and guards that run never or
-    once. Returns the ops in its place.
+    once. Returns the ops in its place. news: the values about which more is known than before; None: any. What does not
+    depend on them is not proved once more.
     """
     if is_loop(op) and not len(op.results):
-        return _simplify_loop(op)
+        return _simplify_loop(op, news)
     if is_plain_if(op):
-        return _simplify_guard(op)
-    _simplify_bodies(op)
+        return _simplify_guard(op, news)
+    _simplify_bodies(op, news)
     return [op]
 
 
-def _simplify_bodies(op: ir.Operation) -> None:
+def _restricted(op: ir.Operation) -> set[ir.Value]:
+    """The values that a loop or a guard says something about."""
+    if is_plain_if(op):
+        return {v for c in walk.constraints(op) for v in c.index.values}
+    loop = Loop(op)
+    return {loop.var, *(v for b in [*loop.lowers, *loop.uppers] for v in b.values)}
+
+
+def _simplify_bodies(op: ir.Operation, news: set[ir.Value] | None) -> None:
     for inner in _with_bodies(op):
-        simplify(inner)
+        simplify(inner, news)
 
 
-def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
+def _simplify_loop(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Operation]:
+    depends = news is not None and not news.isdisjoint(_restricted(op))
     if (constant := _constant_range(Loop(op))) is None:
-        if (shorter := _without_idle_bounds(op)) is None:
+        if (shorter := _without_idle_bounds(op, news)) is None:
             return []
         op = shorter
         low, high = intervals.within(op).get(Loop(op).var, (None, None))
@@ -271,7 +284,7 @@ def _simplify_loop(op: ir.Operation) -> list[ir.Operation]:
             return []
     if low is not None and low == high:
         edit.substitute({Loop(op).var: Index.constant(low)})
-    _simplify_bodies(op)
+    _simplify_bodies(op, news | {Loop(op).var} if news is not None and depends else news)
     loop, body = Loop(op), []
     for inner in loop.body_ops():
         if inner.name == "memref.alloc" and not any(True for _ in inner.results[0].uses):
@@ -295,11 +308,12 @@ def _constant_range(loop: Loop) -> tuple[int, int] | None:
     return None if low is None or high is None else (low, high - 1)
 
 
-def _without_idle_bounds(op: ir.Operation) -> ir.Operation | None:
+def _without_idle_bounds(op: ir.Operation, news: set[ir.Value] | None) -> ir.Operation | None:
     """A loop without the bounds that others imply; None if it never runs and was erased."""
     loop, box = Loop(op), intervals.around(op)
     lowers, uppers = possible_maxima(loop.lowers, box), possible_minima(loop.uppers, box)
-    if len(uppers) > 1 and loop.kind in FAST_KINDS:
+    is_new = news is None or any(v in news for u in uppers for v in u.values)
+    if len(uppers) > 1 and loop.kind in FAST_KINDS and is_new:
         uppers = _constant_minimum(op, uppers)
     if any(intervals.at_least_zero(low - high, box) for low in lowers for high in uppers):
         op.erase()
@@ -317,7 +331,7 @@ def _constant_minimum(op: ir.Operation, uppers: list[Index]) -> list[Index]:
     return constants if constants and all(is_nonnegative(op, u - constants[0]) for u in uppers) else uppers
 
 
-def _simplify_guard(op: ir.Operation) -> list[ir.Operation]:
+def _simplify_guard(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Operation]:
     box = intervals.around(op)
     constraints = walk.constraints(op)
     if any(intervals.at_least_zero(-c.index - 1, box) for c in constraints):
@@ -326,7 +340,7 @@ def _simplify_guard(op: ir.Operation) -> list[ir.Operation]:
     open_ = [c for c in constraints if c.is_eq or not intervals.at_least_zero(c.index, box)]
     if len(open_) < len(constraints) and open_:
         op = edit.rebuild_guard(op, open_)
-    _simplify_bodies(op)
+    _simplify_bodies(op, news)
     body = [o.operation for o in list(op.regions[0].blocks[0].operations)[:-1]]
     if body and open_:
         return [op]

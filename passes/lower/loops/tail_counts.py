@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from mlir import ir
@@ -16,22 +17,27 @@ MOST = 8
 
 def most_left(loop: Loop, conditions: Sequence[TileCondition]) -> int:
     """The maximum number of iterations that the unrolled loops under a loop have in its partial tile, the same for all
-    of them; 0 if it is not known, or if no sum runs around one of them."""
+    of them; 0 if it is not known, or if no sum runs around one of them: a loop whose iterations store to one place."""
     falls = step(conditions[0].runs, loop.var) or 0
     for condition in conditions:
         full = (condition.runs - condition.index).simplified().as_constant()
         is_same = condition.runs.same(conditions[0].runs) and full == -falls - 1
         if not is_same or not is_loop(condition.op) or Loop(condition.op).kind != "unrolled":
             return 0
-    summed = any(
-        is_loop(p) for c in conditions for p in walk.parents(c.op) if walk.is_inside(p, loop.op) and p != loop.op
-    )
-    return -falls - 1 if summed and -falls <= MOST else 0
+    return -falls - 1 if -falls <= MOST and any(_is_summed(c.op, loop) for c in conditions) else 0
 
 
-def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation]:
+def _is_summed(unrolled: ir.Operation, loop: Loop) -> bool:
+    """Whether a loop between two others adds up: what is stored in it does not depend on its variable."""
+    between = itertools.takewhile(lambda p: p != loop.op, walk.parents(unrolled))
+    stores = [op for op in walk.ops(unrolled) if op.name == "affine.store"]
+    places = {v for op in stores for v in list(op.operands)[2:]}
+    return bool(stores) and any(is_loop(p) and Loop(p).var not in places for p in between)
+
+
+def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
     """Replace the loop over the only partial tile by one for each number of iterations, up to `most`, of the unrolled
-    loops in it. Returns the ops in its place.
+    loops in it. Returns the ops in its place; None if it stays.
 
         for %i = n floordiv 4 to n ceildiv 4 {             if n mod 4 == 1 {for %i = ..: for %k: {body(0)}}
           for %k = 0 to 64 {                        -->    if n mod 4 == 2 {for %i = ..: for %k: {body(0) body(1)}}
@@ -43,11 +49,11 @@ def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation]:
     loop = Loop(tail) if is_loop(tail) and most else None
     conditions = list(tile_conditions(loop)) if loop is not None else []
     if loop is None or not conditions or len(loop.lowers) != 1:
-        return [tail]
+        return None
     left = (conditions[0].runs + 1).substitute({loop.var: loop.lowers[0]}).simplified()
     known = not any(walk.is_inside(owner_op(v), tail) for v in left.values)
     if not known or not all(c.runs.same(conditions[0].runs) for c in conditions):
-        return [tail]
+        return None
     ops = walk.ops(tail)
     places = [ops.index(c.op) for c in conditions]
     cases = [_case(tail, places, left, number) for number in range(1, most + 1)]

@@ -213,13 +213,15 @@ def _gemm_by_rows(
 
 
 def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int, free: Free) -> None:
-    """Schedule a product of many rows; if several threads share columns whose number is known when it runs, a version
-    for few columns as well, whose rows they share."""
+    """Schedule a product of many rows; if the number of columns is known when it runs, a version for few of them as
+    well, which packs nothing, and whose rows threads share."""
     wide = panels(what, target, threads)
-    if what.extent(what.n) is not None or target.registers < MANY_REGISTERS or not wide.by_columns:
+    shares_rows = threads > 1 and not wide.by_columns
+    if what.extent(what.n) is not None or target.registers < MANY_REGISTERS or shares_rows or not wide.packed:
         _tiled_gemm(sch, block, what, target, threads, None, free)
         return
-    narrow, many = version_axis(sch, block, what, what.n, [COLUMNS_PER_THREAD * threads * wide.nr])
+    few = wide.nr * (COLUMNS_PER_THREAD * threads if threads > 1 else 1)
+    narrow, many = version_axis(sch, block, what, what.n, [few])
     _tiled_gemm(sch, *many, target, threads, None, free)
     PanelGemm(sch, *narrow, sharing_rows(wide), target, threads, None).run()
 

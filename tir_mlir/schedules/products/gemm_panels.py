@@ -129,7 +129,8 @@ class PanelGemm:
         *_, rows, columns = sch.get_loops(write_back)
         sch.unroll(rows)
         sch.vectorize(columns)
-        if k_0:
+        if k_0:  # zeros before the first part: parts that ask which is the first one are twice the code
+            sch.decompose_reduction(write_back, k_0[0])
             place_epilogue(sch, self.epilogue, j_0)
         if plan.prefetch and in_place:  # as in gemm_dots
             sch.annotate(i_1, "prefetch", str(block_info(sch, write_back).writes[0]))

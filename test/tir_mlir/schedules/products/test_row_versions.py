@@ -51,13 +51,14 @@ def test_all_sizes_symbolic(target, threads):
     check("n", "k", target=target, threads=threads)
 
 
+@pytest.mark.parametrize(("threads", "columns"), [(1, 32), (2, 300)])
 @pytest.mark.nightly
-def test_few_columns_leave_the_rows_to_the_threads():
-    sch = check("n", "k", sizes=(300, 45), target=WIDE, threads=2)
+def test_few_columns_are_not_packed_and_leave_the_rows_to_the_threads(threads, columns):
+    sch = check("n", "k", sizes=(columns, 45), target=WIDE, threads=threads)
     narrow, many = sch.mod.script().split("C_j0_version")[1].split("T.where(n >=")
     assert "B_global" not in narrow
     assert "B_global" in many
-    assert "T.parallel" in narrow
+    assert ("T.parallel" in narrow) == (threads > 1)
 
 
 @pytest.mark.parametrize("target", [SMALL, WIDE], ids=["small", "wide"])

@@ -177,3 +177,27 @@ def counted(a: T.handle, b: T.handle):
                 vk = T.axis.reduce(64, k)
                 T.where(i * 3 + j < n)
                 B[vi] = B[vi] + A[vi, vk]
+
+
+# -----
+
+
+# The rest of a sum that is unrolled itself: no loop keeps anything in registers, and it stays one body.
+# CHECK-LABEL: func.func @rest
+# CHECK: affine.for %{{.*}} = 0 to 3 {
+# CHECK-NOT: affine.if
+# CHECK: affine.for %{{.*}} = 0 to 64 {
+# CHECK-NEXT: affine.for %{{.*}} = 0 to min
+# CHECK-NOT: affine.for
+@T.prim_func
+def rest(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 64))
+    B = T.match_buffer(b, (64,))
+    for i, j in T.grid((n + 2) // 3, 64):
+        for k in T.unroll(3):
+            with T.block("B"):
+                vj = T.axis.spatial(64, j)
+                vk = T.axis.reduce(n, i * 3 + k)
+                T.where(i * 3 + k < n)
+                B[vj] = B[vj] + A[vk, vj]
