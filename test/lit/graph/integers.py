@@ -6,7 +6,8 @@
 # CHECK:         [[S:lv.*]]: {{.*}} = R.sum({{.*}}, axis=[1]
 # CHECK-NEXT:    [[Z:lv.*]]: {{.*}} = R.multiply([[S]], R.const(3, "int32"))
 # CHECK-NEXT:    {{.*}} = R.subtract([[P]], [[Z]])
-# CHECK:         [[B:gv.*]]: {{.*}} = R.divide(b, R.const(0.125, "float32"))
+# CHECK:         [[I:gv.*]]: {{.*}} = R.reciprocal(R.const(0.125, "float32"))
+# CHECK-NEXT:    [[B:gv.*]]: {{.*}} = R.multiply(b, [[I]])
 # CHECK-NEXT:    [[A:gv.*]]: {{.*}} = R.add({{.*}}, [[B]])
 # CHECK-NEXT:    [[M:gv.*]]: {{.*}} = R.nn.relu([[A]])
 # CHECK-NEXT:    {{.*}} = R.round_to([[M]], out_dtype="uint8", zero_point=7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FLOATS = frozenset({"float32", "float64"})
 NUMBERS = FLOATS | {f"int{bits}" for bits in (8, 16, 32, 64)}
+WHOLE = frozenset({"int32", "int64"})
 BOOLS = frozenset({"bool"})
 PIECE = 1 << 15
 """Elements of a piece that is rounded at a time: what is computed in between stays in the caches."""
@@ -150,10 +152,10 @@ def _padded(
 
 
 def _pads_constant(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any) -> bool:
-    """Whether numbers, of a type that NumPy has, are put around long rows, and nothing is cut off."""
+    """Whether numbers, of a type that NumPy has, are put around long rows, or few, and nothing is cut off."""
     sides = np.array(attributes["pad_width"]).reshape(-1).tolist()
     constant = attributes.get("pad_mode", "constant") == "constant" and all(side >= 0 for side in sides)
-    rows = operands[0].shape[-1:] >= (ROW,)
+    rows = operands[0].shape[-1:] >= (ROW,) or prod(map(int, operands[0].shape)) <= PIECE
     return constant and rows and len(sides) == 2 * len(operands[0].shape) and operands[0].dtype in NUMBERS
 
 
@@ -274,6 +276,38 @@ def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any
     return source in NUMBERS and dtype in (FLOATS if source in FLOATS else NUMBERS)
 
 
+# --- integers: their sums, and the numbers that they stand for --------------------------------------------------------
+
+
+def _summed(x: np.ndarray, axis: Any = None, keepdims: bool = False, *, out: Any = None) -> np.ndarray:
+    del out
+    over = tuple(axis) if isinstance(axis, list) else axis
+    return np.asarray(x.sum(over, x.dtype, keepdims=keepdims))
+
+
+def _dequantized(
+    x: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray | int = 0,
+    axis: int = -1,
+    out_dtype: str = "float32",
+    *,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    along = [-1 if n == axis % max(1, x.ndim) else 1 for n in range(x.ndim)]
+    by, zero = (np.asarray(value).reshape(along) for value in (scale, zero_point))
+    wide = x.astype(np.int32) if np.all(zero == 0) else x.astype(np.int32) - zero.astype(np.int32)
+    numbers = _target(out, x.shape, out_dtype)
+    return np.multiply(wide.astype(out_dtype), by, out=numbers)
+
+
+def _stands_for_floats(_: Any, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+    """Not of integers that int32 does not have, nor of other floats: those of 16 bits are rounded from wider ones."""
+    number, scale, *zero = (t.dtype for t in operands)
+    whole = all(dtype in ("int8", "int16", "int32") for dtype in (number, *zero))
+    return whole and scale == results[0].dtype == "float32"
+
+
 # --- arrays of given numbers ------------------------------------------------------------------------------------------
 
 
@@ -331,6 +365,8 @@ PANELS = ArrayRule(_packed)
 
 ADD, SUBTRACT, MULTIPLY = (_arithmetic(f, NUMBERS) for f in (np.add, np.subtract, np.multiply))
 SQUARE_ROOT, RSQRT, RECIPROCAL = (_arithmetic(f, FLOATS) for f in (np.sqrt, _rsqrt, _reciprocal))
+SUM = ArrayRule(_summed, WHOLE, WHOLE, fits=_same_types)
+DEQUANTIZE = ArrayRule(_dequantized, fits=_stands_for_floats)
 DIVIDE = ArrayRule(_of_elements(np.divide), FLOATS, FLOATS, fits=_divides_each)
 NEGATIVE, ABSOLUTE, SQUARE = (_arithmetic(f, FLOATS) for f in (np.negative, np.abs, np.square))
 EQUAL, NOT_EQUAL = (_comparison(f, NUMBERS | BOOLS) for f in (np.equal, np.not_equal))

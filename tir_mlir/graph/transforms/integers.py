@@ -148,7 +148,7 @@ def _divided(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
         top = call.emit("divide", [call.number(6, value), scale])
         return call.emit("minimum", [call.emit("nn.relu", [_divided(call, inner.args[0], scale)]), top])
     number = 1 if inner.op.short == "dequantize" or call.is_weight(inner.args[1]) else 0
-    args = [call.emit("divide", [v, scale]) if n == number else v for n, v in enumerate(inner.args)]
+    args = [_over(call, v, scale) if n == number else v for n, v in enumerate(inner.args)]
     return call.emit(inner.op.short, args, inner.attrs)
 
 
@@ -156,7 +156,14 @@ def _weight_over(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
     constant = call.rewriter.definition(value)
     if constant is not None and constant.kind == "constant" and not np.any(constant_array(constant.node)):
         return value  # a bound of 0 stays a number
-    return call.emit("divide", [value, scale])
+    return _over(call, value, scale)
+
+
+def _over(call: Call, weight: ir.Value, scale: ir.Value) -> ir.Value:
+    """A weight over a scale that is one number: times its reciprocal, as compiled code divides by what is shared."""
+    if call.shape_of(weight) == call.shape_of(scale):
+        return call.emit("divide", [weight, scale])
+    return call.emit("multiply", [weight, call.emit("reciprocal", [scale])])
 
 
 # --- what moves elements ----------------------------------------------------------------------------------------------

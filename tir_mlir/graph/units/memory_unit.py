@@ -55,8 +55,8 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         _run(_SIZES, copy, text)
         buffers = _allocs(copy.operation)
         if any(map(_size_changes, buffers)) or 4 * sum(map(_small, buffers)) > STACK_TOTAL:
-            return lowered_scratch_of(module)
-        if any(_is_large(op) and walk.loops_above(op) for op in buffers):
+            _run(_BEFORE[len(_SIZES) :], copy, text)
+        elif any(_is_large(op) and walk.loops_above(op) for op in buffers):
             _run(_HOMES, copy, text)
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
