@@ -252,7 +252,7 @@ class GraphBuilder:
         then: Callable[..., Any],
         otherwise: Callable[..., Any],
         inputs: Sequence[Value] = (),
-        counted: Mapping[int, tuple[int, str]] | None = None,
+        counted: Mapping[int, tuple[int, str]] | Callable[..., Mapping[int, tuple[int, str]]] | None = None,
         name_hint: str | Sequence[str] = "lv",
     ) -> Any:
         """What one of two functions computes: only that one runs. Returns its Value or Values.
@@ -261,7 +261,8 @@ class GraphBuilder:
 
         condition: one bool. then, otherwise: functions of a builder, and of `inputs` there, which also read the values
         of this graph; their results have the same types. counted: of results, by their numbers, an axis whose size the
-        side that runs decides on, and the new name of that size, as of `first_rows`. Errors: GraphError.
+        side that runs decides on, and the new name of that size, as of `first_rows`; or a function of the results of
+        both sides that returns this. Errors: GraphError.
         """
         from tir_mlir.graph import region_builder
 

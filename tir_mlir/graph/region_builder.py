@@ -67,6 +67,8 @@ class RegionBuilder(GraphBuilder):
         self.outputs = list(self._outputs or ())
 
 
+Counted = Mapping[int, tuple[int, str]]
+"""Of results, by their numbers: an axis whose size data decide on, and the name of that size."""
 Region = Callable[..., Any]
 """A function of a RegionBuilder and of values: what a region computes of them, one value or several."""
 
@@ -77,7 +79,7 @@ def branch(
     then: Region,
     otherwise: Region,
     inputs: Sequence[Value],
-    counted: Mapping[int, tuple[int, str]],
+    counted: Counted | Callable[[Sequence[Value], Sequence[Value]], Counted],
     hint: Any,
 ) -> Any:
     """See `GraphBuilder.branch`."""
@@ -93,6 +95,7 @@ def branch(
             for value in regions[0].captured:
                 region.read(value)
         made.append(listed_values(function(region, *map(region.read, inputs))))
+    counted = counted(made[0], made[1]) if callable(counted) else counted
     if all(number < len(values) for number in counted for values in made):
         made = _of_one_bound(regions, made, counted)
     for region, values in zip(regions, made, strict=True):
@@ -109,7 +112,7 @@ def branch(
 
 
 def _of_one_bound(
-    regions: Sequence[RegionBuilder], made: Sequence[Sequence[Value]], counted: Mapping[int, tuple[int, str]]
+    regions: Sequence[RegionBuilder], made: Sequence[Sequence[Value]], counted: Counted
 ) -> list[list[Value]]:
     """The results of both sides, those that are counted with the greatest size that one may have, the axis first; then
     how many slices of each there are: (u0, 4) float32 -> (8, 4) float32 .. () int64."""
@@ -141,7 +144,7 @@ def _padded(region: RegionBuilder, x: Value, axis: int, bound: int | str) -> tup
     return region.op("index_put", zeros, places, x), count
 
 
-def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Mapping[int, tuple[int, str]]) -> Any:
+def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Counted) -> Any:
     """The results of a branch, those that are counted with the slices that there are, in their own order of axes."""
     results, counts = list(values[: -len(counted)]), values[-len(counted) :]
     for (number, (axis, name)), count in zip(counted.items(), counts, strict=True):

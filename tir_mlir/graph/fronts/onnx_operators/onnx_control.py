@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,26 @@ TURNS, MOST_TURNS = 256, 4096
 def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -> Any:
     if not isinstance(condition, np.ndarray):
         sides = [lambda region, graph=graph: e.graph_results(graph, [], region) for graph in (then_branch, else_branch)]
-        return e.builder.branch(condition, *sides, name_hint=e.name or "lv")
+        counted: dict[int, tuple[int, str]] = {}
+
+        def count(*made: Sequence[Any]) -> dict[int, tuple[int, str]]:
+            axes = [_decided_axis(*pair) for pair in zip(*made, strict=False)]
+            counted.update({n: (axis, fresh_size(e)) for n, axis in enumerate(axes) if axis is not None})
+            return counted
+
+        results = e.builder.branch(condition, *sides, counted=count, name_hint=e.name or "lv")
+        results = results if isinstance(results, tuple) else (results,)
+        e.inputs += [results[number] for number in counted]  # they carry their sizes
+        return results
     chosen = then_branch if e.known(condition, "the condition of an If")[0] else else_branch
     return tuple(e.graph_results(chosen, []))
+
+
+def _decided_axis(then: Any, otherwise: Any) -> int | None:
+    """The axis whose size the side of a branch that runs decides on, if there is one and all others are equal."""
+    pairs = list(zip(then.shape, otherwise.shape, strict=False))
+    differing = [axis for axis, (left, right) in enumerate(pairs) if left != right]
+    return differing[0] if len(differing) == 1 and len(then.shape) == len(otherwise.shape) else None
 
 
 @onnx_op("Loop")

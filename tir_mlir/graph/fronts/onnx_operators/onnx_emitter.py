@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.fronts.data_sizes import number_from_data
 from tir_mlir.graph.fronts.emitter import Emitter
 from tir_mlir.graph.operators import OPERATORS, Operator
 from tir_mlir.te import Expr
@@ -99,11 +100,16 @@ class OnnxEmitter(Emitter):
             return x
         if id(x) not in self.made:
             if x.dtype == object:
-                raise GraphError("a size that is known only when the model runs is used as a tensor")
+                return self._sizes_as_tensor(x)
             name, array, dtype = self.names.get(id(x)), *_kept(x)
             made = self.constant(array, dtype) if name is None else self.outermost.weight(name, array, dtype)
             self.made[id(x)] = x, made
         return self.made[id(x)][1]
+
+    def _sizes_as_tensor(self, x: np.ndarray) -> Any:
+        """Sizes that are known when the model runs, as int64. Errors: GraphError for one that no tensor has."""
+        numbers = [number_from_data(self, size, {}) for size in self.texts(x.reshape(-1))]
+        return self.reshape(self.op("stack", *numbers, axis=0), x.shape)
 
     def known(self, x: Any, what: str) -> list[Any]:
         """The elements of a known value: numbers or sizes."""

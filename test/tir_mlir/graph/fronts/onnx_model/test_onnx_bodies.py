@@ -48,6 +48,23 @@ def test_results(name):
         np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_branch_decides_on_the_number_of_rows(sign):
+    text = """agraph (float[4,3] x) => (float[n,3] y, int64[2] s)
+        <float zero = {0}, int64[1] at = {1}, int64[1] three = {3}> {
+        t = ReduceSum <keepdims = 0> (x)  c = Greater (t, zero)
+        r = If (c) <then_branch: graph = t () => (float[m,3] z) {
+                        f = Gather <axis = 1> (x, at)  g = Greater (f, zero)  h = Squeeze (g, at)
+                        z = Compress <axis = 0> (x, h) },
+                    else_branch: graph = f () => (float[k,3] z) { z = Slice (x, at, three) }>
+        y = Mul (r, r)  s = Shape (y) }"""
+    proto = parser.parse_model(HEAD + text)
+    x = X * sign
+    wanted = ReferenceEvaluator(proto).run(None, {"x": x})
+    for ours, expected in zip(tir_mlir.build(tir_mlir.from_onnx(proto), threads=1)(x), wanted, strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
 def test_shapes_and_values_of_inputs():
     proto = parser.parse_model(HEAD + "agraph (float[n,m] x, int64[k] s) => (float[p,q] y) { y = Reshape (x, s) }")
     with pytest.raises(GraphError, match=r"the shape of a Reshape is computed by the model\n  fix: .*values="):
