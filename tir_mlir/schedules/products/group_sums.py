@@ -22,6 +22,8 @@ ROWS = 8
 """The maximum number of rows of a register tile: 16 sums of a group, 16 totals in L1."""
 UNROLLED = 64
 """Dot products in the code of the inner loop."""
+AHEAD = 1 << 12
+"""Bytes of weights between what is multiplied and what is prefetched, where each weight is read once."""
 WEIGHTS_PER_THREAD = 1 << 20
 """The minimum number of weights of a thread."""
 
@@ -173,6 +175,8 @@ class _Groups:
         self._in_vectors(tile)
         *_, row, column = sch.get_loops(totals)
         self._in_vectors([row, *sch.split(column, [None, self.dot.lanes])])
+        if what.rows <= self.rows:
+            self._prefetch(g)
         if self.threads > 1:
             sch.parallel(outermost)
 
@@ -218,6 +222,15 @@ class _Groups:
         j_1, j_2 = sch.split(j, [self.vectors, dot.lanes])
         sch.unroll(j_1)
         sch.vectorize(sch.fuse(j_2, term))
+
+    def _prefetch(self, groups: Any) -> None:
+        """Prefetch the weights of a later group, which come from memory: what a core prefetches by itself stops at
+        pages. Larger groups are left to it."""
+        what = self.what
+        size = what.panel * what.group // what.halves
+        if size <= AHEAD // 2:
+            names = (str(r) for r in (what.weight, *what.by_group))
+            self.sch.annotate(groups, "prefetch", dict.fromkeys(names, AHEAD // size))
 
     def _in_vectors(self, loops: list[Any]) -> None:
         rows, vectors, lanes = loops

@@ -56,6 +56,7 @@ def test_dot_products_of_registers_sum_a_group():
     schedules.prepack(sch, "main", ["W", "S"], ZEN4, 1)
     assert schedules.auto(sch, ZEN4, 1)["T_dense"] == "group_sums"
     assert "vpdpbusd_512" in sch.mod.script()
+    assert '"prefetch": {"S": 8, "W": 8}' in sch.mod.script()  # 32 columns of 32 weights of 4 bits: 512 bytes
     assert sch.verify()
 
 
