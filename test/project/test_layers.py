@@ -42,7 +42,7 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script "
         "sources target te topi visual"
     ),
-    "llm": "build dialect graph runtime schedule schedules script.module te",
+    "llm": "build dialect graph runtime schedule schedules script.module target te",
     # the front of the package
     "tir_mlir": (
         "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script "

@@ -1,24 +1,24 @@
-"""Finds what a language model computes, as a program: `python -m tir_mlir.llm.describe FOLDER CHUNK CONTEXT BATCH CACHE
-ANSWER`."""
+"""Finds what a language model computes, with torch and transformers."""
 
 from __future__ import annotations
 
 import base64
-import sys
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from tir_mlir.dialect.diagnostics import ArgumentError, TirError
+from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
 from tir_mlir.llm.architecture import Architecture, Layer, architecture_of, cache_shape, scores_of, start_of
 from tir_mlir.llm.caches import cache_arrays, facts_of
-from tir_mlir.llm.description import Description, Form
+from tir_mlir.llm.description import CacheFact, Description, Form
+from tir_mlir.llm.forked_copies import side_by_side
 
 SCORES = 1 << 23
 """Weights of the scores that are rounded and packed at a time."""
@@ -37,17 +37,20 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
     embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
     rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
     columns = rotary[0].shape[1]
-    layers, forms = _layers(architecture, columns, (batch, chunk), cache)
+    layers, drafts = _layers(architecture, columns, (batch, chunk), cache)
     tokens, width = first.weight.shape
     scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
     tensors = {f"norm.{name}": _name(names, each) for name, each in architecture.norm.named_parameters()}
     tensors |= {f"head.{name}": _name(names, each) for name, each in head.named_parameters()}
     module = scores_of(architecture, scored)
-    scores = _text(from_torch(module, (torch.zeros(batch, 1, width),), name="scores"), tensors)
     before = _start(architecture, names, width, (batch, chunk))
     if before is not None:
-        forms.append(before[0])
-        layers.insert(0, (len(forms) - 1, before[1]))
+        drafts.append(before[0])
+        layers.insert(0, (len(drafts) - 1, before[1]))
+    # the small one first: it imports what all of them need
+    scores = _text(module, (torch.zeros(batch, 1, width),), "scores", tensors)
+    texts = side_by_side([work for draft in drafts for work in draft.texts])
+    forms = [Form(one, many, draft.caches) for one, many, draft in zip(texts[::2], texts[1::2], drafts, strict=True)]
     tied = {of_head: embedding} if getattr(architecture.config, "tie_word_embeddings", False) else {}
     shapes = {name: tuple(each.shape) for name, each in names.items()}
     angles = tuple(base64.b64encode(np.ascontiguousarray(table).tobytes()).decode() for table in rotary)
@@ -56,9 +59,17 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Draft:
+    """A form whose texts, for one token and for a chunk, are still to be made."""
+
+    texts: tuple[Callable[[], str], Callable[[], str]]
+    caches: list[CacheFact]
+
+
 def _start(
     architecture: Architecture, names: Mapping[str, Any], width: int, sizes: tuple[int, int]
-) -> tuple[Form, dict[str, str]] | None:
+) -> tuple[_Draft, dict[str, str]] | None:
     """What comes before the layers, as a layer without keys and values, and its tensors; None: nothing does."""
     start = start_of(architecture)
     if start is None:
@@ -66,13 +77,14 @@ def _start(
     prefix = architecture.layer_prefix.rpartition(".")[0].rpartition(".")[0]
     prefix = prefix + "." if prefix else ""
     tensors = {f"base.{name}": prefix + name for name, _ in start.base.named_parameters()}
-    texts = []
-    for name, sequences, rows in (("one", sizes[0], 1), ("chunk", 1, sizes[1])):
-        inputs = torch.zeros(sequences, rows, width), torch.arange(sequences * rows)
-        texts.append(_text(from_torch(start, inputs, name=name), tensors))
     if unknown := [name for name in tensors.values() if name not in names]:
         raise ArgumentError(f"{unknown[0]} comes before the layers, and is no tensor of the model")
-    return Form(texts[0], texts[1], []), tensors
+
+    def text(name: str, sequences: int, rows: int) -> str:
+        inputs = torch.zeros(sequences, rows, width), torch.arange(sequences * rows)
+        return _text(start, inputs, name, tensors)
+
+    return _Draft((partial(text, "one", sizes[0], 1), partial(text, "chunk", 1, sizes[1])), []), tensors
 
 
 def _name(names: Mapping[str, Any], parameter: Any) -> str:
@@ -82,23 +94,24 @@ def _name(names: Mapping[str, Any], parameter: Any) -> str:
 
 def _layers(
     architecture: Architecture, angles: int, sizes: tuple[int, int], cache: str
-) -> tuple[list[Any], list[Form]]:
+) -> tuple[list[tuple[int, Mapping[str, str]]], list[_Draft]]:
     """The form of each layer, with its tensors, and the forms."""
     known: dict[Any, int] = {}
-    layers, forms = [], []
+    layers: list[tuple[int, Mapping[str, str]]] = []
+    drafts: list[_Draft] = []
     for number, layer in enumerate(architecture.layers):
         prefix = f"{architecture.layer_prefix}{number}."
         shapes = tuple((name, tuple(p.shape)) for name, p in layer.named_parameters())
         key = type(layer), architecture.window(number), architecture.columns(number, angles), shapes
         tensors = {f"layer.{name}": prefix + name for name, _ in shapes}
         if key not in known:
-            known[key] = len(forms)
-            forms.append(_form(architecture, layer, key[1:3], angles, sizes, cache, tensors))
+            known[key] = len(drafts)
+            drafts.append(_draft(architecture, layer, key[1:3], angles, sizes, cache, tensors))
         layers.append((known[key], tensors))
-    return layers, forms
+    return layers, drafts
 
 
-def _form(
+def _draft(
     architecture: Architecture,
     layer: Any,
     reads: tuple[int | None, tuple[int, int] | None],
@@ -106,47 +119,36 @@ def _form(
     sizes: tuple[int, int],
     cache: str,
     tensors: Mapping[str, str],
-) -> Form:
+) -> _Draft:
     """reads: the window of tokens, the columns of cosines and sines; sizes: the sequences, the tokens of a chunk;
     cache: the type of keys and values."""
     width = architecture.model.get_input_embeddings().weight.shape[1]
     own = angles if reads[1] is None else reads[1][1] - reads[1][0]
     x, angle = torch.zeros(1, 1, width, device="meta"), torch.zeros(1, 1, own, device="meta")
     heads, columns = cache_shape(layer, x, angle, angle)
-    module = Layer(layer.to_empty(device="cpu"), *reads).eval()
-    batch, chunk = sizes
-    facts = facts_of(cache_arrays(cache, 1, heads, columns))
+    caches = facts_of(cache_arrays(cache, 1, heads, columns))
     dynamic: dict[str, Any] = dict.fromkeys(("x", "cos", "sin", "positions"))
-    dynamic |= {name: {2: "capacity"} for name, *_ in facts}
-    texts = []
-    for name, sequences, rows in (("one", batch, 1), ("chunk", 1, chunk)):
+    dynamic |= {name: {2: "capacity"} for name, *_ in caches}
+
+    def text(name: str, sequences: int, rows: int) -> str:
+        module = Layer(layer.to_empty(device="cpu"), *reads).eval()
         arrays = cache_arrays(cache, sequences, heads, columns)
         shapes = (width, angles, angles)  # of different tensors: torch.export makes one input of the same
         positions = torch.arange(sequences * rows)
         inputs = (*(torch.zeros(sequences, rows, n) for n in shapes), positions, *arrays.values())
-        texts.append(_text(from_torch(module, inputs, dynamic=dynamic, mutated="in_place", name=name), tensors))
-    layer.to_empty(device="meta")
-    return Form(texts[0], texts[1], facts)
+        found = _text(module, inputs, name, tensors, dynamic=dynamic, mutated="in_place")
+        layer.to_empty(device="meta")
+        return found
+
+    return _Draft((partial(text, "one", sizes[0], 1), partial(text, "chunk", 1, sizes[1])), caches)
 
 
-def _text(graph: Any, tensors: Mapping[str, str]) -> str:
-    """The text of a graph whose weights are all in the files. Raises ArgumentError."""
-    extra = [name for name in graph.weights if name not in tensors]
+def _text(module: Any, inputs: tuple[Any, ...], name: str, tensors: Mapping[str, str], **options: Any) -> str:
+    """The text of the graph of a module, whose weights are all in the files. options: of `from_torch`. Raises
+    ArgumentError."""
+    graph = from_torch(module, inputs, name=name, cache=False, **options)  # the whole description is cached
+    extra = [weight for weight in graph.weights if weight not in tensors]
     if extra:
-        raise ArgumentError(f"{graph.name}: {', '.join(extra)} is computed when the model is made, and in no file")
+        raise ArgumentError(f"{name}: {', '.join(extra)} is computed when the model is made, and in no file")
     with entered():
         return str(graph.module.mlir)
-
-
-def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: str) -> None:
-    """Write the description, or the text of an error."""
-    warnings.simplefilter("ignore")
-    try:
-        found = describe(Path(folder), int(chunk), int(context), int(batch), cache).text()
-    except TirError as error:
-        found = f"error: {error}"
-    Path(answer).write_text(found)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,12 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.script.module import IRModule
 
 KIND = "languages"
+_OF_WRITER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+"""What a config.json tells of the files alone: nothing that is computed depends on it."""
 CacheFact = tuple[str, int, int]
 """Of an array of a layer's cache: its name, the heads of a sequence, the bytes of a position of one."""
 
@@ -66,14 +69,15 @@ class Description:
         return json.dumps(asdict(self))
 
 
-def described(path: Path, config: str, sizes: Sequence[int | str]) -> Description:
+def described(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Callable[[], None]) -> Description:
     """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
-    the sequences, the type of the cache. path: of the files, for errors. Raises ArgumentError for one that is not
-    supported, or without transformers."""
-    key = store.digest(fingerprint.installation(), fingerprint.package(), config, str(tuple(sizes)), _version())
+    the sequences, the type of the cache. path: of the files, for errors. meanwhile: is called while torch describes, if
+    it has to. Raises ArgumentError for one that is not supported, or without transformers."""
+    counted = json.dumps({name: fact for name, fact in json.loads(config).items() if name not in _OF_WRITER})
+    key = store.digest(fingerprint.installation(), fingerprint.package(), counted, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
     if found is None:
-        found = _asked(path, config, sizes)
+        found = _asked(path, config, sizes, meanwhile)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
     facts: dict[str, Any] = json.loads(found)
@@ -95,15 +99,23 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(path: Path, config: str, sizes: Sequence[int | str]) -> bytes:
+def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Callable[[], None]) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
         Path(temporary, "config.json").write_text(config)
-        command = [sys.executable, "-m", "tir_mlir.llm.describe", temporary, *map(str, sizes), str(out)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if not out.exists():
-            raise ArgumentError(f"{path}: its description failed\n{done.stderr[-2000:]}")
+        command = [sys.executable, "-m", "tir_mlir.llm.describing", temporary, *map(str, sizes), str(out)]
+        with Path(temporary, "errors").open("w+") as errors:
+            with subprocess.Popen(command, stdout=errors, stderr=errors, env=environment()) as describing:
+                try:
+                    meanwhile()
+                    describing.wait()
+                except BaseException:
+                    describing.kill()
+                    raise
+            if not out.exists():
+                errors.seek(0)
+                raise ArgumentError(f"{path}: its description failed\n{errors.read()[-2000:]}")
         answer = out.read_bytes()
     if answer.startswith(b"error: "):
         raise ArgumentError(f"{path}: {answer.decode().removeprefix('error: ').replace(temporary, 'config.json')}")

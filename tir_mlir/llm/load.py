@@ -12,6 +12,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
+from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.llm.description import Description, described, graph_of
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
@@ -19,6 +20,7 @@ from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
 from tir_mlir.llm.packed_weights import PackedWeights, entry_name
 from tir_mlir.llm.repeated import Precision, Repeated, Weight
 from tir_mlir.llm.rounded_files import RoundedTensor, joined
+from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.runtime.cache import fingerprint, mapped
 
@@ -27,8 +29,10 @@ CACHES = ("float32", "int8")
 """The types of keys and values in the cache."""
 GROUP = 32
 """The weights that share a scale, by default."""
-_FEW = 4
-"""The bits of a number in files that say which weights may be in few bits."""
+_FEW, _BYTE = 4, 8
+"""The bits of a number in files that say which weights may be in few bits, and which are."""
+_OPERATORS = 64
+"""Of the graph of a layer, about."""
 
 
 def load(
@@ -67,7 +71,9 @@ def load(
         raise ArgumentError(f"cache={cache!r}; fix: one of {', '.join(CACHES)}")
     files, config, own = _opened(folder)
     precision = _precision(weights, group or own or GROUP)
-    description = described(folder, config, (chunk, context, batch, cache))
+    description = described(
+        folder, config, (chunk, context, batch, cache), partial(_prepare, files.values(), precision)
+    )
     tensors = _matched(folder, description, files)
     _check_groups(description, tensors, precision)
     limits = Limits(_tokens(description), context, chunk, batch)
@@ -104,6 +110,16 @@ def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
     if not config.exists():
         raise ArgumentError(f"{path}: there is no config.json; fix: the folder that save_pretrained writes")
     return joined(path, files, config.read_text())
+
+
+def _prepare(files: Iterable[Stored], precision: Precision) -> None:
+    """What loading needs of any model whose matrices are of these types: while torch describes this one."""
+    start_workers(_OPERATORS)
+    if precision.format is None or precision.group is None:
+        return
+    wide = [tensor for tensor in files if len(tensor.shape) == 2 and tensor.bits > _BYTE]
+    for as_bits in {isinstance(tensor, StoredTensor) and tensor.dtype == "BF16" for tensor in wide}:
+        prepare("bfloat16" if as_bits else "float32", precision.format)
 
 
 def _precision(weights: str, group: int) -> Precision:

@@ -35,6 +35,12 @@ def rounded_rows(name: str, rows: np.ndarray, how: Format) -> list[np.ndarray]:
     return [stored.reshape(len(rows), -1), scale.reshape(len(rows), -1)]
 
 
+def prepare(dtype: str, how: Format) -> None:
+    """Compile what `rounded_rows` runs on rows of a type, "float32" or "bfloat16" for its bits."""
+    if how.group is not None:
+        _program(dtype, how.group, 4 if how.name == INT4 else 8)
+
+
 def widened(rows: np.ndarray) -> np.ndarray:
     """Rows as float32."""
     return from_bfloat16(rows) if rows.dtype == np.uint16 else rows

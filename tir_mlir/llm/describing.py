@@ -1,0 +1,35 @@
+"""`describe` as a program: `python -m tir_mlir.llm.describing FOLDER CHUNK CONTEXT BATCH CACHE ANSWER`."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+from pathlib import Path
+
+from tir_mlir.dialect.diagnostics import TirError
+
+_LEFT_OUT = ("torchao", "torchvision", "torchaudio", "PIL", "sklearn")
+"""What transformers imports where it is installed, for images, sounds, weights in few bits, drafts of tokens: no layer
+of a language model is made of it."""
+
+
+def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: str) -> None:
+    """Write the description, or the text of an error."""
+    gc.disable()  # a seventh of the time, for a process that ends soon
+    warnings.simplefilter("ignore")
+    sys.modules |= dict.fromkeys(_LEFT_OUT)  # as if it were not installed
+    import torch
+
+    from tir_mlir.llm.describe import describe
+
+    torch.set_num_threads(1)  # nothing large is computed, and a copy of a process has no threads
+    try:
+        found = describe(Path(folder), int(chunk), int(context), int(batch), cache).text()
+    except TirError as error:
+        found = f"error: {error}"
+    Path(answer).write_text(found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
