@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
 from tir_mlir.graph.units.expected_work import start_workers
-from tir_mlir.llm.description import Description, described, graph_of
+from tir_mlir.llm.description import Description, described
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
@@ -22,6 +22,7 @@ from tir_mlir.llm.repeated import Precision, Repeated, Weight
 from tir_mlir.llm.rounded_files import RoundedTensor, joined
 from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
+from tir_mlir.llm.uncompiled import OPERATORS, Uncompiled, compile_side_by_side
 from tir_mlir.runtime.cache import fingerprint, mapped
 
 Stored = StoredTensor | RoundedTensor | GgufTensor
@@ -31,8 +32,6 @@ GROUP = 32
 """The weights that share a scale, by default."""
 _FEW, _BYTE = 4, 8
 """The bits of a number in files that say which weights may be in few bits, and which are."""
-_OPERATORS = 64
-"""Of the graph of a layer, about."""
 
 
 def load(
@@ -114,7 +113,7 @@ def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
 
 def _prepare(files: Iterable[Stored], precision: Precision) -> None:
     """What loading needs of any model whose matrices are of these types: while torch describes this one."""
-    start_workers(_OPERATORS)
+    start_workers(OPERATORS)
     if precision.format is None or precision.group is None:
         return
     wide = [tensor for tensor in files if len(tensor.shape) == 2 and tensor.bits > _BYTE]
@@ -186,19 +185,29 @@ class _Loading:
     def model(self, limits: Limits) -> LanguageModel:
         description = self.description
         rows = self.tensors[description.embedding].rows()
-        layers, scores = self._layers(), self._scores()
+        forms = {number: self._uncompiled(number, names) for number, names in description.layers}
+        scored = self._uncompiled_scores()
+        compile_side_by_side([*(part for parts in forms.values() for part in parts), scored])
+        layers, scores = self._layers(forms), self._scores(scored)
         return LanguageModel(Parts(limits, rows, description.angles, layers, scores, description.scored, self.threads))
 
-    def _layers(self) -> list[Layer]:
+    def _uncompiled(self, number: int, names: Mapping[str, str]) -> list[Uncompiled]:
+        """The graphs of a form, for one token and for a chunk. names: of the tensors of one of its layers."""
+        form, shapes = (
+            self.description.forms[number],
+            {name: self.tensors[tensor].shape for name, tensor in names.items()},
+        )
+        texts = (form.one, "one"), (form.chunk, "chunk")
+        return [Uncompiled(text, name, shapes, self.precision, self.threads) for text, name in texts]
+
+    def _layers(self, forms: Mapping[int, Sequence[Uncompiled]]) -> list[Layer]:
         """The layers: those of one form are compiled once."""
         known: dict[int, Repeated] = {}
         layers = []
         for place, (number, names) in enumerate(self.description.layers):
             form = self.description.forms[number]
             if number not in known:
-                values = {name: _without_values(self.tensors[tensor].shape) for name, tensor in names.items()}
-                graphs = [graph_of(form.one, "one", values), graph_of(form.chunk, "chunk", values)]
-                known[number] = Repeated(graphs, self.precision, self.threads)
+                known[number] = Repeated([part.graph for part in forms[number]], self.precision, self.threads)
             one, chunk = known[number].programs
             make = partial(self._bound, known[number], {name: self.tensors[tensor] for name, tensor in names.items()})
             caches = tuple(CacheArray(*fact) for fact in form.caches)
@@ -209,19 +218,25 @@ class _Loading:
     def _bound(self, repeated: Repeated, tensors: Mapping[str, Stored]) -> list[np.ndarray]:
         return repeated.bound({name: tensor.stored() for name, tensor in tensors.items()})
 
-    def _scores(self) -> list[Layer]:
-        """The scores, some tokens at a time: the last ones are filled up with zeros."""
-        description, count = self.description, self.description.scored
-        tensors = {name: self.tensors[tensor] for name, tensor in description.score_tensors.items()}
+    @property
+    def _score_tensors(self) -> dict[str, Stored]:
+        return {name: self.tensors[tensor] for name, tensor in self.description.score_tensors.items()}
+
+    def _uncompiled_scores(self) -> Uncompiled:
+        """The graph of the scores of some tokens."""
+        description, tensors = self.description, self._score_tensors
         shapes = {
-            name: (count, *tensor.shape[1:]) if name.startswith("head.") else tensor.shape
+            name: (description.scored, *tensor.shape[1:]) if name.startswith("head.") else tensor.shape
             for name, tensor in tensors.items()
         }
-        values = {name: _without_values(shape) for name, shape in shapes.items()}
-        graph = graph_of(description.scores, "scores", values)
         stored = [self.tensors[name] for _, names in description.layers for name in names.values()]
         precision = precision_of_scores(self.precision, stored, tensors["head.weight"])
-        repeated = Repeated([graph], precision, self.threads)
+        return Uncompiled(description.scores, "scores", shapes, precision, self.threads)
+
+    def _scores(self, part: Uncompiled) -> list[Layer]:
+        """The scores, some tokens at a time: the last ones are filled up with zeros."""
+        description, count, tensors = self.description, self.description.scored, self._score_tensors
+        repeated = Repeated([part.graph], part.precision, self.threads)
         (program,), layers = repeated.programs, []
         for start in range(0, _tokens(description), count):
             make = partial(self._part_of_scores, repeated, tensors, start)
@@ -237,11 +252,6 @@ class _Loading:
                 for name, tensor in tensors.items()
             }
         )
-
-
-def _without_values(shape: tuple[int, ...]) -> np.ndarray:
-    """An array of which only the shape counts."""
-    return np.broadcast_to(np.ones((), np.float32), shape)
 
 
 def _filled(tensor: Stored, start: int, count: int) -> Weight:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tir_mlir.graph.build_model import library_of
 from tir_mlir.graph.compile import Options
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_weights import bound_weights
 from tir_mlir.graph.precision.formats import INT4, Format
 from tir_mlir.graph.precision.quantize_weights import to_be_rounded
@@ -20,6 +22,7 @@ from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.llm.native.parts import Program
 from tir_mlir.llm.rounding import rounded_rows, widened
+from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
 
 Weight = np.ndarray | Grouped
@@ -43,6 +46,12 @@ class Precision:
         return (graph, {}) if how is None else to_be_rounded(graph, how)
 
 
+def built(graph: Graph, threads: int | None) -> tuple[Graph, Plan, Library, dict[str, tuple[Any, int]]]:
+    """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
+    compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
+    return compiled, *library_of(compiled, "llvm", Timing())
+
+
 class Repeated:
     """Graphs that read the same weights, such as those for one token and for several, compiled once.
 
@@ -62,15 +71,13 @@ class Repeated:
             rounded.append(quantized)
             with entered():
                 self.stored |= attrs.get(quantized.func.op, encoding.STORED, {})
-        timing, options = Timing(), Options("llvm", threads, cache=True)
-        self.compiled = [compiled_by_content(graph, options) for graph in rounded]
-        parts = [library_of(compiled, "llvm", timing) for compiled in self.compiled]
-        self.functions = [functions for _, _, functions in parts]
+        parts = [built(graph, threads) for graph in rounded]
+        self.compiled = [compiled for compiled, *_ in parts]
+        self.functions = [functions for *_, functions in parts]
         for compiled in self.compiled:
             compiled.weights = {name: array for name, array in compiled.weights.items() if name in compiled.from_text}
         self.programs = [
-            Program(Graph(compiled.module, {}, compiled.name), plan, library)
-            for compiled, (plan, library, _) in zip(self.compiled, parts, strict=True)
+            Program(Graph(compiled.module, {}, compiled.name), plan, library) for compiled, plan, library, _ in parts
         ]
 
     def bound(self, arrays: Mapping[str, Weight]) -> list[np.ndarray]:

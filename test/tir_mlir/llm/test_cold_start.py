@@ -1,0 +1,36 @@
+"""What a first start leaves in the cache."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tir_mlir.graph import GraphBuilder, compiled_cache
+from tir_mlir.llm.description import Description, described
+from tir_mlir.llm.repeated import Precision, Repeated
+from tir_mlir.llm.uncompiled import Uncompiled, compile_side_by_side
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("TIR_CACHE_DIR", str(tmp_path))
+
+
+def test_a_description_is_that_of_all_files_of_a_configuration(monkeypatch):
+    module, asked = importlib.import_module("tir_mlir.llm.description"), []
+    answer = Description({}, {}, "w", [], [], "", {}, 1, ("", ""), 1).text().encode()
+    monkeypatch.setattr(module, "_version", lambda: "1")
+    monkeypatch.setattr(module, "_asked", lambda _, config, *__: asked.append(config) or answer)
+    for config in ('{"a": 1, "dtype": "float16"}', '{"a": 1, "dtype": "bfloat16"}', '{"a": 2}'):
+        described(Path("x"), config, (1,), lambda: None)
+    assert [config[:7] for config in asked] == ['{"a": 1', '{"a": 2']
+
+
+def test_what_was_compiled_side_by_side_is_not_compiled_again(monkeypatch):
+    b = GraphBuilder("one")
+    b.output(b.op("nn.dense", b.input("x", (1, 8), "float32"), b.weight("w", np.ones((8, 8), "float32"))))
+    part = Uncompiled(b.finish().text(), "one", {"w": (8, 8)}, Precision(None), 1)
+    compile_side_by_side([part])
+    monkeypatch.setattr(compiled_cache, "compile_graph", None)
+    assert Repeated([part.graph], part.precision, 1).programs
