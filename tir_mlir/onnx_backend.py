@@ -64,9 +64,9 @@ class TirModel(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs, named as in the model. inputs: arrays in order, or by name. Errors: GraphError for a model that
         cannot be translated, ArgumentError for inputs that are not those of the model."""
-        given = self._by_name(inputs)
-        model, lengths, fixed = self.general or self._fixed(given)
-        args = [a for name, x in given.items() if name not in fixed for a in (x if isinstance(x, list) else [x])]
+        arrays = self._by_name(inputs)
+        model, lengths, fixed = self.general or self._fixed(arrays)
+        args = [a for name, x in arrays.items() if name not in fixed for a in (x if isinstance(x, list) else [x])]
         results = model(*args)
         flat = iter(results if isinstance(results, tuple) else (results,))
         values = []

@@ -63,22 +63,22 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     kind = kind or loop.kind
     undecided: NotProvable | None = None
-    shown: dict[str, str] = {}  # by written buffer: why its accesses do not conflict
+    reasons: dict[str, str] = {}  # by written buffer: why its accesses do not conflict
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
         name, home = Buffer(buffer).name, Buffer(buffer).op
         if home is not None and is_inside(home, loop.op):
-            shown[name] = _OWN_COPY
+            reasons[name] = _OWN_COPY
             continue
-        shown[name] = _APART
+        reasons[name] = _APART
         for a, b in conflicting(group):
             if _is_combined(a, b, loop, kind, depth):
-                shown[name] = _COMBINED
+                reasons[name] = _COMBINED
                 continue
             if _are_apart(a, b, loop, depth):
                 continue
             if is_private(buffer, loop.op):
-                shown[name] = _PRIVATE
+                reasons[name] = _PRIVATE
                 break  # whatever else touches it
             try:
                 return witness(a, b, carried_by(a, b, depth))
@@ -86,7 +86,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
                 undecided = undecided or error
     if undecided is not None:
         raise undecided
-    _note_apart(loop, shown)
+    _note_apart(loop, reasons)
     return None
 
 

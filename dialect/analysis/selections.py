@@ -197,10 +197,10 @@ def selected_update(store: ir.Operation) -> SelectedUpdate | None:
 
     if not loads or not _only_feed(loads, stores):
         return None
-    found = selection([s.operands[0] for s in stores], old)
-    if found is None or any(_depends(v, loads) for v in found.new):
+    choice = selection([s.operands[0] for s in stores], old)
+    if choice is None or any(_depends(v, loads) for v in choice.new):
         return None
-    return SelectedUpdate(loads, stores, found)
+    return SelectedUpdate(loads, stores, choice)
 
 
 def _is_at(op: ir.Operation, indices: Sequence[Any]) -> bool:

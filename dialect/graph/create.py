@@ -162,15 +162,15 @@ def operator(
 
 def _contents(module: ir.Module) -> dict[Any, ir.Operation]:
     """The functions of a module that stand for operators and packed functions, by what they are."""
-    kept = kept_symbols(module.operation)
-    if kept is not None and kept.contents is not None:
-        return kept.contents
+    symbols = kept_symbols(module.operation)
+    if symbols is not None and symbols.contents is not None:
+        return symbols.contents
     contents: dict[Any, ir.Operation] = {}
     for existing in tensor_funcs(module):
         if existing.kind in (encoding.OPERATOR, encoding.PACKED):
             contents.setdefault(_content(existing), existing.op)
-    if kept is not None:
-        kept.contents = contents
+    if symbols is not None:
+        symbols.contents = contents
     return contents
 
 

@@ -57,8 +57,8 @@ class ModuleContents:
 
     @cached_property
     def ids(self) -> frozenset[int]:
-        found = {f.number for f in self.functions}
-        return frozenset(found.union(*(f.homes for f in self.functions)))
+        numbers = {f.number for f in self.functions}
+        return frozenset(numbers.union(*(f.homes for f in self.functions)))
 
     def place(self, number: int) -> tuple[int, int] | None:
         """Where a loop or block is: its function, and its place in the body."""
@@ -107,12 +107,14 @@ def record(module: ir.Module, old_module: ir.Module, changed: ChangedNests | Non
 
 def _carried(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
     """The table after a step."""
-    found: set[int] = set()
-    for before, after, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
+    moved_ids: set[int] = set()
+    for old_function, new_function, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
         kept = [(r.before, r.before + r.length) for r in runs]
-        for start, end in gaps(kept, len(before.body)):
-            found.update(n for nest in before.body[start:end] for n in nest.ids if n not in after.homes)
-    lost = frozenset(n for n in found if all(n not in f.homes for f in changed.contents))
+        for start, end in gaps(kept, len(old_function.body)):
+            moved_ids.update(
+                n for nest in old_function.body[start:end] for n in nest.ids if n not in new_function.homes
+            )
+    lost = frozenset(n for n in moved_ids if all(n not in f.homes for f in changed.contents))
     return ModuleContents(changed.contents, lost, changed.runs)
 
 
@@ -254,8 +256,8 @@ class Version:
         return lent
 
     def _copy(self) -> ir.Module:
-        before = None if self._before is None or self.shared else self._before()
-        copy = None if before is None or before.shared else before._turned_into(self)
+        previous = None if self._before is None or self.shared else self._before()
+        copy = None if previous is None or previous.shared else previous._turned_into(self)
         return clone_module(self.module) if copy is None else copy
 
     def _take_back(self, lent: Lent) -> None:
@@ -287,7 +289,7 @@ class Version:
         if old is None or new is None or new.runs is None or sum(len(f.body) for f in new.functions) < self.smallest:
             return None
         both = zip(funcs(self._module), funcs(later), old.functions, new.functions, new.runs, strict=True)
-        parts = [_Part(*one) for one in both]
+        parts = [_Part(*fields) for fields in both]
         return parts if all(part.is_apart() for part in parts) else None
 
     def _made_again(self) -> ir.Module:
@@ -424,11 +426,11 @@ def _replace(
     gone = _outside(body, [(r.before, r.length) for r in runs], len(listed))
     anchors = [listed[run.before].operation for run in runs]
     copies = iter(_copied(ops, home, body, lambda value: _value(body, key(value), runs)))
-    at = 0
+    index = 0
     for run, anchor in zip(runs, anchors, strict=True):
-        for _ in range(run.after - at):
+        for _ in range(run.after - index):
             next(copies).move_before(anchor)
-        at = run.after + run.length
+        index = run.after + run.length
     for op in reversed(gone):
         op.erase()
 
@@ -455,10 +457,10 @@ def _copied(
 
     listed = body.operations
     count = len(listed)
-    at = ir.InsertionPoint(listed[count - 1] if count else body)
+    point = ir.InsertionPoint(listed[count - 1] if count else body)
     try:
         for op in ops:
-            copies.append(op.clone(at).operation)
+            copies.append(op.clone(point).operation)
             values.update(zip(op.results, copies[-1].results, strict=True))
         for copy in copies:
             visit(copy, connect)
@@ -481,17 +483,17 @@ def _key(value: ir.Value, contents: FunctionContents) -> Key:
         return _ARGUMENT, ir.BlockArgument(value).arg_number
     op = owner.operation
     nest = contents.signed.get(signature(op))
-    place = walk.position(op) if nest is None else contents.body.index(nest)
-    return place, ir.OpResult(value).result_number
+    position = walk.position(op) if nest is None else contents.body.index(nest)
+    return position, ir.OpResult(value).result_number
 
 
 def _value(body: ir.Block, key: Key, runs: Sequence[Run]) -> ir.Value:
     """The value in a body before a step that stands for one after it."""
-    place, number = key
-    if place == _ARGUMENT:
+    position, number = key
+    if position == _ARGUMENT:
         return body.arguments[number]
-    run = next(r for r in runs if r.after <= place < r.after + r.length)
-    return body.operations[place - run.after + run.before].operation.results[number]
+    run = next(r for r in runs if r.after <= position < r.after + r.length)
+    return body.operations[position - run.after + run.before].operation.results[number]
 
 
 def _attributes(module: ir.Module) -> dict[str, ir.Attribute]:

@@ -141,8 +141,8 @@ def to_affine(term: IntExpr, names: Sequence[str]) -> ir.AffineExpr:
         if isinstance(part, Sampled):
             raise IndexMapError(f"{part}: a sampled integer has a value only in a step of its schedule")
         if part.name not in names:
-            shown = ", ".join(names) or "none"
-            raise IndexMapError(f"{part.name} is neither a variable of the map nor a size of the program: {shown}")
+            listed = ", ".join(names) or "none"
+            raise IndexMapError(f"{part.name} is neither a variable of the map nor a size of the program: {listed}")
         return ir.AffineExpr.get_dim(names.index(part.name))
 
     return symbolic.to_affine(term, leaf)

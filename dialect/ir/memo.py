@@ -115,13 +115,13 @@ def until_edit(period: Answers) -> Answers:
 @contextmanager
 def apart() -> Iterator[None]:
     """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
-    held, period = _state.held, Answers()
+    answers, period = _state.held, Answers()
     _state.held = weakref.ref(period)
     try:
         with period:
             yield
     finally:
-        _state.held = held
+        _state.held = answers
 
 
 def tell_edit() -> None:

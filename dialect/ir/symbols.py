@@ -55,24 +55,24 @@ def symbols_kept(module: ir.Module) -> KeptSymbols:
 
     Inside, functions are added by `create`, or told by `symbol_added`, and erased by `erase_symbol`.
     """
-    kept = KeptSymbols(module.operation)
-    _state.kept = [held for held in _state.kept if held() is not None] + [weakref.ref(kept)]
-    return kept
+    table = KeptSymbols(module.operation)
+    _state.kept = [reference for reference in _state.kept if reference() is not None] + [weakref.ref(table)]
+    return table
 
 
 def kept_symbols(module: ir.Operation) -> KeptSymbols | None:
     """The symbols that are kept of a module; None if none are."""
-    for held in _state.kept:
-        kept = held()
-        if kept is not None and kept.is_entered() and (kept.module is module or kept.module == module):
-            return kept
+    for reference in _state.kept:
+        table = reference()
+        if table is not None and table.is_entered() and (table.module is module or table.module == module):
+            return table
     return None
 
 
 def symbol_table(module: ir.Operation) -> ir.SymbolTable:
     """The symbols of a module. Requires that no two ops of the module have the same name; MLIR aborts otherwise."""
-    kept = kept_symbols(module) if _state.kept else None
-    return _made_table(module) if kept is None else kept.table
+    table = kept_symbols(module) if _state.kept else None
+    return _made_table(module) if table is None else table.table
 
 
 @remembered
@@ -94,24 +94,24 @@ def symbol(module: ir.Module | ir.Operation, name: str) -> ir.Operation | None:
 
 def symbol_added(op: ir.Operation) -> None:
     """Tell that an op, whose name no other one has, is in its module."""
-    kept = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
-    if kept is not None:
+    table = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
+    if table is not None:
         if is_program(op):
-            kept.programs = None
-        kept.table.insert(op)
-        kept.count += 1
+            table.programs = None
+        table.table.insert(op)
+        table.count += 1
 
 
 def erase_symbol(op: ir.Operation) -> None:
     """Erase a function of a module."""
-    kept = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
-    if kept is None:
+    table = kept_symbols(op.parent.operation) if _state.kept and op.parent is not None else None
+    if table is None:
         op.erase()
     else:
         if is_program(op):
-            kept.programs = None
+            table.programs = None
         else:
-            kept.contents = None
-        kept.found.pop(attrs.get(op, "sym_name"), None)
-        kept.table.erase(op)
-        kept.count -= 1
+            table.contents = None
+        table.found.pop(attrs.get(op, "sym_name"), None)
+        table.table.erase(op)
+        table.count -= 1

@@ -292,8 +292,8 @@ class Block(View):
 @lru_cache(maxsize=ENTRIES)
 def _argument_name(facts: ir.Attribute, number: int) -> str:
     """The name of a parameter, of the attributes of all."""
-    own = ir.DictAttr(ir.ArrayAttr(facts)[number])
-    return ir.StringAttr(own[attrs.NAME]).value if attrs.NAME in own else "buf"
+    argument_facts = ir.DictAttr(ir.ArrayAttr(facts)[number])
+    return ir.StringAttr(argument_facts[attrs.NAME]).value if attrs.NAME in argument_facts else "buf"
 
 
 @dataclass(unsafe_hash=True, slots=True)

@@ -51,10 +51,10 @@ def filled_box(op: ir.Operation, indices: Sequence[Index], outer: Sequence[ir.Va
         limited = [
             _limited(side, condition, total, split) for side, total in zip(sides, split.parts.sums, strict=False)
         ]
-        place = next((n for n, side in enumerate(limited) if side is not None), None)
-        if place is None:
+        position = next((n for n, side in enumerate(limited) if side is not None), None)
+        if position is None:
             return None
-        sides[place] = limited[place] or sides[place]
+        sides[position] = limited[position] or sides[position]
     return sides
 
 
@@ -85,30 +85,30 @@ def _sides(split: DigitSplit, outer: Sequence[ir.Value], full: bool = False) -> 
     """The ends of each index. `full`: None if an inner value has a gap, or depends on that of another dimension."""
     assert split.parts is not None
     sides: list[Side] = []
-    used: set[int] = set()
+    numbers_used: set[int] = set()
     for total in split.parts.sums[: split.first]:
         digits = [split.parts.digits[n] for n in total.factors]
         reach = span([(f, d.low, d.high) for f, d in zip(total.factors.values(), digits, strict=True)], total.constant)
-        if reach.low is None or reach.high is None or (full and (not reach.dense or used & set(total.factors))):
+        if reach.low is None or reach.high is None or (full and (not reach.dense or numbers_used & set(total.factors))):
             return None
-        used |= set(total.factors)
-        rest = Index.constant(0) if total.rest is None else trim(total.rest, split.values)
-        if any(v not in outer for v in rest.values):
+        numbers_used |= set(total.factors)
+        constant_part = Index.constant(0) if total.rest is None else trim(total.rest, split.values)
+        if any(v not in outer for v in constant_part.values):
             return None
-        sides.append(Side(rest, reach.low, reach.high))
+        sides.append(Side(constant_part, reach.low, reach.high))
     return sides
 
 
 def _limited(side: Side, condition: DigitSum, total: DigitSum, split: DigitSplit) -> Side | None:
     """The side with a condition `most - index >= 0` or `index - least >= 0`; None if the condition is no such one."""
-    rest = Index.constant(0) if condition.rest is None else trim(condition.rest, split.values)
+    constant_part = Index.constant(0) if condition.rest is None else trim(condition.rest, split.values)
     if dict(condition.factors) == {n: -f for n, f in total.factors.items()}:
-        apart = (rest + side.rest).simplified().as_constant()
+        apart = (constant_part + side.rest).simplified().as_constant()
         if apart is not None:
             most = apart + condition.constant + total.constant
             return replace(side, most=most if side.most is None else min(most, side.most))
     if dict(condition.factors) == dict(total.factors):
-        apart = (side.rest - rest).simplified().as_constant()
+        apart = (side.rest - constant_part).simplified().as_constant()
         if apart is not None:
             least = apart + total.constant - condition.constant
             return replace(side, least=least if side.least is None else max(least, side.least))

@@ -129,8 +129,8 @@ class Nest:
         for loop in loops:
             ranges[loop.var] = constant_bounds(loop.op)
             bounds[loop.var] = [i.substitute(bound) for i in _inside(loop.var, loop.lowers, loop.uppers)]
-        used = [*indices, *(c.index for c in conditions), *(i for part in bounds.values() for i in part)]
-        free = dict.fromkeys(v for i in used for v in i.values if v not in ranges and not is_symbol(v))
+        expressions = [*indices, *(c.index for c in conditions), *(i for part in bounds.values() for i in part)]
+        free = dict.fromkeys(v for i in expressions for v in i.values if v not in ranges and not is_symbol(v))
         return Nest([*free, *ranges], ranges, bounds, conditions, indices)
 
     def is_fixed(self, value: ir.Value) -> bool:

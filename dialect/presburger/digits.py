@@ -147,7 +147,7 @@ def _guarded(guard: ir.AffineExpr, ranges: Sequence[Ends | None]) -> Number | No
 
 def _number(weights: Mapping[int, int], ranges: Sequence[Ends | None], last: int | None = None) -> Number | None:
     """A sum of dimensions as a number, of at most `last`; None if it is not in mixed radix."""
-    high, kept = 0, {}
+    high, digits = 0, {}
     for dim, weight in sorted(weights.items(), key=lambda item: item[1]):
         ends = ranges[dim]
         if ends is None or ends[0] != 0 or ends[1] < 0:
@@ -156,11 +156,11 @@ def _number(weights: Mapping[int, int], ranges: Sequence[Ends | None], last: int
             continue
         if weight != high + 1:
             return None
-        kept[dim] = weight
+        digits[dim] = weight
         high += weight * ends[1]
-    if len(kept) < (2 if last is None else 1) or (last is not None and last < 0):
+    if len(digits) < (2 if last is None else 1) or (last is not None and last < 0):
         return None
-    return Number(MappingProxyType(kept), 0, high if last is None else min(high, last))
+    return Number(MappingProxyType(digits), 0, high if last is None else min(high, last))
 
 
 def _dividends(expr: ir.AffineExpr, ranges: Sequence[Ends | None]) -> list[Number]:
@@ -225,8 +225,8 @@ class _Slices:
         try:
             return self._divided(lhs, by, remainder)
         except _NoDigits:
-            whole, quotient = self._congruent(lhs, by)
-            divided = self._divided(whole, by, remainder)
+            multiple, quotient = self._congruent(lhs, by)
+            divided = self._divided(multiple, by, remainder)
             return divided if remainder else self._plus(divided, quotient)
 
     def _congruent(self, total: _SliceSum, by: int) -> tuple[_SliceSum, _SliceSum]:
@@ -237,22 +237,22 @@ class _Slices:
         Raises _NoDigits.
         """
         for position, number in enumerate(self.numbers):
-            own = {s: f for s, f in total.factors.items() if s.number == position}
-            place = min((s.start for s in own), default=1)
-            weights = {dim: weight for dim, weight in number.weights.items() if weight >= place}
-            excess = {dim: weight // place - _factor_of(own, weight) for dim, weight in weights.items()}
-            if number.is_sum and own and not any(value % by for value in excess.values()):
-                others = {s: f for s, f in total.factors.items() if s not in own}
+            own_digits = {s: f for s, f in total.factors.items() if s.number == position}
+            start = min((s.start for s in own_digits), default=1)
+            weights = {dim: weight for dim, weight in number.weights.items() if weight >= start}
+            excess = {dim: weight // start - _factor_of(own_digits, weight) for dim, weight in weights.items()}
+            if number.is_sum and own_digits and not any(value % by for value in excess.values()):
+                others = {s: f for s, f in total.factors.items() if s not in own_digits}
                 quotient = _SliceSum(_ZERO, 0)
                 for dim, value in excess.items():
                     quotient = self._plus(quotient, _scaled(self._dims[dim], -(value // by)))
-                return total._replace(factors={**others, _Slice(position, place, None): 1}), quotient
+                return total._replace(factors={**others, _Slice(position, start, None): 1}), quotient
         raise _NoDigits
 
     def _plus(self, a: _SliceSum, b: _SliceSum) -> _SliceSum:
         factors = {s: f for s in {**a.factors, **b.factors} if (f := a.factors.get(s, 0) + b.factors.get(s, 0))}
-        rest = b.rest if a.rest is None else a.rest if b.rest is None else a.rest + b.rest
-        return _SliceSum(_joined(factors), a.constant + b.constant, rest)
+        remainder = b.rest if a.rest is None else a.rest if b.rest is None else a.rest + b.rest
+        return _SliceSum(_joined(factors), a.constant + b.constant, remainder)
 
     def _divided(self, total: _SliceSum, by: int, remainder: bool) -> _SliceSum:
         """The quotient or remainder of a sum: of the terms that `by` does not divide."""
@@ -287,11 +287,11 @@ class _Slices:
 
     def _cut(self, piece: _Slice, by: int) -> tuple[_Slice | None, _Slice]:
         """The quotient (None: zero) and remainder of a slice."""
-        number, place = piece.number, piece.start * by
-        if self.numbers[number].low != 0 or (piece.end is not None and piece.end % place):
+        number, start = piece.number, piece.start * by
+        if self.numbers[number].low != 0 or (piece.end is not None and piece.end % start):
             raise _NoDigits
-        upper = None if piece.end == place or place > self.numbers[number].high else _Slice(number, place, piece.end)
-        return upper, _Slice(number, piece.start, place)
+        upper = None if piece.end == start or start > self.numbers[number].high else _Slice(number, start, piece.end)
+        return upper, _Slice(number, piece.start, start)
 
 
 def _scaled(total: _SliceSum, by: int, constant: int = 0) -> _SliceSum:
@@ -339,8 +339,8 @@ def _in_digits(total: _SliceSum, digits: Sequence[Digit]) -> DigitSum:
     factors: dict[int, int] = {}
     for piece, factor in total.factors.items():
         for n, digit in enumerate(digits):
-            inside = digit.place >= piece.start and (piece.end is None or digit.place < piece.end)
-            if digit.number == piece.number and inside:
+            is_inside = digit.place >= piece.start and (piece.end is None or digit.place < piece.end)
+            if digit.number == piece.number and is_inside:
                 part = factor * (digit.place // piece.start)
                 factors[n] = factors.get(n, 0) + part
     return DigitSum({n: f for n, f in factors.items() if f}, total.constant, total.rest)

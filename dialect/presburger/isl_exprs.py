@@ -89,9 +89,9 @@ def recover(aff: isl.Aff, exprs: Sequence[ir.AffineExpr], dims: int) -> ir.Affin
     for quotient, factor in quotients.items():
         times, inner = -factor // quotient.divisor, dict(quotient.factors)
         if factor % quotient.divisor == 0 and quotient.nested is None:
-            rest, rest_constant = _plus(plain, inner, -times), constant - times * quotient.constant
-            if len(rest) + bool(rest_constant) < len(plain) + bool(constant):
-                plain, constant = rest, rest_constant
+            terms_left, rest_constant = _plus(plain, inner, -times), constant - times * quotient.constant
+            if len(terms_left) + bool(rest_constant) < len(plain) + bool(constant):
+                plain, constant = terms_left, rest_constant
                 expr = expr + AffineExpr.get_mod(quotient.numerator(exprs), quotient.divisor) * times
                 continue
         expr = expr + AffineExpr.get_floor_div(quotient.numerator(exprs), quotient.divisor) * factor

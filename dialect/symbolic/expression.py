@@ -223,8 +223,8 @@ def text(expr: IntExpr, leaf: Callable[[Any], str | None] = lambda _: None) -> s
 
     `leaf`: the text of a part; None for that of its parts.
     """
-    if (whole := leaf(expr)) is not None:
-        return whole
+    if (leaf_text := leaf(expr)) is not None:
+        return leaf_text
     if not isinstance(expr, Operation):
         return repr(expr)
     left, right, high = text(expr.left, leaf), text(expr.right, leaf), expr.symbol not in SUMS
@@ -257,8 +257,8 @@ class Sampled(IntExpr):
         raise NotImplementedError
 
     def _operation(self, symbol: str, left: Any, right: Any) -> Any:
-        other = right if left is self else left
-        if isinstance(other, bool) or not isinstance(other, int | IntExpr):
+        operand = right if left is self else left
+        if isinstance(operand, bool) or not isinstance(operand, int | IntExpr):
             return NotImplemented
         return operation(symbol, left, right)
 

@@ -46,14 +46,14 @@ def sources(shapes: Sequence[Sequence[Size]]) -> dict[str, Source]:
 def _linear(size: str) -> tuple[str, int, int] | None:
     """("n", 8, 3) of "8 * n + 3"; None of others."""
     terms = dict(Polynomial.of(parse(size)).terms)
-    rest = terms.pop((), 0)
+    constant = terms.pop((), 0)
     if len(terms) != 1:
         return None
     ((factors, factor),) = terms.items()
     if len(factors) != 1 or factor <= 0:
         return None
     (symbol,) = factors
-    return (symbol.name, factor, rest) if isinstance(symbol, Symbol) else None
+    return (symbol.name, factor, constant) if isinstance(symbol, Symbol) else None
 
 
 def bounds(size: Size, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:

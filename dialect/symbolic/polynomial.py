@@ -78,16 +78,16 @@ class Polynomial:
         divisor = by.constant()
         if not divisor or divisor < 0:
             return _atom("//", self, by)
-        if (whole := self._quotient()) is not None:
-            return whole[0].floordiv(Polynomial({(): whole[1] * divisor}), expanded)
+        if (quotient := self._quotient()) is not None:
+            return quotient[0].floordiv(Polynomial({(): quotient[1] * divisor}), expanded)
         outside = {f: c // divisor for f, c in self.terms.items() if expanded or c % divisor == 0 or not f}
-        rest = {f: c % divisor if expanded else c for f, c in self.terms.items() if c % divisor and f}
-        if not rest:
+        undivided = {f: c % divisor if expanded else c for f, c in self.terms.items() if c % divisor and f}
+        if not undivided:
             return Polynomial(outside)
-        left = self.terms.get((), 0) % divisor
-        common = gcd(divisor, *rest.values())
-        inside = Polynomial({**{f: c // common for f, c in rest.items()}, (): left // common})
-        return Polynomial(outside) + _atom("//", inside, Polynomial({(): divisor // common}))
+        constant = self.terms.get((), 0) % divisor
+        common = gcd(divisor, *undivided.values())
+        numerator = Polynomial({**{f: c // common for f, c in undivided.items()}, (): constant // common})
+        return Polynomial(outside) + _atom("//", numerator, Polynomial({(): divisor // common}))
 
     def _quotient(self) -> tuple[Polynomial, int] | None:
         """(x + c * d, d) of `x // d + c`: a quotient of it is one of x."""
@@ -107,26 +107,26 @@ class Polynomial:
         divisor = by.constant()
         if not divisor or divisor < 0:
             return _atom("%", self, by)
-        rest = Polynomial({f: c if f else c % divisor for f, c in self.terms.items() if c % divisor})
-        return rest if rest.constant() is not None else _atom("%", rest, by)
+        undivided = Polynomial({f: c if f else c % divisor for f, c in self.terms.items() if c % divisor})
+        return undivided if undivided.constant() is not None else _atom("%", undivided, by)
 
     def exact_quotient(self, by: Polynomial) -> Polynomial | None:
         """q with q * by = self for all values; None if a remainder is left."""
         if not by.terms:
             return None
-        quotient, whole = Polynomial({}), self
+        quotient, dividend = Polynomial({}), self
         first = max(by.terms, key=_degree_order)
-        while whole.terms:
-            largest = max(whole.terms, key=_degree_order)
-            rest = list(largest)
+        while dividend.terms:
+            largest = max(dividend.terms, key=_degree_order)
+            factors = list(largest)
             for factor in first:
-                if factor not in rest:
+                if factor not in factors:
                     return None
-                rest.remove(factor)
-            if whole.terms[largest] % by.terms[first]:
+                factors.remove(factor)
+            if dividend.terms[largest] % by.terms[first]:
                 return None
-            part = Polynomial({tuple(rest): whole.terms[largest] // by.terms[first]})
-            quotient, whole = quotient + part, whole - part * by
+            part = Polynomial({tuple(factors): dividend.terms[largest] // by.terms[first]})
+            quotient, dividend = quotient + part, dividend - part * by
         return quotient
 
 

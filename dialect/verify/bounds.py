@@ -88,8 +88,8 @@ def _inside_by_digits(op: ir.Operation, it: Iter, is_low: bool) -> bool:
             if digits is None:
                 return False
             value = digits.aff(it.binding)
-            rest = value.add_constant_val(isl.Val(-low)) if is_low else value.neg().add_constant_val(last)
-            return digits.set.is_subset(nonneg(rest))
+            distance = value.add_constant_val(isl.Val(-low)) if is_low else value.neg().add_constant_val(last)
+            return digits.set.is_subset(nonneg(distance))
     except NotProvable:
         return False
 

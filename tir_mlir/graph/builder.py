@@ -176,8 +176,8 @@ class GraphBuilder:
         tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
         of_value = dict(zip(operands, tensors, strict=True))
         results = listed(function(*_with_tensors(tuple(args), of_value), **_with_tensors(dict(kwargs), of_value)))
-        whole = {new: text for text, new in renamed.items() if new.isidentifier()}
-        shapes = [tuple(substituted(n, whole) for n in self.sizes.shape(t.shape)) for t in results]
+        size_names = {new: text for text, new in renamed.items() if new.isidentifier()}
+        shapes = [tuple(substituted(n, size_names) for n in self.sizes.shape(t.shape)) for t in results]
         prim_func = create_prim_func([*tensors, *results])
         return prim_func, [(shape, t.dtype) for shape, t in zip(shapes, results, strict=True)]
 
@@ -307,9 +307,9 @@ class GraphBuilder:
             check_regions(self.module.mlir, regions, [v.type for v in values], types, loop)
             operand_types, result_types = [v.value.type for v in values], [t.mlir for t in types]
             word = "branch" if loop is None else "loop"
-            made = control(self.module.mlir, word, regions, operand_types, result_types, loop)
+            op = control(self.module.mlir, word, regions, operand_types, result_types, loop)
             names = self._result_names(name_hint, types)
-            return self._one_or_all(create.call(made, [v.value for v in values], types, names))
+            return self._one_or_all(create.call(op, [v.value for v in values], types, names))
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -332,9 +332,9 @@ class GraphBuilder:
 
     def _counts(self, types: Sequence[TensorType]) -> dict[str, ir.Value]:
         """The sizes in some types that data decide on, by name: a model cuts its results by them."""
-        made = {n.types[0].shape[0]: n.inputs[1] for n in self._counted_nodes()}
+        count_of = {n.types[0].shape[0]: n.inputs[1] for n in self._counted_nodes()}
         names = {name for type_ in types for size in type_.shape for name in symbols(size)}
-        return {str(name): value for name, value in made.items() if name in names}
+        return {str(name): value for name, value in count_of.items() if name in names}
 
     def counted_sizes(self) -> dict[str, int | str]:
         """The sizes of this graph that data decide on, each with the greatest one that it may be."""
@@ -439,27 +439,27 @@ def add_function(module: IRModule, function: PrimFunc, name: str | None = None) 
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
     base_name = name or str(function.attrs.get("global_symbol", function.name))
     with entered():
-        known, content = _programs(module, base_name), _content(function)
-        for existing in known.get(content, ()):
+        programs, content = _programs(module, base_name), _content(function)
+        for existing in programs.get(content, ()):
             if existing.startswith(base_name) and module[existing].equal(function):
                 return existing
         symbol = create.fresh_symbol(module.mlir, base_name)
         copy_function(module.mlir, function, symbol)
-        if (kept := kept_symbols(module.mlir.operation)) is not None:
-            known.setdefault(content, []).append(symbol)
-            kept.programs = known
+        if (symbols := kept_symbols(module.mlir.operation)) is not None:
+            programs.setdefault(content, []).append(symbol)
+            symbols.programs = programs
     return symbol
 
 
 def _programs(module: IRModule, base_name: str) -> dict[str, list[str]]:
     """The names of the TensorIR functions of a module by content, in order: of all, read once, where its symbols are
     kept; else of those whose names begin so."""
-    kept = kept_symbols(module.mlir.operation)
-    if kept is not None and kept.programs is not None:
-        return kept.programs
+    symbols = kept_symbols(module.mlir.operation)
+    if symbols is not None and symbols.programs is not None:
+        return symbols.programs
     programs: dict[str, list[str]] = {}
     for existing in module.prim_funcs.values():
-        if kept is not None or existing.name.startswith(base_name):
+        if symbols is not None or existing.name.startswith(base_name):
             programs.setdefault(_content(existing), []).append(existing.name)
     return programs
 

@@ -170,14 +170,19 @@ def check_regions(
     loop: LoopFacts | None,
 ) -> None:
     """Errors: GraphError for a region of a branch, or of a loop, that is given or returns other types than it has."""
-    given, made = list(inputs[1:]), list(results)
+    argument_types, result_types = list(inputs[1:]), list(results)
     if loop is not None:
         carried = list(inputs[loop.before : loop.before + loop.carried])
         scanned = inputs[loop.before + loop.carried :][: loop.scanned]
-        rest = inputs[loop.before + loop.carried + loop.scanned :]
-        given = [TensorType((), "int64"), *carried, *(TensorType(t.shape[1:], t.dtype) for t in scanned), *rest]
+        captured = inputs[loop.before + loop.carried + loop.scanned :]
+        argument_types = [
+            TensorType((), "int64"),
+            *carried,
+            *(TensorType(t.shape[1:], t.dtype) for t in scanned),
+            *captured,
+        ]
         rows = [TensorType(t.shape[1:], t.dtype) for t in results[loop.carried :]]
-        made = [*[TensorType((), "bool")][: loop.tests], *carried, *rows]
+        result_types = [*[TensorType((), "bool")][: loop.tests], *carried, *rows]
     for name in names:
         op = symbol(module, name)
         if op is None or not is_tensor_func(op) or TensorFunc(op).kind != encoding.REGION:
@@ -187,7 +192,7 @@ def check_regions(
             [region.input_type(n) for n in passed_inputs(region)],
             list(map(region.type_of, region.outputs)),
         )
-        for word, has, needs in (("takes", takes, given), ("returns", returns, made)):
+        for word, has, needs in (("takes", takes, argument_types), ("returns", returns, result_types)):
             if has != needs:
                 texts = [", ".join(map(str, types)) or "nothing" for types in (has, needs)]
                 raise GraphError(f"the region {name} {word} {texts[0]}, and where it is run {texts[1]}")

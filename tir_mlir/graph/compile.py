@@ -75,8 +75,10 @@ class Stage:
         return [name for name in inspect.signature(self.run).parameters if name in field_names]
 
     def __call__(self, graph: Graph, options: Options) -> Graph:
-        given = {name: getattr(options, name) for name in self.options}
-        return each_body(graph, lambda body: self.run(body, **given)) if self.by_body else self.run(graph, **given)
+        arguments = {name: getattr(options, name) for name in self.options}
+        return (
+            each_body(graph, lambda body: self.run(body, **arguments)) if self.by_body else self.run(graph, **arguments)
+        )
 
 
 STAGES: list[Stage] = [

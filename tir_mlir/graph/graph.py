@@ -33,10 +33,10 @@ class Graph:
         self.calibration: Calibration | None = None
         with entered():
             names = [f.name for f in graphs(module.mlir)]
-            inside = [f.name for f in graph_bodies(module.mlir)] if name not in names else names
+            body_names = [f.name for f in graph_bodies(module.mlir)] if name not in names else names
         if not names:
             raise GraphError("the module has no graph; fix: GraphBuilder, from_torch or @R.function make one")
-        if name is not None and name not in inside:
+        if name is not None and name not in body_names:
             raise GraphError(f"the module has no graph {name}; it has {', '.join(names)}")
         if name is None and len(names) > 1 and "main" not in names:
             raise GraphError(
@@ -68,9 +68,9 @@ class Graph:
 
     def at(self, name: str) -> Graph:
         """The same module and weights, as the graph of another function of it: of a region, too."""
-        other = Graph(self.module, self.weights, name)
-        other.from_text, other.rounding = self.from_text, self.rounding
-        return other
+        graph = Graph(self.module, self.weights, name)
+        graph.from_text, graph.rounding = self.from_text, self.rounding
+        return graph
 
     def build_model(
         self, target: Any = "llvm", *, weights: str | None = None, then: str | None = None, **options: Any

@@ -205,8 +205,8 @@ class Model:
     def signature(self) -> str:
         """Its inputs and outputs as text: "main(x: (1, 784) float32) -> (1, 10) float32"."""
         inputs = ", ".join(f"{name}: {type_}" for name, type_ in self.plan.inputs)
-        shown = self.plan.outputs[: len(self.plan.outputs) - len(self._counts)]
-        return f"{self.name}({inputs}) -> {', '.join(map(str, shown))}"
+        results = self.plan.outputs[: len(self.plan.outputs) - len(self._counts)]
+        return f"{self.name}({inputs}) -> {', '.join(map(str, results))}"
 
     def __repr__(self) -> str:
         return f"<model {self.signature}>"

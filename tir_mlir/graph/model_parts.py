@@ -71,8 +71,8 @@ def python_calls(plan: Plan) -> set[str]:
 
 def check_packed(plan: Plan, libs: Sequence[str | Path]) -> None:
     """Raise GraphError for a packed function that neither Python nor a library has."""
-    inside = [call for call in plan.every_call if call.packed and call not in plan.calls]
-    if apart := next((call.callee for call in inside if packed_function(call.callee) is not None), None):
+    inner_calls = [call for call in plan.every_call if call.packed and call not in plan.calls]
+    if apart := next((call.callee for call in inner_calls if packed_function(call.callee) is not None), None):
         raise GraphError(
             f"a branch or a loop of the graph calls {apart} of Python, and runs as native code; fix: the call outside "
             "of it, or a function of C with libs=[...]"
@@ -115,8 +115,8 @@ def joined_parts(
     count = len(plan.inputs)
 
     def run(*args: Any) -> None:
-        made = iter(args[count:-2])
-        outputs = [args[plan.donated[n]] if n in plan.donated else next(made) for n in range(len(plan.outputs))]
+        results = iter(args[count:-2])
+        outputs = [args[plan.donated[n]] if n in plan.donated else next(results) for n in range(len(plan.outputs))]
         frame = Frame(plan, sizes(args[:count]), args[:count], outputs, args[-2], args[-1])
         for step in steps:
             if isinstance(step, Call):

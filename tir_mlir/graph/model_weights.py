@@ -73,8 +73,8 @@ def _plan(callee: str, inputs: Sequence[TensorType], outputs: Sequence[TensorTyp
         tuple(Place(space, n, type_) for n, type_ in enumerate(types))
         for space, types in ((INPUT, inputs), (OUTPUT, outputs))
     )
-    own = Place(ARENA, plan.arena.slots[0], TensorType((scratch,), "int8")) if scratch else None
-    plan.calls = [Call(callee, callee, sources, results, scratch=own)]
+    scratch_place = Place(ARENA, plan.arena.slots[0], TensorType((scratch,), "int8")) if scratch else None
+    plan.calls = [Call(callee, callee, sources, results, scratch=scratch_place)]
     return plan
 
 
@@ -167,8 +167,8 @@ def _called(
     callee = node.callee
     assert callee is not None
     run, scratch = functions[callee.name]
-    whole = target is not None and len(node.types) == 1
-    outputs = [target] if whole else [empty(_shape(t), t.dtype) for t in node.types]
+    is_whole = target is not None and len(node.types) == 1
+    outputs = [target] if is_whole else [empty(_shape(t), t.dtype) for t in node.types]
     run(*map(_row_major, operands), *outputs, empty(0, "int8"), empty(scratch, "int8"))
     return outputs  # pyright: ignore[reportReturnType]
 

@@ -59,8 +59,8 @@ class RegionBuilder(GraphBuilder):
         raise GraphError(f"{value.name} is of another graph; fix: a value of this graph, or of one around it")
 
     def _as_values(self, what: str, operands: Sequence[Any]) -> list[Value]:
-        here = [self.read(operand) if isinstance(operand, Value) else operand for operand in operands]
-        return super()._as_values(what, here)
+        inner_operands = [self.read(operand) if isinstance(operand, Value) else operand for operand in operands]
+        return super()._as_values(what, inner_operands)
 
     def output(self, *values: Any) -> None:
         super().output(*values)

@@ -104,13 +104,13 @@ def _text(memory: str, fragments: dict[str, tuple[str, str]], dtype: str, loops:
     """The text of an intrinsic. memory: the scope of the parameter A with strides, "" without one; fragments: scope and
     type of the others."""
     names = [*("A" if memory else ""), *fragments]
-    rest = [_param(name, type_, scope) for name, (scope, type_) in fragments.items()]
+    fragment_params = [_param(name, type_, scope) for name, (scope, type_) in fragments.items()]
     plain, strided = ([_param("A", dtype, memory, strides)] if memory else [] for strides in (False, True))
     facts.setdefault("kinds", "S" * len(loops))
     return _TEXT.format(
         arguments=", ".join(f"{name.lower()}: T.handle" for name in names),
-        description="\n".join([*plain, *rest]),
-        implementation="\n".join([*strided, *rest]),
+        description="\n".join([*plain, *fragment_params]),
+        implementation="\n".join([*strided, *fragment_params]),
         variables="    s1 = T.int32()\n    s0 = T.int32()\n" if memory else "",
         loops=", ".join(loops),
         iters=", ".join(f"v{loop}" for loop in loops),

@@ -175,10 +175,10 @@ class _Line:
             line = bar.add_task(build.title, total=None, functions="", seconds=PATIENCE)
             while not self._ended.wait(0.1):
                 count, done = build.count, min(build.done, build.count)
-                told = f"{done} of {count} {build.unit}" if count else ""
+                counts = f"{done} of {count} {build.unit}" if count else ""
                 stage = f"{build.title}: {build.stage}".removesuffix(": ")
                 seconds = time.monotonic() - self._start
                 bar.update(
-                    line, description=stage, total=count or None, completed=done, functions=told, seconds=seconds
+                    line, description=stage, total=count or None, completed=done, functions=counts, seconds=seconds
                 )
                 bar.refresh()

@@ -217,14 +217,14 @@ class Executor(HandleTable):
 
     def _ran(self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]) -> tuple[Version, Any]:
         """Run a primitive. Returns the version that it makes, and its result."""
-        before = self.version
-        lent = before.lend()
+        old = self.version
+        lent = old.lend()
         try:
             answers, result = self._edited(primitive, arguments, lent, names)
         except BaseException:
             lent.give_back()
             raise
-        return Version(lent.module, before, answers), result
+        return Version(lent.module, old, answers), result
 
     def _edited(
         self, primitive: Primitive, arguments: dict[str, Any], lent: Lent, names: dict[int, str]
@@ -293,9 +293,9 @@ class Executor(HandleTable):
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         table = versions.known_table(module)
-        known = nullcontext() if table is None else KnownModule(module, table.functions)
-        kept = nullcontext() if primitive.samples else until_edit(self.version.known())
-        with known, kept:  # sampling a location edits copies
+        known_module = nullcontext() if table is None else KnownModule(module, table.functions)
+        answers = nullcontext() if primitive.samples else until_edit(self.version.known())
+        with known_module, answers:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
     def _call(

@@ -25,14 +25,14 @@ def measured(modules: Sequence[ir.Module], target: Any, given: Mapping[str, int]
     target: as of `build`; True is this machine. given: values of shape variables; missing ones are chosen. A module
     that cannot be built or run has the reason instead.
     """
-    known: dict[int, Measured] = {}
+    times: dict[int, Measured] = {}
     with followed("times of steps") as task:
         task.expect(len({id(m) for m in modules}))
         for number, module in enumerate(modules):
-            if id(module) not in known:
-                known[id(module)] = found = _measured(module, "llvm" if target is True else target, given)
-                task.note(Done(f"step {number}", found.seconds or 0.0, kind="run"))
-    return [known[id(module)] for module in modules]
+            if id(module) not in times:
+                times[id(module)] = time = _measured(module, "llvm" if target is True else target, given)
+                task.note(Done(f"step {number}", time.seconds or 0.0, kind="run"))
+    return [times[id(module)] for module in modules]
 
 
 def _measured(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measured:

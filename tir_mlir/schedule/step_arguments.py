@@ -58,12 +58,12 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def _given(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """Arguments by name, without defaults; None for a call that only Python's own binding can judge."""
     if primitive.variadic is None:
-        given = dict(zip(primitive.positional, args, strict=False))
+        arguments = dict(zip(primitive.positional, args, strict=False))
         plain = len(args) <= len(primitive.positional)
     else:
-        given, plain = {primitive.variadic: args}, not primitive.positional
-    plain = plain and kwargs.keys() <= primitive.parameters.keys() and given.keys().isdisjoint(kwargs)
-    return given | kwargs if plain else None
+        arguments, plain = {primitive.variadic: args}, not primitive.positional
+    plain = plain and kwargs.keys() <= primitive.parameters.keys() and arguments.keys().isdisjoint(kwargs)
+    return arguments | kwargs if plain else None
 
 
 def typed(primitive: Primitive, key: str, value: Any) -> Any:

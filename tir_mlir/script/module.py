@@ -345,12 +345,14 @@ def copy_function(module: ir.Module, func: PrimFunc, name: str, bound: Collectio
         copies = [op.clone() for op in listed if attrs.get(op, "sym_name") in missing]  # in the order of their module
         copy = func.func.op.clone().operation
     copy.attributes["sym_name"] = ir.StringAttr.get(name)
-    for one in (*copies, copy):
-        symbol_added(one.operation)
+    for function in (*copies, copy):
+        symbol_added(function.operation)
     facts = attrs.get(copy, attrs.ATTRS, {})
     if facts.get("global_symbol") == func.name:
         attrs.put(copy, attrs.ATTRS, {**facts, "global_symbol": name})
-    create.number_anew(module.operation, [inner for one in (*copies, copy) for inner in ops(one.operation)], first)
+    create.number_anew(
+        module.operation, [inner for function in (*copies, copy) for inner in ops(function.operation)], first
+    )
 
 
 def _all_callees(op: ir.Operation, functions: ir.SymbolTable) -> set[str]:

@@ -76,5 +76,5 @@ def named(name: str) -> Target | GPU:
         raise BuildError(f'unknown GPU {short_repr(name)}{hint}; fix: its compute capability, CUDA("sm_80")')
     near = difflib.get_close_matches(plain, NAMES, 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    known = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'opencl', 'gfx942', 'nvidia/nvidia-a100' and others"
-    raise BuildError(f"unknown target {short_repr(name)}{hint}; known: {known}")
+    choices = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'opencl', 'gfx942', 'nvidia/nvidia-a100' and others"
+    raise BuildError(f"unknown target {short_repr(name)}{hint}; known: {choices}")

@@ -51,8 +51,8 @@ class StatementsOp:
         constants = {
             k: named(v.node, dict(names)) if isinstance(v, Expr) else ast.Constant(v) for k, v in self.constants.items()
         }
-        known = dict(zip(self.parameters, values, strict=True))
-        rewritten = _Rewrite(known, constants, fresh)
+        value_of = dict(zip(self.parameters, values, strict=True))
+        rewritten = _Rewrite(value_of, constants, fresh)
         return [new for stmt in self.code for new in rewritten.statements(stmt)]
 
 
@@ -106,10 +106,10 @@ def _parsed(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
 
 def _constants(body: Any) -> dict[str, Any]:
     """What a function names around it: numbers, texts, sizes."""
-    found = inspect.getclosurevars(body)
-    around = {**found.globals, **found.nonlocals}
+    variables = inspect.getclosurevars(body)
+    by_name = {**variables.globals, **variables.nonlocals}
     constants: dict[str, Any] = {}
-    for key, value in around.items():
+    for key, value in by_name.items():
         if isinstance(value, (bool, int, float, str)):
             constants[key] = value
         elif isinstance(value, Expr):

@@ -28,10 +28,10 @@ def draw(buffers: Sequence[Buffer], total: int, unshared: int, title: str) -> Pi
         raise ValueError("the model has no buffers between its calls: there is no arena to draw")
     calls = max(b.last for b in buffers) + 1
     column, scale = WIDTH / calls, HEIGHT / total
-    told = f"{len(buffers)} buffers in {total:,} bytes; side by side {unshared:,}"
+    summary = f"{len(buffers)} buffers in {total:,} bytes; side by side {unshared:,}"
     parts = [
         svg.text(PAD, PAD + 8, title, "tir-ink tir-strong"),
-        svg.text(PAD, PAD + 25, told, "tir-muted tir-small"),
+        svg.text(PAD, PAD + 25, summary, "tir-muted tir-small"),
         svg.rectangle(LEFT, TOP, WIDTH, HEIGHT, "tir-block"),
     ]
     for number, buffer in enumerate(buffers):
@@ -46,8 +46,8 @@ def draw(buffers: Sequence[Buffer], total: int, unshared: int, title: str) -> Pi
         svg.text(LEFT, bottom + 16, "call 1", "tir-muted tir-small"),
         svg.text(LEFT + WIDTH, bottom + 16, f"call {calls}", "tir-muted tir-small", "end"),
     ]
-    width = max(LEFT + WIDTH, PAD + svg.width_of(told, small=True), PAD + svg.width_of(title)) + PAD
-    return Picture("".join(parts), width, bottom + BOTTOM, title, told)
+    width = max(LEFT + WIDTH, PAD + svg.width_of(summary, small=True), PAD + svg.width_of(title)) + PAD
+    return Picture("".join(parts), width, bottom + BOTTOM, title, summary)
 
 
 def _bytes(count: int) -> str:

@@ -43,8 +43,8 @@ def bars(rows: Iterable[tuple[str, float]], unit: str, title: str, note: str = "
         y += 18
     ends = [left + scale * v + 8 + svg.width_of(f) for (_, v), f in zip(runs, figures, strict=True)]
     width = max(*ends, PAD + svg.width_of(title), PAD + svg.width_of(note, small=True)) + PAD
-    told = "; ".join(f"{name}: {figure}" for (name, _), figure in zip(runs, figures, strict=True))
-    return Picture("".join(parts), width, y + PAD - GAP, title, told)
+    description = "; ".join(f"{name}: {figure}" for (name, _), figure in zip(runs, figures, strict=True))
+    return Picture("".join(parts), width, y + PAD - GAP, title, description)
 
 
 def _short(value: float) -> str:

@@ -58,15 +58,17 @@ def curves(title: str, series: Sequence[Series], points: Points, axis: Axis, wid
     values = [v for s in series for v in s.values if v is not None]
     frame = _Frame.around(values, points, axis, width, len(series))
     parts = [frame.drawn(points, axis), _legend([s.name for s in series], width)]
-    for number, one in enumerate(series):
-        known = [(n, v) for n, v in enumerate(one.values) if v is not None]
-        if one.shape != "marks":
-            parts.append(svg.polyline([frame.at(n, v) for n, v in known], f"{palette.line_of(number)} tir-roof"))
-        for n, value in known if one.shape != "line" else ():
-            if len(known) > MOST_TITLES:
+    for number, line in enumerate(series):
+        points_of_line = [(n, v) for n, v in enumerate(line.values) if v is not None]
+        if line.shape != "marks":
+            parts.append(
+                svg.polyline([frame.at(n, v) for n, v in points_of_line], f"{palette.line_of(number)} tir-roof")
+            )
+        for n, value in points_of_line if line.shape != "line" else ():
+            if len(points_of_line) > MOST_TITLES:
                 parts.append(svg.circle(*frame.at(n, value), 2, palette.series_of(number)))
                 continue
-            words = f"{points.texts[n]}: {one.name} {axis.format(value)}".replace(":  ", ": ")
+            words = f"{points.texts[n]}: {line.name} {axis.format(value)}".replace(":  ", ": ")
             mark = svg.circle(*frame.at(n, value), 3, palette.series_of(number))
             parts.append(svg.titled(mark, words, {points.key: str(n), "class": "tir-mark"}))
     return Picture("".join(parts), width, frame.height, title, _description(series, points, axis))
@@ -80,8 +82,8 @@ def columns(title: str, series: Sequence[Series], points: Points, axis: Axis, wi
     wide = max(1.0, frame.step * _COLUMN)
     for n, text in enumerate(points.texts):
         below, pieces = 0.0, []
-        for number, one in enumerate(series):
-            value = one.values[n] or 0.0
+        for number, line in enumerate(series):
+            value = line.values[n] or 0.0
             (x, top), (_, bottom) = frame.at(n, below + value), frame.at(n, below)
             if value:
                 pieces.append(svg.rectangle(x - wide / 2, top, wide, bottom - top, palette.series_of(number)))
@@ -207,7 +209,7 @@ def _legend(names: Sequence[str], width: float) -> str:
 def _description(series: Sequence[Series], points: Points, axis: Axis) -> str:
     """The values as text, for screen readers."""
     parts = []
-    for one in series:
-        known = [f"{points.numbers[n]} {axis.format(v)}" for n, v in enumerate(one.values) if v is not None]
-        parts.append(f"{one.name}: {', '.join(known)}")
+    for line in series:
+        figures = [f"{points.numbers[n]} {axis.format(v)}" for n, v in enumerate(line.values) if v is not None]
+        parts.append(f"{line.name}: {', '.join(figures)}")
     return f"{axis.title} by {points.title}. {'; '.join(parts)}"

@@ -48,8 +48,8 @@ def draw(rows: Sequence[Row], title: str) -> Picture:
         parts.append(svg.text(left + wide + 10, y + 16, row.note, "tir-muted tir-small"))
     noted = max((svg.width_of(row.note, small=True) for row in rows), default=0)
     width = max(left + wide + 10 + noted, PAD + svg.width_of(title)) + PAD
-    told = " -> ".join(row.label for row in rows)
-    return Picture("".join(parts), width, top(len(rows)) - GAP + PAD, title, told)
+    description = " -> ".join(row.label for row in rows)
+    return Picture("".join(parts), width, top(len(rows)) - GAP + PAD, title, description)
 
 
 def _arc(x: float, y1: float, y2: float, out: float) -> str:

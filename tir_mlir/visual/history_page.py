@@ -125,16 +125,16 @@ class _PageData:
     def charts(self, steps: Sequence[PageStep], facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The curves over the steps, each as a picture for phones and a wide one."""
         points = step_charts.points(steps)
-        made = [step_charts.loads(points, [fact["counts"] for fact in facts])]
+        drawn = [step_charts.loads(points, [fact["counts"] for fact in facts])]
         if any(step.measured for step in steps):
             start = steps[0].after
             assert start is not None
             texts, timed = step_charts.times(points, steps, start)
-            made.insert(0, timed)
+            drawn.insert(0, timed)
             for fact, text in zip(facts, texts, strict=True):
                 fact["time"] = text
-        shown = [chart for chart in made if chart is not None]
-        return [{"title": c.title, "note": c.note, "pictures": [self.picture(p) for p in c.pictures]} for c in shown]
+        present = [chart for chart in drawn if chart is not None]
+        return [{"title": c.title, "note": c.note, "pictures": [self.picture(p) for p in c.pictures]} for c in present]
 
     def picture(self, picture: Picture) -> int:
         return self.pictures.setdefault(picture.inline, len(self.pictures))

@@ -44,14 +44,14 @@ def loads(across: charts.Points, tables: Sequence[Sequence[dict[str, Any]]]) -> 
         for row in table:
             name = f"{row['func']}: {row['buffer']}" if several else row["buffer"]
             by_name.setdefault(name, [None] * len(tables))[n] = row["loaded"] or None
-    known = {name: values for name, values in by_name.items() if any(values)}
-    if not known:
+    loaded = {name: values for name, values in by_name.items() if any(values)}
+    if not loaded:
         return None
-    most = sorted(known, key=lambda name: -max(v for v in known[name] if v))
-    kept = [name for name in known if name in most[:MOST_CURVES]]
-    series = [charts.Series(name, known[name]) for name in kept]
-    left = len(known) - len(kept)
-    note = f"{left} more buffers are not drawn." if left else ""
+    most = sorted(loaded, key=lambda name: -max(v for v in loaded[name] if v))
+    names = [name for name in loaded if name in most[:MOST_CURVES]]
+    series = [charts.Series(name, loaded[name]) for name in names]
+    more_count = len(loaded) - len(names)
+    note = f"{more_count} more buffers are not drawn." if more_count else ""
     title, axis = "Elements loaded from each buffer", charts.Axis("elements", short, logarithmic=True)
     return StepChart(title, note, [charts.curves(title, series, across, axis, width) for width in WIDTHS])
 

@@ -24,15 +24,15 @@ def inlined(program: Program) -> Program:
     """
     readers = Counter(memory for nest in program.nests for memory in set(loads_of(nest.value)))
     into_sums = {memory for nest in program.nests if nest.sums for memory in loads_of(nest.value)}
-    own, known = set(program.own), dict[Memory, Nest]()
+    own_memory, nest_of = set(program.own), dict[Memory, Nest]()
     result = Program(program.params, [])
     for nest in program.nests:
-        new = Nest(nest.memory, nest.extents, nest.sums, _with(nest.value, known, {}), nest.start)
-        if new.memory in own and not new.sums and readers[new.memory] == 1 and new.memory not in into_sums:
-            known[new.memory] = new
+        new = Nest(nest.memory, nest.extents, nest.sums, _with(nest.value, nest_of, {}), nest.start)
+        if new.memory in own_memory and not new.sums and readers[new.memory] == 1 and new.memory not in into_sums:
+            nest_of[new.memory] = new
         else:
             result.nests.append(new)
-    result.own = [memory for memory in program.own if memory not in known]
+    result.own = [memory for memory in program.own if memory not in nest_of]
     return result
 
 

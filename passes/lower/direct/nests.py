@@ -186,13 +186,13 @@ class NestWriter:
     @staticmethod
     def _digits(text: Text, step: str, digits: Sequence[tuple[int, int, int]], iters: list[str]) -> None:
         """Values of iters, (iter, extent, factor), of the number of an iteration."""
-        rest = step
+        stride = step
         for position, (number_, extent, factor) in reversed(list(enumerate(digits))):
             if extent == 1:
                 continue
             is_first = all(other == 1 for _, other, _ in digits[:position])
-            digit = rest if is_first else text.value(f"urem i64 {rest}, {extent}")
-            rest = rest if is_first else text.value(f"udiv i64 {rest}, {extent}")
+            digit = stride if is_first else text.value(f"urem i64 {stride}, {extent}")
+            stride = stride if is_first else text.value(f"udiv i64 {stride}, {extent}")
             iters[number_] = digit if factor == 1 else text.value(f"mul nsw i64 {digit}, {factor}")
 
     def _elements(self, text: Text, piece: Piece, iters: list[str]) -> None:
@@ -209,8 +209,8 @@ class NestWriter:
         self._store(text, writer, result)
 
     def _store(self, text: Text, writer: Writer, result: str) -> None:
-        place = writer.pointer(self.nest.memory.name, self._target())
-        text.do(f"store {writer.type} {result}, ptr {place}, align 4")
+        pointer = writer.pointer(self.nest.memory.name, self._target())
+        text.do(f"store {writer.type} {result}, ptr {pointer}, align 4")
 
     def _target(self) -> Affine:
         """The number of the element that is stored."""
@@ -231,12 +231,12 @@ class NestWriter:
         start = number(nest.start or 0.0)
         first = f"<{', '.join([f'float {start}'] * piece.width)}>" if piece.width > 1 else start
         tile = [(row, vector * piece.width) for row in range(self._rows) for vector in range(piece.vectors)]
-        slots = {place: text.slot(type_) for place in tile}
+        slots = {cell: text.slot(type_) for cell in tile}
         for slot in slots.values():
             text.do(f"store {type_} {first}, ptr {slot}")
         self._sum(text, piece, iters, list(nest.sums), slots)
-        for place, slot in slots.items():
-            writer = Writer(text, iters, self._moved(*place), self._lane, piece.width)
+        for cell, slot in slots.items():
+            writer = Writer(text, iters, self._moved(*cell), self._lane, piece.width)
             self._store(text, writer, text.value(f"load {type_}, ptr {slot}"))
 
     def _sum(
@@ -247,10 +247,10 @@ class NestWriter:
                 inner = [variable if n == sums[0] else value for n, value in enumerate(iters)]
                 self._sum(text, piece, inner, sums[1:], slots)
             return
-        for place, slot in slots.items():
+        for cell, slot in slots.items():
             type_ = f"<{piece.width} x float>" if piece.width > 1 else "float"
             partial = text.value(f"load {type_}, ptr {slot}"), piece.width > 1
-            writer = Writer(text, iters, self._moved(*place), self._lane, piece.width, partial, "contract ")
+            writer = Writer(text, iters, self._moved(*cell), self._lane, piece.width, partial, "contract ")
             text.do(f"store {type_} {writer.whole(writer.write(self.nest.value))}, ptr {slot}")
 
 

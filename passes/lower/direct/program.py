@@ -113,11 +113,11 @@ def read_program(func: Func) -> Program:
 
 def _check_order(program: Program) -> None:
     """Each buffer has one block, before those that read it."""
-    known = set(program.params) - {nest.memory for nest in program.nests}
+    written = set(program.params) - {nest.memory for nest in program.nests}
     for nest in program.nests:
-        if nest.memory in known or not set(loads_of(nest.value)) <= known:
+        if nest.memory in written or not set(loads_of(nest.value)) <= written:
             raise NotDirect("a buffer that is written more than once, or read before")
-        known.add(nest.memory)
+        written.add(nest.memory)
 
 
 def loads_of(value: Expression) -> list[Memory]:
@@ -249,8 +249,8 @@ class _BlockReader:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
             return Constant(ir.FloatAttr(op.attributes["value"]).value)
         if op.name == AFFINE_LOAD:
-            place = self._place(op.operands[0], op)
-            return Partial() if place == self._partial else Load(*place)
+            memory = self._place(op.operands[0], op)
+            return Partial() if memory == self._partial else Load(*memory)
         if op.name == "affine.if" and len(op.regions[1].blocks):
             conditions = tuple((self._index(c.index), c.is_eq) for c in walk.constraints(op))
             return Choice(conditions, self._branch(op, 0), self._branch(op, 1))

@@ -65,29 +65,29 @@ class Text:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Values of code inside are not known after it."""
-        known, self._known = self._known, dict(self._known)
+        outer_values, self._known = self._known, dict(self._known)
         try:
             yield
         finally:
-            self._known = known
+            self._known = outer_values
 
     @contextmanager
     def fresh(self) -> Iterator[None]:
         """The same, of code in which memory changes: values from before it are not known inside either."""
-        known, self._known = self._known, {}
+        outer_values, self._known = self._known, {}
         try:
             yield
         finally:
-            self._known = known
+            self._known = outer_values
 
     @contextmanager
     def loop(self, first: str, end: str, step: int) -> Iterator[str]:
         """A loop; the value is its variable."""
         name = self.label()
-        before = self._label
+        entry = self._label
         self.do(f"br label %{name}.head")
         self.start(f"{name}.head")
-        self.lines.append(f"  %{name} = phi i64 [ {first}, %{before} ], [ %{name}.next, %{name}.latch ]")
+        self.lines.append(f"  %{name} = phi i64 [ {first}, %{entry} ], [ %{name}.next, %{name}.latch ]")
         self.do(f"%{name}.more = icmp slt i64 %{name}, {end}")
         self.do(f"br i1 %{name}.more, label %{name}.body, label %{name}.end")
         self.start(f"{name}.body")

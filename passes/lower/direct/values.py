@@ -77,8 +77,8 @@ class Writer:
         address = address_of(load)
         is_vector = self._width > 1 and self._lane is not None and bool(address.step(self._lane, self._width))
         type_ = self.type if is_vector else "float"
-        place = self.pointer(load.memory.name, address)
-        return self._text.once(("load", type_, place), f"load {type_}, ptr {place}, align 4"), is_vector
+        pointer = self.pointer(load.memory.name, address)
+        return self._text.once(("load", type_, pointer), f"load {type_}, ptr {pointer}, align 4"), is_vector
 
     def _chosen(self, choice: Choice) -> Value:
         """A branch: what is not chosen may read outside of buffers."""
@@ -92,10 +92,10 @@ class Writer:
         ends = []
         for label, side in zip(labels[:2], (choice.then, choice.otherwise), strict=True):
             text.start(label)
-            known, self._done = self._done, dict(self._done)
+            outer_values, self._done = self._done, dict(self._done)
             with text.scope():
                 result = self.whole(self.write(side))
-            self._done = known
+            self._done = outer_values
             ends.append(f"[ {result}, %{text.block} ]")
             text.do(f"br label %{labels[2]}")
         text.start(labels[2])

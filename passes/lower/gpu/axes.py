@@ -129,8 +129,8 @@ class _Nest:
                     continue
                 self._guard(outside, bound)
                 outside = []
-                inside = bound | {Loop(op).kind} if is_axis(op) else bound
-                pending += [(block, inside) for region in op.regions for block in region.blocks]
+                bound_inside = bound | {Loop(op).kind} if is_axis(op) else bound
+                pending += [(block, bound_inside) for region in op.regions for block in region.blocks]
             self._guard(outside, bound)
 
     def _guard(self, ops: Sequence[ir.Operation], bound: frozenset[str]) -> None:
@@ -236,8 +236,8 @@ def _groups(ops: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
     apart = {op for op in ops if _is_for_each(op)}
     while True:
         runs = _runs(ops, apart)
-        of = {op: number for number, run in enumerate(runs) for op in run}
-        crossing = {op for op in of if any(of.get(user) != of[op] for user in _users_in(op, ops))}
+        run_of = {op: number for number, run in enumerate(runs) for op in run}
+        crossing = {op for op in run_of if any(run_of.get(user) != run_of[op] for user in _users_in(op, ops))}
         if not crossing:
             return [run for run in runs if any(_writes(op) for op in run)]
         apart |= crossing
@@ -308,8 +308,8 @@ def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
     ops = walk.ops(innermost.op)
     allocs = [op for op in ops if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
     body = [o.operation for o in block_body.operations]
-    around = [op for op in body if walk.is_inside(innermost.op, op)]
-    first = [*around, *(op for op in body if op not in allocs)][0]
+    enclosing = [op for op in body if walk.is_inside(innermost.op, op)]
+    first = [*enclosing, *(op for op in body if op not in allocs)][0]
     for op in allocs:
         edit.move_before(op, first)
 

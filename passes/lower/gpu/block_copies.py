@@ -197,9 +197,11 @@ def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
     if read.owner == THREAD:
         return False
     for body in walk.parents(read.touch.access.op):
-        inside = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
-        if inside and all(_is_before(w, read, body) for w in inside):
-            if _covers(read, inside, body) and all(_by_one_thread(a, b, body) for a, b in combinations_of(inside)):
+        inner_writes = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
+        if inner_writes and all(_is_before(w, read, body) for w in inner_writes):
+            if _covers(read, inner_writes, body) and all(
+                _by_one_thread(a, b, body) for a, b in combinations_of(inner_writes)
+            ):
                 return True
         if body == read.top:
             return False
@@ -278,7 +280,7 @@ def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: is
     name, sizes, point = _smallest(wrong, [*reads, "out"])
     rank, buffer = threads[0].rank, Buffer(threads[0].touch.access.buffer)
     element = Element.of(buffer.name, [":"] * buffer.rank if threads[0].touch.access.parts else point[-rank:])
-    at = "".join(f" at {n}={v}" for n, v in sizes.items())
+    at_n = "".join(f" at {n}={v}" for n, v in sizes.items())
     read = isl.UnionSet(
         f"[{', '.join(sizes)}] -> {{ [{name}[{_list(point[:-rank])}] -> e[{_list(point[-rank:])}]]"
         f" : {' and '.join(f'{n} = {v}' for n, v in sizes.items()) or 'true'} }}"
@@ -293,10 +295,8 @@ def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: is
     if first == second:
         wants, second = wants.replace("; on a GPU", " and others; on a GPU"), f"only {second}"
     thread = threads[0]
-    return (
-        f"{where}: {_copies(thread)} of {buffer.name} will not do: in the program{at}, {wants}, as written by {second};"
-        f" fix: {_FIX[thread.owner]}"
-    )
+    text = f"{where}: {_copies(thread)} of {buffer.name} will not do: in the program{at_n}, {wants}, as written by"
+    return f"{text} {second}; fix: {_FIX[thread.owner]}"
 
 
 def _ambiguous(flow: isl.UnionMap) -> isl.UnionMap:

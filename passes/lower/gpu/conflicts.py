@@ -113,11 +113,11 @@ def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) 
     shared = common_loops(nest, a, b)
     for loop in shared:
         if is_loop(loop):
-            before, after = (t.dom.index_of(Loop(loop).var) for t in (a, b))
-            carried = both.order_lt(dim_type.in_, before, dim_type.out, after)
+            dim_of_a, dim_of_b = (t.dom.index_of(Loop(loop).var) for t in (a, b))
+            carried = both.order_lt(dim_type.in_, dim_of_a, dim_type.out, dim_of_b)
             if not carried.is_empty():
-                yield Conflict(a, b, loop, carried, _is_far(carried, before, after))
-            both = both.equate(dim_type.in_, before, dim_type.out, after)
+                yield Conflict(a, b, loop, carried, _is_far(carried, dim_of_a, dim_of_b))
+            both = both.equate(dim_type.in_, dim_of_a, dim_type.out, dim_of_b)
         else:
             yield Conflict(a, b, loop, both)  # a loop over data: any of its iterations
     if both.is_empty():
@@ -225,8 +225,8 @@ def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
     serial = ", ".join(f"{walk.enclosing_loop_name(v) or 'i'}={p}" for k, v, p in values if not k)
     who = " ".join(part for part in (f"block ({blocks})" * bool(blocks), f"thread ({threads})" * bool(threads)) if part)
     verb = "writes" if touch.access.is_write else "reads"
-    at = f" at {serial}" if serial else ""
-    return f"{who} {verb} it{at} ({location_text(touch.access.op)})"
+    at_serial = f" at {serial}" if serial else ""
+    return f"{who} {verb} it{at_serial} ({location_text(touch.access.op)})"
 
 
 __all__ = ["BLOCK", "TEXTUAL", "Conflict", "SharedAccess", "both_accesses", "conflicts", "pair_text", "shared_accesses"]

@@ -28,8 +28,8 @@ class Divergence:
             return False
         if op not in self._ops:
             lanes = is_loop(op) and Loop(op).kind == "vectorized"
-            known = op.name in LOOPS or op.name in IFS
-            self._ops[op] = lanes or not known or any(self._varies(v) for v in op.operands)
+            is_control = op.name in LOOPS or op.name in IFS
+            self._ops[op] = lanes or not is_control or any(self._varies(v) for v in op.operands)
         return self._ops[op]
 
     def around(self, op: ir.Operation) -> ir.Operation | None:

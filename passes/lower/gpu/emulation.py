@@ -154,8 +154,8 @@ class _Threads:
         for op in walk.ops(self._nest.root):
             if op.name == BARRIER:
                 chain = [op, *walk.parents(op)]
-                for around in chain[: chain.index(self._nest.root)]:
-                    attrs.put(around, _PHASE, _CONTROL)
+                for enclosing in chain[: chain.index(self._nest.root)]:
+                    attrs.put(enclosing, _PHASE, _CONTROL)
 
     def _assign(self, op: ir.Operation, phase: _Phase) -> None:
         attrs.put(op, _PHASE, phase.number)
@@ -209,14 +209,14 @@ class _Threads:
 
     def _raise_control(self) -> None:
         """Move the loops and conditions with barriers out of the threads, each between the phases around it."""
-        after: ir.Operation = _block_body(self._nest)
+        anchor: ir.Operation = _block_body(self._nest)
         for item in reversed(self._order):
             if isinstance(item, _Phase):
                 if item.body == self._top:
-                    after = walk.parents(item.start)[len(self._nest.threads) - 1]  # type: ignore[arg-type]
+                    anchor = walk.parents(item.start)[len(self._nest.threads) - 1]  # type: ignore[arg-type]
             elif item.block == self._top:
-                edit.move_before(item, after)
-                after = item
+                edit.move_before(item, anchor)
+                anchor = item
             if not isinstance(item, _Phase):
                 for number, operand in enumerate(list(item.operands)):
                     edit.set_operand(item, number, self._uniform(operand, item))
@@ -273,10 +273,10 @@ class _Threads:
         if isinstance(owner, ir.Block) or self._phase_of(owner.operation) is None:
             return value
         op = owner.operation
-        known = {v: self._again(v, phase) for v in op.operands}
+        copies = {v: self._again(v, phase) for v in op.operands}
         body = phase.start.block  # type: ignore[union-attr]
         first = next((o.operation for o in body.operations if o.operation in phase.ops), phase.start)
-        copy = edit.clone(op, ir.InsertionPoint(first), known)  # type: ignore[arg-type]
+        copy = edit.clone(op, ir.InsertionPoint(first), copies)  # type: ignore[arg-type]
         self._assign(copy, phase)
         phase.copies.update(zip(op.results, copy.results, strict=True))
         return phase.copies[value]
@@ -299,8 +299,8 @@ class _Threads:
             raise LoweringError(f"{location_text(op)}: a barrier is between {op.name} and its use")
         with ir.InsertionPoint(self._first()), op.location:
             slots = create.alloc("kept", self._sizes, to_name(value.type))
-        after = [o.operation for o in op.block.operations]
-        following = after[after.index(op) + 1]
+        siblings = [o.operation for o in op.block.operations]
+        following = siblings[siblings.index(op) + 1]
         with ir.InsertionPoint(following), op.location:
             self._assign(create.store(value, slots, self._threads(phase)), phase)
         return slots
@@ -350,8 +350,8 @@ class _Threads:
                 new = create.load(copies, [*thread, *access_indices(user)]).owner.operation
             else:
                 new = create.store(user.operands[0], copies, [*thread, *access_indices(user)]).operation
-        for before, after in zip(user.results, new.results, strict=True):
-            edit.replace_uses(before, after)
+        for old_result, new_result in zip(user.results, new.results, strict=True):
+            edit.replace_uses(old_result, new_result)
         if (phase := self._phase_of(user)) is not None:
             phase.ops[phase.ops.index(user)] = new
             self._assign(new, phase)
@@ -373,5 +373,5 @@ class _Threads:
             return value
         if not is_pure(op) or len(op.regions):
             raise LoweringError(f"{location_text(anchor)}: a barrier is in control that depends on {op.name}")
-        known = {v: self._uniform(v, anchor) for v in op.operands}
-        return edit.clone(op, ir.InsertionPoint(anchor), known).results[list(op.results).index(value)]
+        copies = {v: self._uniform(v, anchor) for v in op.operands}
+        return edit.clone(op, ir.InsertionPoint(anchor), copies).results[list(op.results).index(value)]

@@ -80,8 +80,8 @@ def _of_one_thread(buffer: Buffer, loops: Sequence[ir.Operation]) -> bool:
     if _axes(op for op in walk.ops(nest_of(loops[-1])) if is_loop(op)) <= kinds:
         return True
     users = [use.owner.operation for use in buffer.value.uses]
-    around = _axes(loop for user in users for loop in _loops_around(user))
-    return around <= kinds and any(is_thread_axis(op) for op in loops)
+    axes = _axes(loop for user in users for loop in _loops_around(user))
+    return axes <= kinds and any(is_thread_axis(op) for op in loops)
 
 
 def _axes(loops: Iterable[ir.Operation]) -> set[str]:

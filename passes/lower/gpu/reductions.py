@@ -187,8 +187,8 @@ def _is_first(
     init: ir.Operation, inits: Sequence[ir.Operation], loads: Sequence[ir.Operation], reduced: Sequence[Loop]
 ) -> bool:
     """Whether a store runs in the first iteration of all reduced loops only, before some loads."""
-    around = walk.parents(init)
-    if init.block != inits[0].block or any(lp.op not in around for lp in reduced):
+    enclosing = walk.parents(init)
+    if init.block != inits[0].block or any(lp.op not in enclosing for lp in reduced):
         return False
     for load in loads:
         common = walk.common_parent([init, load])
@@ -390,10 +390,10 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     init = sum_.inits[0]
     values: dict[ir.Value, ir.Value] = {}
     copied = [op for op in list(init.block.operations)[:-1] if op.operation not in sum_.inits]
-    used = {value for op in copied for value in op.operation.operands}
+    operands = {value for op in copied for value in op.operation.operands}
     places = _first_places(sum_, init, variables)
     for lp in _loops(init):
-        if walk.is_inside(lp.op, sum_.top.op) and lp.var in used:
+        if walk.is_inside(lp.op, sum_.top.op) and lp.var in operands:
             values[lp.var] = create.apply(places[lp.var])
     for op in copied:
         copy = edit.clone(op.operation, ir.InsertionPoint.current, values)

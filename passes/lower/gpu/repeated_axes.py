@@ -38,8 +38,8 @@ def require_no_outer_thread(axes: Sequence[Loop]) -> None:
 def _user(inner: Loop, outer: Loop) -> ir.Operation | None:
     """An op in, or around, an inner loop that depends on which iteration of the outer one it is in."""
     written = {t.buffer for t in touches(outer.op) if t.is_write}
-    around = walk.parents(inner.op)
-    for op in [*around[: around.index(outer.op)], *walk.ops(inner.op)]:
+    enclosing = walk.parents(inner.op)
+    for op in [*enclosing[: enclosing.index(outer.op)], *walk.ops(inner.op)]:
         for value in op.operands:
             if _depends(value, inner, outer, written):
                 return op

@@ -219,14 +219,14 @@ class Group:
         start = thread // (self.warp * warps) * warps
         lanes = 1 << (warps - 1).bit_length()
         if lanes > self.warp:
-            at = location_text(self.nest.root)
-            raise LoweringError(f"{at}: {warps} warps combine a value, more than a warp has threads")
-        own = lane % lanes
+            location = location_text(self.nest.root)
+            raise LoweringError(f"{location}: {warps} warps combine a value, more than a warp has threads")
+        warp_lane = lane % lanes
         if lanes == warps:
-            return self._shuffled(_load(slots, start + own), lanes)
-        choice = create.guard([Constraint(warps - 1 - own)], results=[v.type for v in values], has_else=True)
+            return self._shuffled(_load(slots, start + warp_lane), lanes)
+        choice = create.guard([Constraint(warps - 1 - warp_lane)], results=[v.type for v in values], has_else=True)
         with ir.InsertionPoint(choice.regions[0].blocks[0]):
-            affine.yield_(_load(slots, start + own))
+            affine.yield_(_load(slots, start + warp_lane))
         with ir.InsertionPoint(choice.regions[1].blocks[0]):
             affine.yield_(self.combination.starts() or self.starts)
         return self._shuffled(list(choice.results), lanes)
@@ -234,14 +234,14 @@ class Group:
     def _tree(self, values: list[ir.Value], inner: Sequence[Loop], count: int) -> list[ir.Value]:
         """Combine in shared memory, until one is left."""
         slots = self._shared(values, self._size(self.axes))
-        place = self._linear(inner)
+        linear_index = self._linear(inner)
         start = self._linear([axis for axis in self.axes if axis not in inner]) * count
-        _store(values, slots, start + place)
-        for offset, conditions in _pairs(place, count, self.combination.commutes):
+        _store(values, slots, start + linear_index)
+        for offset, conditions in _pairs(linear_index, count, self.combination.commutes):
             body = create.guard(conditions).regions[0].blocks[0]
             with create.at_end(body):
-                pair = [_load(slots, start + place), _load(slots, start + place + offset)]
-                _store(self.combination.combine(*pair), slots, start + place)
+                pair = [_load(slots, start + linear_index), _load(slots, start + linear_index + offset)]
+                _store(self.combination.combine(*pair), slots, start + linear_index)
         return _load(slots, start)
 
     def _shared(self, values: Sequence[ir.Value], count: int) -> list[ir.Value]:
@@ -304,14 +304,14 @@ def _drop_own_dims(alloc: ir.Operation, nest: KernelNest) -> None:
         return
     buffer, axes = Buffer(alloc.results[0]), {axis.var for axis in nest.axes}
     columns = list(zip(*(access_indices(u) for u in users), strict=True))
-    own = [n for n, c in enumerate(columns) if set(c[0].values) <= axes and all(i.same(c[0]) for i in c)]
-    if all(buffer.shape[n] == 1 for n in own) or None in buffer.shape:
+    own_dims = [n for n, c in enumerate(columns) if set(c[0].values) <= axes and all(i.same(c[0]) for i in c)]
+    if all(buffer.shape[n] == 1 for n in own_dims) or None in buffer.shape:
         return
-    shape = [1 if n in own else size or 0 for n, size in enumerate(buffer.shape)]
+    shape = [1 if n in own_dims else size or 0 for n, size in enumerate(buffer.shape)]
     with ir.InsertionPoint(alloc), alloc.location:
         smaller = create.alloc(buffer.name, shape, buffer.dtype, buffer.scope)
     for user in users:
-        indices = [Index.constant(0) if n in own else i for n, i in enumerate(access_indices(user))]
+        indices = [Index.constant(0) if n in own_dims else i for n, i in enumerate(access_indices(user))]
         with ir.InsertionPoint(user), user.location:
             if len(user.results):
                 edit.replace_uses(user.results[0], create.load(smaller, indices))

@@ -58,14 +58,14 @@ def _cut(control: ir.Operation, number: int) -> bool:
     """`if c { a; b }` -> `if c { a }; if c { b }` before op `number`; scalars of `a` that `b` uses are repeated."""
     body = [o.operation for o in control.regions[0].blocks[0].operations][:-1]
     before, after = body[:number], body[number:]
-    again = _needed_again(before, after)
-    if again is None:
+    repeated = _needed_again(before, after)
+    if repeated is None:
         return False
     with ir.InsertionPoint.after(control), control.location:
         guard = create.guard(constraints(control))
     end = list(guard.regions[0].blocks[0].operations)[-1]
     values: dict[ir.Value, ir.Value] = {}
-    for op in again:
+    for op in repeated:
         copy = edit.clone(op, ir.InsertionPoint(end), values)
         values |= dict(zip(op.results, copy.results, strict=True))
     for op in after:
@@ -76,11 +76,11 @@ def _cut(control: ir.Operation, number: int) -> bool:
 
 def _needed_again(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> list[ir.Operation] | None:
     """The ops of the first part that the second part needs as well, in order; None if one may not be repeated."""
-    inside = {op for top in after for op in walk.ops(top)}
+    later_ops = {op for top in after for op in walk.ops(top)}
     needed: set[ir.Operation] = set()
     for op in reversed(before):
         users = {use.owner.operation for result in op.results for use in result.uses}
-        if users & (inside | needed):
+        if users & (later_ops | needed):
             if not (is_scalar(op.name) or op.name == "affine.apply") or not is_pure(op) or len(op.regions):
                 return None
             needed.add(op)

@@ -55,8 +55,8 @@ class ThreadAccess:
     def as_thread(self) -> isl.Map:
         """{ iteration of all loops -> [axes, serial loops] }."""
         dom = self.touch.dom
-        known = [Index.of(lp.var) - lp.lower for tag in self.extents if (lp := self.axes.get(tag)) is not None]
-        threads = dom.map([*known, *(Index.of(lp.var) for lp in self.serial)])
+        thread_indices = [Index.of(lp.var) - lp.lower for tag in self.extents if (lp := self.axes.get(tag)) is not None]
+        threads = dom.map([*thread_indices, *(Index.of(lp.var) for lp in self.serial)])
         for number in self.missing:
             threads = threads.insert_dims(dim_type.out, number, 1)
             threads = threads.lower_bound_val(dim_type.out, number, isl.Val(0))
@@ -114,9 +114,9 @@ class ThreadAccess:
             return None
         blocks = self._loops_of("blockIdx.")
         loops = [*blocks, *self.serial[:count]]
-        access, kept = self.touch.access, [lp.var for lp in loops]
+        access, loop_vars = self.touch.access, [lp.var for lp in loops]
         columns = [Index.of(lp.var) - lp.lower if lp in blocks else Index.of(lp.var) for lp in loops]
-        dom = over_digits(access.op, None, [*access.indices, *columns], kept)
+        dom = over_digits(access.op, None, [*access.indices, *columns], loop_vars)
         return None if dom is None else dom.map(columns).reverse().apply_range(access.elements(dom))
 
     def is_once(self, count: int) -> bool:

@@ -206,12 +206,12 @@ class _Lowering:
     def _quotient(self, expr: ir.AffineExpr, map_: ir.AffineMap, operands: Sequence[ir.Value]) -> ir.Value:
         """An expression that divides, as an affine.apply where its operands are known."""
         over, numbers = of_its_operands(expr, map_.n_dims)
-        used = [operands[number] for number in numbers]
-        key = (over, *used)
+        divided = [operands[number] for number in numbers]
+        key = (over, *divided)
         if key not in self._made:
-            place = max((self._places[v] for v in used), key=lambda each: each.number)
+            place = max((self._places[v] for v in divided), key=lambda each: each.number)
             facts = {"map": ir.AffineMapAttr.get(over)}
-            apply = _insert("affine.apply", ir.IndexType.get(), used, facts, place)
+            apply = _insert("affine.apply", ir.IndexType.get(), divided, facts, place)
             self._places[apply] = place
             self._made[key] = _Word(apply, place)
         return self._made[key].value

@@ -65,17 +65,17 @@ def _kept(types: Sequence[ir.Type]) -> list[int]:
 
 
 def _change_function(op: ir.Operation, types: Sequence[ir.Type]) -> None:
-    kept = _kept(types)
+    arguments = _kept(types)
     op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
     text = str(ir.TypeAttr(op.attributes["function_type"]).value)
     head, _, listed = text.partition("(")
     llvm_types = listed.rpartition(")")[0].split(", ")
-    new_type = f"{head}({', '.join(llvm_types[n] for n in kept)})>"
+    new_type = f"{head}({', '.join(llvm_types[n] for n in arguments)})>"
     if len(op.regions[0].blocks):
-        _replace_arguments(op, types, kept)
+        _replace_arguments(op, types, arguments)
     if "arg_attrs" in op.attributes:
         facts = attrs.argument_attrs(op)
-        op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(facts[n]) for n in kept])
+        op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(facts[n]) for n in arguments])
     op.attributes["function_type"] = ir.TypeAttr.get(ir.Type.parse(new_type))
 
 

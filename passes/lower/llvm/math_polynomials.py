@@ -239,9 +239,9 @@ def _turned(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
 
 def _or_called(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.Value:
     """A value, but that of the C library where x is too large for its quarters to be counted exactly."""
-    inside = f.compare(f.magnitude(x), "olt", _MOST_QUARTERS * pi / 2 - 1)
-    called = f.where_some(f.negated(inside), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value)
-    return f.select(inside, value, called)
+    is_small = f.compare(f.magnitude(x), "olt", _MOST_QUARTERS * pi / 2 - 1)
+    called = f.where_some(f.negated(is_small), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value)
+    return f.select(is_small, value, called)
 
 
 _WRITERS: dict[str, dict[int, Callable[[FloatBuilder, ir.Value], ir.Value]]] = {

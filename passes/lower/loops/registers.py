@@ -113,7 +113,7 @@ def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot]
     """The slots of each allocated buffer used in the loop, by all `ops` in it; None if they cannot be carried."""
     by_root: dict[ir.Value, list[Slot] | None] = {}
     roots: dict[ir.Value, ir.Value] = {}
-    known: dict[tuple[Any, ...], Slot] = {}
+    slot_of_key: dict[tuple[Any, ...], Slot] = {}
     body = loop.body
     for inner in ops:
         name = inner.name
@@ -131,7 +131,7 @@ def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot]
             if slots is None:
                 continue
             plain = name in PROMOTED and value == root and inner.block == body
-            slot = _slot_of(inner, loop, slots, known) if plain else None
+            slot = _slot_of(inner, loop, slots, slot_of_key) if plain else None
             if slot is None:
                 by_root[root] = None
             else:

@@ -50,13 +50,13 @@ def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
     conditions = list(tile_conditions(loop)) if loop is not None else []
     if loop is None or not conditions or len(loop.lowers) != 1:
         return None
-    left = (conditions[0].runs + 1).substitute({loop.var: loop.lowers[0]}).simplified()
-    known = not any(walk.is_inside(owner_op(v), tail) for v in left.values)
-    if not known or not all(c.runs.same(conditions[0].runs) for c in conditions):
+    iterations_left = (conditions[0].runs + 1).substitute({loop.var: loop.lowers[0]}).simplified()
+    is_constant = not any(walk.is_inside(owner_op(v), tail) for v in iterations_left.values)
+    if not is_constant or not all(c.runs.same(conditions[0].runs) for c in conditions):
         return None
     ops = walk.ops(tail)
     places = [ops.index(c.op) for c in conditions]
-    cases = [_case(tail, places, left, number) for number in range(1, most + 1)]
+    cases = [_case(tail, places, iterations_left, number) for number in range(1, most + 1)]
     tail.erase()
     return cases
 

@@ -119,16 +119,16 @@ def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_ind
     loops = _outside_lanes(lifetimes.common_loops(users))
     first = len([p for p in walk.parents(owner_op(value)) if is_loop(p)])
     loops = loops[: _private_depth(buffer, timed, first, len(loops))]
-    if (own := copies(buffer, loops)) is None:
+    if (own_copies := copies(buffer, loops)) is None:
         return None
-    depth = list(own).index(False) if False in own else len(own)
+    depth = list(own_copies).index(False) if False in own_copies else len(own_copies)
     mins, extents = _unchanged(buffer)
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
-                reach = [_of_all(part, own) for part in _reach(touches, users, domains)]
+                reach = [_of_all(part, own_copies) for part in _reach(touches, users, domains)]
                 mins, extents = _box(
-                    buffer, reach, [Loop(p).var for p, is_own in zip(loops, own, strict=True) if is_own]
+                    buffer, reach, [Loop(p).var for p, is_own in zip(loops, own_copies, strict=True) if is_own]
                 )
         except NotProvable:
             pass

@@ -58,8 +58,8 @@ def timed_accesses(
         except KeyError as error:
             raise NotProvable("an access to a region of unknown size") from error
         if indices is not None:
-            one = tuple(Index.constant(1) for _ in indices[op])
-            op_accesses = [replace(a, mins=tuple(indices[op]), extents=one) for a in op_accesses]
+            ones = tuple(Index.constant(1) for _ in indices[op])
+            op_accesses = [replace(a, mins=tuple(indices[op]), extents=ones) for a in op_accesses]
         timed += [t for a in op_accesses if (t := timed_access(a, domains)) is not None]
     return timed
 

@@ -214,8 +214,8 @@ def _chunk_lanes(loop: Loop) -> int:
 def _widest_element(loop: Loop) -> int:
     widths = [8]
     for op in walk.ops(loop.op):
-        place = op.name == "affine.apply" or op.name in INDEX_CASTS  # gathered at places of 32 bits
+        is_index = op.name == "affine.apply" or op.name in INDEX_CASTS  # gathered at places of 32 bits
         for result in op.results:
             type_ = result.type
-            widths.append((32 if place else 64) if isinstance(type_, ir.IndexType) else getattr(type_, "width", 8))
+            widths.append((32 if is_index else 64) if isinstance(type_, ir.IndexType) else getattr(type_, "width", 8))
     return max(widths)

@@ -80,8 +80,8 @@ def _note_parts(parts: Sequence[Division], inner: Sequence[Loop]) -> None:
     run = "runs" if len(inner) == 1 else "run"
     for part in parts:
         name, size = part.iter.name, part.size
-        whole = part.is_whole or not isinstance(size, int)
-        tile = f"{name}_i" if whole else f"{name}_o * {size} + {name}_i"
+        is_single = part.is_whole or not isinstance(size, int)
+        tile = f"{name}_i" if is_single else f"{name}_o * {size} + {name}_i"
         if size == 1:
             proved(f"`{name}` keeps one value while {names} {run}")
             continue

@@ -65,11 +65,11 @@ def cache_read(
         buffer, scope = _buffer_in_scope(block, read_buffer_index, storage_scope, attrs.READS)
         writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
-        own, reads_own_write = _own(block, buffer), writer == block and not readers
+        reads_itself, reads_own_write = _own(block, buffer), writer == block and not readers
         if reads_own_write:
-            check_reads_earlier_contents(scope, buffer, block, f"{own}; use cache_write")
+            check_reads_earlier_contents(scope, buffer, block, f"{reads_itself}; use cache_write")
         elif writer == block and not consumer_blocks:
-            warn(f"{own}, so only the other readers use the copy")
+            warn(f"{reads_itself}, so only the other readers use the copy")
         where = _place(scope, buffer, None if reads_own_write else writer, block, readers)
         if not reads_own_write:
             note_readers(buffer, readers or [block], writer)

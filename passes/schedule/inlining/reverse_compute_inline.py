@@ -465,12 +465,12 @@ def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: I
     """Let a reduction load and store the element of the copy in place of each element of `buffer`."""
     for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed(o) == buffer.value]:
         iters = inverse.at_access(of_op(op)[0])
-        at = [i.substitute(iters) for i in consumer.indices]
+        indices = [i.substitute(iters) for i in consumer.indices]
         with ir.InsertionPoint(op), op.location:
             if op.name == AFFINE_STORE:
-                create.store(op.operands[0], consumer.buffer.value, at)
+                create.store(op.operands[0], consumer.buffer.value, indices)
             else:
-                edit.replace_uses(op.results[0], create.load(consumer.buffer.value, at))
+                edit.replace_uses(op.results[0], create.load(consumer.buffer.value, indices))
         edit.erase(op)
 
 

@@ -98,8 +98,10 @@ def _note(loop: Loop, extents: Sequence[int | Index], guarded: bool) -> None:
     product = " * ".join(map(str, numbers)) if len(numbers) == len(extents) else "the product of the factors"
     total = f"{product} = {math.prod(numbers)}" if len(extents) == len(numbers) > 1 else product
     runs = f"`{loop.name}` runs {loop.const_extent} times" if loop.const_extent is not None else f"`{loop.name}`"
-    more = "the blocks are guarded, and run for the iterations of before alone" if guarded else "no iteration is added"
-    proved(f"{runs}, and {total} covers it: {more}")
+    guard_text = (
+        "the blocks are guarded, and run for the iterations of before alone" if guarded else "no iteration is added"
+    )
+    proved(f"{runs}, and {total} covers it: {guard_text}")
     proved("each iteration runs once, in the order of before")
 
 

@@ -31,8 +31,8 @@ def enclosed_spans(
     values = [index.is_value() for index in stores[0].mins]
     if len({s.mins for s in stores}) != 1 or len(set(values)) != len(values) or {i.var for i in iters} != set(values):
         return None
-    around = [Loop(p).var for p in [*parents(loop.op)[::-1], loop.op] if is_loop(p)]
-    box = _hull(reads, [v for v in around if v not in free])
+    outer_variables = [Loop(p).var for p in [*parents(loop.op)[::-1], loop.op] if is_loop(p)]
+    box = _hull(reads, [v for v in outer_variables if v not in free])
     return None if box is None else [_span(it, box[values.index(it.var)], loop) for it in iters]
 
 
@@ -48,8 +48,10 @@ def _hull(reads: Sequence[Access], outer: Sequence[ir.Value]) -> list[Side] | No
             return None
         hull.append(Side(column[0].rest, min(s.low for s in column), max(s.high for s in column)))
     ends = [(side.low, side.high) for side in hull]
-    whole = [r for r, box in zip(reads, known_boxes, strict=True) if [(side.low, side.high) for side in box] == ends]
-    return hull if any(all_run_at_first(r.op, r.mins, outer) for r in whole) else None
+    widest_reads = [
+        r for r, box in zip(reads, known_boxes, strict=True) if [(side.low, side.high) for side in box] == ends
+    ]
+    return hull if any(all_run_at_first(r.op, r.mins, outer) for r in widest_reads) else None
 
 
 def _span(it: Iter, side: Side, loop: Loop) -> IterSpan:

@@ -39,10 +39,10 @@ def note_spans(block: Block, loop: Loop, spans: Sequence[IterSpan], what: str) -
     """Say what a block runs in one iteration of a loop."""
     parts = []
     for span in spans:
-        count, whole = span.extent.as_constant(), span.iter.extent.as_constant()
+        count, total = span.extent.as_constant(), span.iter.extent.as_constant()
         values = "values" if count is None else f"{count} values" if count != 1 else "one value"
-        of = f" of {whole}" if whole is not None and count is not None else ""
-        parts.append(f"{values}{of} of `{span.iter.name}`" + (", inside its domain" if span.guarded else ""))
+        of_total = f" of {total}" if total is not None and count is not None else ""
+        parts.append(f"{values}{of_total} of `{span.iter.name}`" + (", inside its domain" if span.guarded else ""))
     ranges = " and ".join(parts) or "one point"
     proved(f"in one iteration of `{loop.name}`, block `{block.name}` runs for {ranges}: {what}")
 

@@ -79,11 +79,13 @@ def reverse_compute_at(
 def _producers_under(block: Block, loop: Loop) -> list[Block]:
     """The producers under the loop. Refuses others, unless they end before the nest around it and share no result."""
     makers = producers(block)
-    inside = [m for m in makers if is_inside(m.op, loop.op)]
-    made = {b for m in inside for b in writes_of(m)} | set(writes_of(block))
+    inner_makers = [m for m in makers if is_inside(m.op, loop.op)]
+    buffers_written = {b for m in inner_makers for b in writes_of(m)} | set(writes_of(block))
     nest = common_ancestor(loop.op, block.op)[1]
     for maker in makers:
-        if maker in inside or (inside and runs_before(maker.op, nest) and not made & set(writes_of(maker))):
+        if maker in inner_makers or (
+            inner_makers and runs_before(maker.op, nest) and not buffers_written & set(writes_of(maker))
+        ):
             continue
         refuse(
             maker,
@@ -91,7 +93,7 @@ def _producers_under(block: Block, loop: Loop) -> list[Block]:
             "reverse_compute_at requires all the producer(s) under the loop, or before the nest around it",
             fix="choose a loop around all producers",
         )
-    return inside
+    return inner_makers
 
 
 @only_reads

@@ -78,9 +78,9 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
 
 
 def _note(block: Block, buffer: Buffer, matched: _Product) -> None:
-    more = -matched.least
+    shift = -matched.least
     product = f"block `{block.name}` adds one product x * y in {matched.other.type}, x an element of `{buffer.name}`"
-    proved(f"{product}: that is (x + {more}) * y - {more} * y, also where it wraps")
+    proved(f"{product}: that is (x + {shift}) * y - {shift} * y, also where it wraps")
     proved(f"each loop of block `{block.name}` runs one iter over its whole domain")
 
 

@@ -109,8 +109,8 @@ def _own_places(control: Control) -> list[Place]:
         return [control.condition]
     if isinstance(control, Count):
         return [control.number]
-    own = [control.index, control.condition, control.steps]
-    return [place for place in own if place is not None and not isinstance(place, (int, str))]
+    places = [control.index, control.condition, control.steps]
+    return [place for place in places if place is not None and not isinstance(place, (int, str))]
 
 
 def moved(steps: Steps, to: Callable[[Place], Place]) -> Steps:

@@ -16,8 +16,8 @@ def cutting(
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that returns what `run` does, without the counts at its end, and each result in its own
     shape. counts: the number of the result that has a size, by name; sizes: the values of the others."""
-    shown = len(plan.outputs) - len(counts)
-    cut = [depends(type_, plan.bounds) for type_ in plan.outputs[:shown]]
+    count = len(plan.outputs) - len(counts)
+    cut = [depends(type_, plan.bounds) for type_ in plan.outputs[:count]]
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)

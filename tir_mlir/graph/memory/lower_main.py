@@ -351,11 +351,11 @@ class _Writer:
 
     def _allocation(self, storage: Place, alloc_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
         if storage.index not in self.allocated:
-            whole = room(storage.type, self.plan.bounds)
-            if whole != storage.type:
-                alloc_type, sizes = memref_type(whole), [self.size(s) for s in whole.shape if isinstance(s, str)]
+            size = room(storage.type, self.plan.bounds)
+            if size != storage.type:
+                alloc_type, sizes = memref_type(size), [self.size(s) for s in size.shape if isinstance(s, str)]
             alloc = self._named(memref.alloc(alloc_type, sizes, []), f"buffer{storage.index}")
-            self.allocated[storage.index] = alloc, whole
+            self.allocated[storage.index] = alloc, size
         sizes = [self.size(s) for s in storage.type.shape if isinstance(s, str)]
         return self._in_shape(*self.allocated[storage.index], storage.type, sizes)
 

@@ -240,20 +240,20 @@ class _Nodes:
 
     def unchanged(self, facts: LoopFacts) -> set[int]:
         """Of the body of a loop: the numbers of what is carried that it returns as it is given."""
-        given, outputs = self.passed[1:], self.func.outputs[facts.tests :]
-        return {n for n in range(facts.carried) if outputs[n] == given[n]}
+        arguments, outputs = self.passed[1:], self.func.outputs[facts.tests :]
+        return {n for n in range(facts.carried) if outputs[n] == arguments[n]}
 
     def carried(self, facts: LoopFacts) -> dict[int, int]:
         """Of the body of a loop: the results that may be put where the old state lies, with the number of that input:
         they are computed, each once, and no result is a view of that state."""
         roots = [self.roots.get(value, value) for value in self.func.outputs]
-        given, made = self.passed[1:], range(facts.tests, facts.tests + facts.carried)
+        arguments, positions = self.passed[1:], range(facts.tests, facts.tests + facts.carried)
         return {
             n: 1 + n - facts.tests
-            for n in made
+            for n in positions
             if not isinstance(roots[n], ir.BlockArgument)
             and roots.count(roots[n]) == 1
-            and given[n - facts.tests] not in roots
+            and arguments[n - facts.tests] not in roots
         }
 
     def type_of(self, value: ir.Value) -> TensorType:
@@ -474,10 +474,10 @@ class _Planner:
         for key, type_ in _own_types(step).items():
             request = self._request(byte_size(room(type_, self.nodes.bounds)), start, end)
             claims.append((request, partial(self._take_kept, number, key, type_)))
-        at = start + 1
+        position = start + 1
         for region in self.regions[number]:
-            claims += region.claims(at)
-            at += region.time
+            claims += region.claims(position)
+            position += region.time
         return claims
 
     def _request(self, size: Size, first: int, last: int) -> Request:

@@ -87,16 +87,16 @@ def _while(loop: Loop, count: ir.Value | None, memory: Memory) -> None:
     """while step < count and condition: body(step); step += 1"""
     index = ir.IndexType.get()
     repeated = scf.WhileOp([index], [_number(0)])
-    before, after = (region.blocks.append(index) for region in repeated.operation.regions)
+    test_block, body_block = (region.blocks.append(index) for region in repeated.operation.regions)
     assert loop.condition is not None
-    with ir.InsertionPoint(before):
-        step = before.arguments[0]
+    with ir.InsertionPoint(test_block):
+        step = test_block.arguments[0]
         holds = memref.load(memory.view(loop.condition), [])
         if count is not None:
             holds = arith.andi(arith.cmpi(arith.CmpIPredicate.slt, step, count), holds)
         scf.condition(holds, [step])
-    with ir.InsertionPoint(after):
-        step = after.arguments[0]
+    with ir.InsertionPoint(body_block):
+        step = body_block.arguments[0]
         _step(loop, step, None, memory)
         scf.yield_([arith.addi(step, _number(1))])
 
@@ -128,9 +128,9 @@ def _copy_row(pair: Copy, row: ir.Value, memory: Memory, reads: bool) -> None:
         if axis < len(type_.shape):
             _for(memory.size(type_.shape[axis]), lambda step: nest(axis + 1, step))
         else:
-            inside = list(indices)
-            value = memref.load(source, [row, *inside] if reads else inside)
-            memref.store(value, target, inside if reads else [row, *inside])
+            inner_indices = list(indices)
+            value = memref.load(source, [row, *inner_indices] if reads else inner_indices)
+            memref.store(value, target, inner_indices if reads else [row, *inner_indices])
         if index is not None:
             indices.pop()
 

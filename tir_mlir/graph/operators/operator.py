@@ -65,25 +65,27 @@ class Operator:
             several = [n for n, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
             optional = [n for n, p in enumerate(parameters) if p.default is not p.empty]
             count = several[0] + 1 if several else min(optional, default=len(parameters))
-        own = [p for p in parameters[count:] if p.name not in self.named]
-        return {p.name: REQUIRED if p.default is p.empty else p.default for p in own}
+        attributes = [p for p in parameters[count:] if p.name not in self.named]
+        return {p.name: REQUIRED if p.default is p.empty else p.default for p in attributes}
 
     @cached_property
     def operands(self) -> list[inspect.Parameter]:
         """The parameters of `te` that are tensors."""
         parameters = inspect.signature(self.te).parameters.values()
-        own = [p for p in parameters if p.name not in self.attrs]
-        return [p for p in own if p.kind is not p.KEYWORD_ONLY or p.name in self.named]
+        operands = [p for p in parameters if p.name not in self.attrs]
+        return [p for p in operands if p.kind is not p.KEYWORD_ONLY or p.name in self.named]
 
     def with_named(self, operands: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
         """The operands, and behind them those that are given by keyword, which are taken out of the keywords.
         Errors: GraphError if one before them is missing."""
-        given = {name: keywords.pop(name) for name in self.named if name in keywords}
-        given = {name: value for name, value in given.items() if value is not None}
-        missing = self.operands[len(operands) : -len(self.named)] if given else []
+        named_operands = {name: keywords.pop(name) for name in self.named if name in keywords}
+        named_operands = {name: value for name, value in named_operands.items() if value is not None}
+        missing = self.operands[len(operands) : -len(self.named)] if named_operands else []
         if missing:
-            raise GraphError(f"{self.name} takes {next(iter(given))} with {missing[0].name} only; fix: pass both")
-        return [*operands, *given.values()]
+            raise GraphError(
+                f"{self.name} takes {next(iter(named_operands))} with {missing[0].name} only; fix: pass both"
+            )
+        return [*operands, *named_operands.values()]
 
     def shown(self, operands: Sequence[str]) -> list[str]:
         """Operands as a call takes them: those by keyword with their names."""

@@ -20,15 +20,15 @@ def plot_graph(graph: Graph) -> Picture:
     """Draw the nodes in their order, without constants and what is computed from weights only."""
     with entered():
         func = graph.func
-        known = {value for at, value in enumerate(func.inputs) if func.weight(at) is None}
+        inputs = {value for at, value in enumerate(func.inputs) if func.weight(at) is None}
         number: dict[ir.Value, int] = {}
         rows: list[Row] = []
         for node in func.nodes:
-            if not any(value in known for value in node.inputs):
+            if not any(value in inputs for value in node.inputs):
                 continue
             reads = tuple(number[value] for value in node.inputs if value in number)
             number |= dict.fromkeys(node.results, len(rows))
-            known.update(node.results)
+            inputs.update(node.results)
             note = ", ".join(map(str, node.types))
             rows.append(Row(_label(node), note, reads, is_function=node.operator is None))
     return graph_picture.draw(rows, f"{graph.name}: {len(rows)} nodes")

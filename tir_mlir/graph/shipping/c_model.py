@@ -65,8 +65,8 @@ class CModel:
         shapes = [f"   {how} {name}: {type_}" for name, type_, how in self.tensors]
         for number, type_ in self.plan.made_outputs:
             if depends(type_, self.plan.bounds):
-                told = [name for size in type_.shape for name in size_code.symbols(size) if name in self.counts]
-                counts = ", ".join(f"{name} is {output_name(self.counts[name], self.plan)}[0]" for name in told)
+                counted = [name for size in type_.shape for name in size_code.symbols(size) if name in self.counts]
+                counts = ", ".join(f"{name} is {output_name(self.counts[name], self.plan)}[0]" for name in counted)
                 name = output_name(number, self.plan)
                 shapes.append(f"   {name} begins with a tensor {type_}, where {counts}; behind it are no values")
         return _HEADER.format(

@@ -50,11 +50,11 @@ def _products(graph: Graph) -> Graph:
 
 def _separate(rewriter: Rewriter) -> list[Call]:
     """The convolutions of single pixels in groups of operators on images where no other gains from channels last."""
-    before: dict[ir.Value, ir.Value] = {}
+    permuted: dict[ir.Value, ir.Value] = {}
 
     def first(value: ir.Value) -> ir.Value:
-        while value in before:
-            value = before[value]
+        while value in permuted:
+            value = permuted[value]
         return value
 
     convolutions = [call for call, _ in rewriter.calls(_CONVOLUTION)]
@@ -66,7 +66,7 @@ def _separate(rewriter: Rewriter) -> list[Call]:
             gaining.append(made)
         for value in call.args[: 1 if kind_of(call.op.short) is OperatorKind.CONVOLUTION else None]:
             if len(call.shape_of(value)) == 4 and not call.is_weight(value) and first(value) != first(made):
-                before[first(made)] = first(value)
+                permuted[first(made)] = first(value)
     groups = set(map(first, gaining))
     return [call for made, call in pixels.items() if first(made) not in groups]
 

@@ -134,17 +134,17 @@ def _take_dequantized(
 
 def _only_for(func: TensorFunc, nodes: list[Node], reader: Node) -> bool:
     """Whether nothing but these nodes and a reader of the last one, once, uses their results."""
-    inside = [node.op for node in nodes]
+    inner_ops = [node.op for node in nodes]
     uses = [use.owner for node in nodes for result in node.results for use in result.uses]
-    apart = [owner for owner in uses if owner not in inside]
+    apart = [owner for owner in uses if owner not in inner_ops]
     outputs = set(func.outputs)
     return apart == [reader.op] and not any(result in outputs for node in nodes for result in node.results)
 
 
 def _fewer(func: TensorFunc, nodes: list[Node]) -> bool:
     """Whether what nodes read takes fewer bytes than the result of the last one."""
-    inside = {result for node in nodes for result in node.results}
-    read = {v for node in nodes for v in node.inputs if v not in inside}
+    inner_values = {result for node in nodes for result in node.results}
+    read = {v for node in nodes for v in node.inputs if v not in inner_values}
     return sum(_bytes(func.type_of(v)) for v in read) < sum(map(_bytes, nodes[-1].types))
 
 
@@ -230,9 +230,9 @@ def _grows(func: TensorFunc, node: Node) -> bool:
 def _names_sizes(func: TensorFunc, node: Node) -> bool:
     """Whether a function has a size from its result, as `arange(n)`, or (n + 1) -> (n): its result is no buffer of
     another one."""
-    found = sources([*(func.type_of(v).shape for v in node.inputs), *(t.shape for t in node.types)])
+    named = sources([*(func.type_of(v).shape for v in node.inputs), *(t.shape for t in node.types)])
     names = {name for t in node.types for size in t.shape for name in size_code.symbols(size)}
-    return any(name not in found or found[name].tensor >= len(node.inputs) for name in names)
+    return any(name not in named or named[name].tensor >= len(node.inputs) for name in names)
 
 
 def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Any, str]) -> None:

@@ -71,12 +71,12 @@ def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) ->
 
 def _counted(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
     """The least and the greatest value (-1: no number) of each size that data decide on."""
-    found = {}
+    counts = {}
     for func, node in ((func, node) for func in graphs for node in func.nodes):
         if kind_of(node.operator) is OperatorKind.COUNTED:
-            whole, rows = func.type_of(node.inputs[0]).shape[0], node.types[0].shape[0]
-            found[str(rows)] = node.attributes.get("least", 0), whole if isinstance(whole, int) else -1
-    return found
+            greatest, rows = func.type_of(node.inputs[0]).shape[0], node.types[0].shape[0]
+            counts[str(rows)] = node.attributes.get("least", 0), greatest if isinstance(greatest, int) else -1
+    return counts
 
 
 def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashable, str | list[int]]:

@@ -89,14 +89,14 @@ def _keys_and_values(sch: Schedule, blocks: Sequence[Any], names: Sequence[str])
     """The inputs that the two products of an attention read as they are, on the right."""
     if sum(kind_of(sch, b) is Kind.PRODUCT for b in blocks) < 2:
         return frozenset()
-    found = next((what for b in reversed(blocks) if (what := attempt(sch, partial(attention_of, sch, b)))), None)
-    read = [] if found is None else [product.right.name for product in found.products.values()]
+    attention = next((what for b in reversed(blocks) if (what := attempt(sch, partial(attention_of, sch, b)))), None)
+    read = [] if attention is None else [product.right.name for product in attention.products.values()]
     return frozenset(names.index(name) for name in read if name in names)
 
 
 def _read_once(infos: Sequence[BlockInfo], names: Sequence[str]) -> set[int]:
     """The inputs of which one block, a reduction, reads each element once: `S[i] += X[i, k]`."""
-    found = set()
+    buffers_read = set()
     for number, name in enumerate(names):
         readers = [(info, r) for info in infos for r in info.reads if str(r) == name]
         info, read = readers[0] if len(readers) == 1 else (None, None)
@@ -106,5 +106,5 @@ def _read_once(infos: Sequence[BlockInfo], names: Sequence[str]) -> set[int]:
         axes = [a[0] for a in read.axes if len(a) == 1]
         whole = [sizes.get(a) for a in axes] == list(read.buffer.shape)
         if whole and sorted(axes) == sorted(a for a in sizes if sizes[a] != 1 or a in axes):
-            found.add(number)
-    return found
+            buffers_read.add(number)
+    return buffers_read

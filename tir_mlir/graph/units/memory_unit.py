@@ -107,7 +107,7 @@ def allocates(op: ir.Operation) -> bool:
 
 def safe_pairs(pairs: Mapping[PrimFunc, list[Pair]], goal: Goal) -> list[list[Pair]]:
     """Of each function, those pairs of parameters, an input and a result, that may be one buffer: proved."""
-    questions = [Question(function, wanted) for function, wanted in pairs.items()]
+    questions = [Question(function, asked_pairs) for function, asked_pairs in pairs.items()]
     return [[(source, result) for source, result in safe] for safe in ask(f"{__name__}:safe", questions, goal)]
 
 

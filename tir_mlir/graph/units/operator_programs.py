@@ -56,14 +56,14 @@ def operator_program(
     }
     limits = dict.fromkeys(symbols, (1, -1)) | {size: (least, end) for size, least, end in ranges}
     limits |= {new: bounds(text, limits) for text, new in renamed.items() if new.isidentifier()}
-    whole = {new: text for text, new in renamed.items() if new.isidentifier()}
+    size_names = {new: text for text, new in renamed.items() if new.isidentifier()}
     attempts = [(names, assumed) for assumed in ({}, limits)[: 2 if limits else 1] for names in ({}, renamed)]
     refused: GraphError | None = None
     with at_one_place():
         for names, assumed in attempts:
             types = renamed_types(inputs, names), renamed_types(results, names)
             try:
-                return _program(name, with_names(attributes, names), *types, sizes, assumed, whole)
+                return _program(name, with_names(attributes, names), *types, sizes, assumed, size_names)
             except GraphError as error:
                 refused = refused or error
     assert refused is not None
@@ -99,12 +99,12 @@ def _program(
 def _conditions(tensors: Sequence[Tensor], sizes: Sizes, limits: Mapping[str, tuple[int, int]]) -> list[Any]:
     """What is known of the sizes of tensors: least <= n, and n <= greatest where there is one."""
     names = [name for t in tensors for size in sizes.shape(t.shape) for name in size_code.symbols(size)]
-    found = []
+    conditions = []
     for name in dict.fromkeys(names):
         least, greatest = limits.get(name, (0, -1))
-        found += [sizes.variable(name) >= least] if least > 0 else []
-        found += [sizes.variable(name) <= greatest] if greatest >= 0 else []
-    return found
+        conditions += [sizes.variable(name) >= least] if least > 0 else []
+        conditions += [sizes.variable(name) <= greatest] if greatest >= 0 else []
+    return conditions
 
 
 def _same(lhs: TensorType, rhs: TensorType, whole: Mapping[str, str]) -> bool:

@@ -48,9 +48,9 @@ def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFun
     One that this process asked for before is the same object; operators of users are made here.
     """
     foreign = frozenset(foreign_operators())
-    own = [use for use in uses if use.name not in foreign]
-    ready = {use.key: _made[use.key] for use in own if use.key in _made}
-    missing = {use.key: use for use in own if use.key not in ready}
+    own_uses = [use for use in uses if use.name not in foreign]
+    ready = {use.key: _made[use.key] for use in own_uses if use.key in _made}
+    missing = {use.key: use for use in own_uses if use.key not in ready}
     answers = workers.run([_task(use) for use in missing.values()], cache=cache)
     for key, answer in zip(missing, map(answer_of, answers), strict=True):
         ready[key] = _made[key] = answer if isinstance(answer, list) else parsed(answer)

@@ -167,8 +167,8 @@ def _wheels(libraries: Sequence[str]) -> list[str]:
     stamps = []
     for wheel, folder in _WHEELS.items():
         try:
-            found = importlib.metadata.distribution(wheel)
-            lines = (found.read_text("RECORD") or "").splitlines()
+            distribution = importlib.metadata.distribution(wheel)
+            lines = (distribution.read_text("RECORD") or "").splitlines()
         except importlib.metadata.PackageNotFoundError:
             lines = []
         listed = sorted(

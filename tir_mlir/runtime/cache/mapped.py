@@ -132,14 +132,14 @@ def writing(name: str | None) -> Iterator[Writer]:
 
 def _trim(kept: str) -> None:
     """Remove least recently used files beyond the bound, but not `kept`, and files that nobody finishes."""
-    found: list[tuple[float, int, Path]] = []
+    entries: list[tuple[float, int, Path]] = []
     with contextlib.suppress(OSError), os.scandir(cache_folder() / KIND) as listing:
         for file in listing:
             with contextlib.suppress(OSError):
                 stat = file.stat()
-                found.append((stat.st_mtime, stat.st_size, Path(file.path)))
-    total, clock = sum(size for _, size, _ in found), time.time()
-    for mtime, size, path in sorted(found):
+                entries.append((stat.st_mtime, stat.st_size, Path(file.path)))
+    total, clock = sum(size for _, size, _ in entries), time.time()
+    for mtime, size, path in sorted(entries):
         unfinished = path.name.startswith("new-")
         if (unfinished and clock - mtime > 3600) or (not unfinished and total > limit() and path.name != kept):
             with contextlib.suppress(OSError):

@@ -208,14 +208,14 @@ class Cuda:
 
     @contextmanager
     def inside(self, device: int) -> Iterator[None]:
-        before = c_void_p()
-        self._library.cuCtxGetCurrent(byref(before))
+        previous = c_void_p()
+        self._library.cuCtxGetCurrent(byref(previous))
         self._enter(device)
         try:
             yield
         finally:
-            if before.value and before.value != self._contexts[device]:
-                self._library.cuCtxSetCurrent(before)
+            if previous.value and previous.value != self._contexts[device]:
+                self._library.cuCtxSetCurrent(previous)
 
     def load(self, device: int, code: KernelCode) -> _Module:
         chip = self._devices[device].chip

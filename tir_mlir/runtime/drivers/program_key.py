@@ -69,10 +69,10 @@ _texts: dict[str, str] = {}
 
 def kernel_code(builder: Callable[[], None], symbol: str) -> str:
     """The code of a registered kernel, as MLIR text."""
-    own = _own(builder)
-    if own is None:
+    builder_key = _own(builder)
+    if builder_key is None:
         return link_kernels.kernel_text(builder, symbol)
-    if (known := f"{symbol} {own}") not in _texts:
+    if (known := f"{symbol} {builder_key}") not in _texts:
         _texts[known] = link_kernels.kernel_text(builder, symbol)
     return _texts[known]
 

@@ -64,10 +64,10 @@ class _Addresses:
 
 def device_of(value: Any) -> tuple[int, int] | None:
     """The device of an array, DLPack's kind and number; None for what is no array of DLPack."""
-    of = getattr(value, "__dlpack_device__", None)
-    if of is None:
+    device = getattr(value, "__dlpack_device__", None)
+    if device is None:
         return None
-    kind, number = of()
+    kind, number = device()
     return int(kind), int(number)
 
 
@@ -92,8 +92,8 @@ def borrowed(value: Any, stream: int) -> DeviceTensor:
     stored = "uint16" if dtype == "bfloat16" else dtype
     size = np.dtype(stored).itemsize
     start = (tensor.data or 0) + tensor.offset
-    of = _Addresses(start, bool(flags & _READ_ONLY), shape, tuple(s * size for s in steps), stored)
-    return DeviceTensor(np.asarray(of), dtype, tensor.device_id, capsule)
+    addresses = _Addresses(start, bool(flags & _READ_ONLY), shape, tuple(s * size for s in steps), stored)
+    return DeviceTensor(np.asarray(addresses), dtype, tensor.device_id, capsule)
 
 
 def _capsule(value: Any, stream: int) -> Any:

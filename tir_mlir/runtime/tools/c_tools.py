@@ -95,8 +95,8 @@ one first, for a minute."""
 
 def _loader() -> str | None:
     """What this process was started by (Linux): the dynamic linker of its C library."""
-    found = re.findall(r"/\S+/ld-(?:linux|musl)\S+", Path("/proc/self/maps").read_text())
-    return next(iter(found), None)
+    loaders = re.findall(r"/\S+/ld-(?:linux|musl)\S+", Path("/proc/self/maps").read_text())
+    return next(iter(loaders), None)
 
 
 def system_libraries() -> list[Path]:

@@ -67,9 +67,9 @@ class Pool:
         """All workers that are idle."""
         with self._lock:
             self._renew()
-            taken, self._idle = self._idle, []
-            self._taken += taken
-        return taken
+            workers, self._idle = self._idle, []
+            self._taken += workers
+        return workers
 
     def give_back(self, worker: Worker) -> None:
         """A worker without requests is idle again."""
@@ -125,8 +125,8 @@ def _settings() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """The environment of a worker."""
-    own = {"TIR_CACHE_DIR": str(cache_folder()), _COUNT: "1", "TIR_PROGRESS": "0"}
-    return {**os.environ, **own}
+    variables = {"TIR_CACHE_DIR": str(cache_folder()), _COUNT: "1", "TIR_PROGRESS": "0"}
+    return {**os.environ, **variables}
 
 
 pool = Pool()

@@ -38,18 +38,18 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
         answers[id(job)] = answer.result
         for number, label in enumerate(job.labels):
             seconds, cached = (0.0, True) if number else (answer.seconds, answer.status == CACHED)
-            told = Done(label, seconds, cached, job.task.kind)
+            report = Done(label, seconds, cached, job.task.kind)
             for note in (progress, build and build.note):
                 if note is not None:
-                    note(told)
+                    note(report)
 
     missing = []
     for job in jobs.values():
-        found = store.load(job.task.kind, job.task.key) if cache and job.task.key else None
-        if found is None:
+        stored = store.load(job.task.kind, job.task.key) if cache and job.task.key else None
+        if stored is None:
             missing.append(job)
         else:
-            done(job, Answer(CACHED, 0.0, found))
+            done(job, Answer(CACHED, 0.0, stored))
     if missing:
         _Run(missing, cache and fingerprint.package_unchanged(), done).complete()
     return [answers[id(jobs[_identity(task)])] for task in tasks]

@@ -167,7 +167,7 @@ class Trace:
 
     def __str__(self) -> str:
         """As `as_python`, with texts of thousands of characters, such as imported LLVM IR, cut."""
-        shown = [python_text.readable(step) for step in self.insts]
-        return python_text.python_text(python_text.python_lines(shown, self.decisions))
+        lines = [python_text.readable(step) for step in self.insts]
+        return python_text.python_text(python_text.python_lines(lines, self.decisions))
 
     __repr__ = __str__

@@ -123,9 +123,9 @@ class AutoSchedule:
         anchors = [n for n in self.blocks if n in read and self.kinds[n] in HEAVY and self._readers(n) <= group]
         if self._attention(name):
             return anchors[0] if read == set(anchors) and len(anchors) == 1 and self._attention(anchors[0]) else None
-        after = list(self.blocks)[list(self.blocks).index(anchors[-1]) :] if anchors else list(self.blocks)
+        later_blocks = list(self.blocks)[list(self.blocks).index(anchors[-1]) :] if anchors else list(self.blocks)
         reduced = {m.info.name for m in self._reductions(name, self._fixed(name, HEAVY))}
-        return anchors[-1] if anchors and reduced.isdisjoint(after) else None
+        return anchors[-1] if anchors and reduced.isdisjoint(later_blocks) else None
 
     def _attention(self, name: str) -> Attention | None:
         """The attention that ends in a block. One has two products."""
@@ -212,12 +212,12 @@ class AutoSchedule:
         return frozenset(set(self.blocks) - group - {name})
 
     def _readers(self, name: str) -> set[str]:
-        version, known = self._known_readers
+        version, readers = self._known_readers
         if version is not self.sch.executor.version:
-            self._known_readers = version, known = self.sch.executor.version, {}
-        if name not in known:
-            known[name] = {block_info(self.sch, b).name for b in self.sch.get_consumers(self.blocks[name])}
-        return known[name]
+            self._known_readers = version, readers = self.sch.executor.version, {}
+        if name not in readers:
+            readers[name] = {block_info(self.sch, b).name for b in self.sch.get_consumers(self.blocks[name])}
+        return readers[name]
 
     def _nests(self) -> dict[str, tuple]:
         """The loops of each block that is still there."""

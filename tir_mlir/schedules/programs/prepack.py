@@ -85,12 +85,12 @@ def _of_groups(sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], tar
     by_name: dict[str, WeightPanels] = {}
     for block in blocks:
         try:
-            wanted = group_panels(sch, group_sums(sch, block), target)
+            panels = group_panels(sch, group_sums(sch, block), target)
         except ScheduleError:
             continue
-        readers = {r.name: r.block for r in wanted}
-        if set(readers) <= set(weights) and attempt(sch, lambda w=wanted: [relaid(sch, r.block, r.panels) for r in w]):
-            by_name |= {r.name: r.panels for r in wanted}
+        readers = {r.name: r.block for r in panels}
+        if set(readers) <= set(weights) and attempt(sch, lambda w=panels: [relaid(sch, r.block, r.panels) for r in w]):
+            by_name |= {r.name: r.panels for r in panels}
     return by_name
 
 
@@ -202,14 +202,14 @@ def _of_convolution(
 def _of_each_group(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> int:
     """The width of panels of the weights of a convolution in groups, as a product for each: all channels of a group,
     where they are the columns and fit; else 0."""
-    found: list[int] = []
+    positions: list[int] = []
 
     def divided() -> None:
         what = by_group(sch, block, convolution(sch, block))
         columns = what.size(what.columns) or 0
         fits = what.is_product and what.right == name and len(what.columns) == 1
-        found.append(columns if fits and columns <= conv_tiles(what, target, threads).nr else 0)
+        positions.append(columns if fits and columns <= conv_tiles(what, target, threads).nr else 0)
         raise ScheduleError("it is only looked at")
 
     attempt(sch, divided)
-    return found[0] if found else 0
+    return positions[0] if positions else 0

@@ -93,11 +93,12 @@ def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
     for region in (r for r in last.info.reads if str(r) in written):
         for dimension, (axis, groups) in enumerate(zip(region.axes, region.buffer.shape, strict=True)):
             size = sizes[axis[0]] if len(axis) == 1 else None
-            each = size // groups if size and groups and size % groups == 0 else 1
-            if each > 1 and [region.index_at(dimension, n) for n in (each - 1, each)] == [0, 1]:
-                place = [i.name for i in last.info.iter_vars].index(axis[0])
+            group_size = size // groups if size and groups and size % groups == 0 else 1
+            if group_size > 1 and [region.index_at(dimension, n) for n in (group_size - 1, group_size)] == [0, 1]:
+                position = [i.name for i in last.info.iter_vars].index(axis[0])
                 sch.transform_block_layout(
-                    block, lambda *i: (*i[:place], i[place] // each, i[place] % each, *i[place + 1 :])
+                    block,
+                    lambda *i: (*i[:position], i[position] // group_size, i[position] % group_size, *i[position + 1 :]),
                 )
                 return
 

@@ -149,11 +149,11 @@ def _history(trials: Sequence[Shown], library: float | None) -> Chart:
 
 def _importance(trials: Sequence[Shown]) -> Chart:
     title = "How much each decision matters"
-    found = importance(trials)
-    if isinstance(found, str):
-        return Chart(title, note=found)
+    shares = importance(trials)
+    if isinstance(shares, str):
+        return Chart(title, note=shares)
     note = "Its part of the differences between fast and slow candidates (PED-ANOVA)."
-    return Chart(title, [charts.bars(title, found, lambda v: f"{v:.0%}", width) for width in WIDTHS], note)
+    return Chart(title, [charts.bars(title, shares, lambda v: f"{v:.0%}", width) for width in WIDTHS], note)
 
 
 def _stages(trials: Sequence[Shown]) -> Chart:

@@ -53,8 +53,8 @@ def importance(trials: Sequence[Shown]) -> list[tuple[str, float]] | str:
             return f"It takes {LEAST} measured candidates that decide differently; here are {len(measured)}."
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         names = [name for name in measured[0].params if name in varied]
-        found = optuna.importance.get_param_importances(study, evaluator=evaluator, params=names)
-    return sorted(((name, float(value)) for name, value in found.items()), key=lambda entry: -entry[1])
+        shares = optuna.importance.get_param_importances(study, evaluator=evaluator, params=names)
+    return sorted(((name, float(value)) for name, value in shares.items()), key=lambda entry: -entry[1])
 
 
 def study_of(trials: Sequence[Shown]) -> Study:

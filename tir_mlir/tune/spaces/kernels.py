@@ -69,12 +69,12 @@ def _product(sch: Schedule, block: Any, free: Free, gpu: CUDA) -> bool:
 def _tiled(sch: Schedule, block: Any, free: Free) -> bool:
     """Accumulators in registers, tiles of the operands in shared memory."""
     threads = [free.choice(f"threads_{axis}", THREADS, 16) for axis in "yx"]
-    own = [free.choice(f"own_{axis}", OWN, 4) for axis in "yx"]
+    tile_sizes = [free.choice(f"own_{axis}", OWN, 4) for axis in "yx"]
     step = free.choice("step", STEPS, 16)
     back = sch.cache_write(block, 0, "local")
     i, j, k = sch.get_loops(block)
     (i0, i1, i2), (j0, j1, j2) = (
-        sch.split(loop, [None, count, part]) for loop, count, part in zip((i, j), threads, own, strict=True)
+        sch.split(loop, [None, count, part]) for loop, count, part in zip((i, j), threads, tile_sizes, strict=True)
     )
     k0, k1 = sch.split(k, [None, step])
     sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
@@ -102,9 +102,9 @@ def _flat(sch: Schedule, block: Any, free: Free) -> None:
     sums = [loop for loop in loops if loop not in spatial]
     if sums:
         sch.reorder(*spatial, *sums)
-    whole = sch.fuse(*spatial) if count > 1 else spatial[0]
-    extent = extent_of(sch, whole)
+    fused = sch.fuse(*spatial) if count > 1 else spatial[0]
+    extent = extent_of(sch, fused)
     threads = free.choice("threads", FLAT, 128)
-    outer, inner = sch.split(whole, [None, min(threads, extent) if extent else threads])
+    outer, inner = sch.split(fused, [None, min(threads, extent) if extent else threads])
     sch.bind(outer, "blockIdx.x")
     sch.bind(inner, "threadIdx.x")

@@ -38,11 +38,11 @@ def _join(digits: Sequence[Loop], axis: str) -> None:
     """`digits`: loops directly in each other, outer to inner."""
     counts = [loop.const_extent or 0 for loop in digits]
     with ir.InsertionPoint(digits[0].op), digits[0].op.location:
-        whole = create.loop(digits[0].name.rpartition("_")[0], 0, prod(counts), axis)
-    end = list(whole.body.operations)[-1].operation
+        joined = create.loop(digits[0].name.rpartition("_")[0], 0, prod(counts), axis)
+    end = list(joined.body.operations)[-1].operation
     values: dict[ir.Value, Index] = {}
     for number, (loop, count) in enumerate(zip(digits, counts, strict=True)):
-        value = Index.of(whole.var) // (place_of(loop.kind) or 1)
+        value = Index.of(joined.var) // (place_of(loop.kind) or 1)
         values[loop.var] = value % count if number else value
         for op in loop.body_ops():
             if number + 1 == len(digits) or op != digits[number + 1].op:

@@ -204,8 +204,8 @@ class _Call:
         fragment, layout = self._fragment(0)[0], attrs.get(self.op, attrs.LAYOUT, "row_major")
         if layout not in ("row_major", "col_major") or fragment.layout not in ("", layout):
             others = f"the others of its buffer have {fragment.layout}"
-            known = others if fragment.layout else "there are row_major and col_major"
-            raise LoweringError(f"{_where(self.op)} has the layout {layout}; {known}")
+            choices = others if fragment.layout else "there are row_major and col_major"
+            raise LoweringError(f"{_where(self.op)} has the layout {layout}; {choices}")
         fragment.layout = layout
 
     def lower(self) -> None:

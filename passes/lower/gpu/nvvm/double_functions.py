@@ -171,8 +171,8 @@ def atan2(f: FloatBuilder, y: Value, x: Value) -> Value:
     both = f.compare(pair[0], "oeq", pair[1])  # 0 / 0, infinity / infinity, and pi / 4
     ratio = f.select(both, f.select(f.compare(pair[0], "oeq", 0.0), 0.0, one), f.div(*pair))
     angle = atan(f, ratio)
-    left = f.compare(_math(f, "copysign", one, x), "olt", 0.0)
-    return _math(f, "copysign", f.select(left, f.sub(pi, angle), angle), y)
+    is_left = f.compare(_math(f, "copysign", one, x), "olt", 0.0)
+    return _math(f, "copysign", f.select(is_left, f.sub(pi, angle), angle), y)
 
 
 def asin(f: FloatBuilder, x: Value) -> Value:
@@ -209,12 +209,12 @@ def power(f: FloatBuilder, x: Value, y: Value) -> Value:
     """exp(y log |x|), with the sign of an odd integer y; NaN for x < 0 and y not an integer. As C's pow at 0, 1 and
     infinity."""
     value = _math(f, "exp", f.mul(y, log(f, _math(f, "absf", x))))
-    whole = f.compare(_math(f, "floor", y), "oeq", y)
-    odd = f.select(whole, f.sub(y, f.mul(_math(f, "floor", f.mul(y, 0.5)), 2.0)), 0.0)
+    is_integer = f.compare(_math(f, "floor", y), "oeq", y)
+    odd = f.select(is_integer, f.sub(y, f.mul(_math(f, "floor", f.mul(y, 0.5)), 2.0)), 0.0)
     signed = f.select(f.compare(odd, "oeq", 1.0), _math(f, "copysign", value, x), value)
     below = f.compare(x, "olt", 0.0)
     finite = f.compare(_math(f, "absf", x), "olt", float("inf"))
-    signed = f.select(whole, signed, f.select(below, f.select(finite, float("nan"), value), signed))
+    signed = f.select(is_integer, signed, f.select(below, f.select(finite, float("nan"), value), signed))
     signed = f.select(f.compare(y, "oeq", 0.0), 1.0, signed)
     return f.select(f.compare(x, "oeq", 1.0), 1.0, signed)
 

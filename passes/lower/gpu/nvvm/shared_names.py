@@ -23,12 +23,12 @@ def run(module: ir.Module) -> None:
     for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
         shared_names = attrs.get(holder, SHARED_NAMES, {})
         ops = list(walk.ops(holder))
-        taken = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}
+        names = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}
         renamed: dict[str, str] = {}
         for old, name in shared_names.items():
-            if old in taken:
-                renamed[old] = _free(name, taken)
-                taken.add(renamed[old])
+            if old in names:
+                renamed[old] = _free(name, names)
+                names.add(renamed[old])
         for op in ops:
             key = {"llvm.mlir.global": "sym_name", "llvm.mlir.addressof": "global_name"}.get(op.name)
             if key is not None:

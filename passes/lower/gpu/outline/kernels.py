@@ -252,14 +252,14 @@ class _Kernel:
 
 def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:
     """Whether a nest may write a buffer, by its own name or through views."""
-    inside = set(walk.ops(nest))
+    inner_ops = set(walk.ops(nest))
     queue = [buffer]
     while queue:
         for use in queue.pop().uses:
             op = use.owner.operation
             if op.name in VIEWS:
                 queue += op.results
-            elif op in inside and op.name not in (*READING, *NO_ACCESS):
+            elif op in inner_ops and op.name not in (*READING, *NO_ACCESS):
                 return True
     return False
 
@@ -281,12 +281,12 @@ def _captured(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.O
         else:
             captured[value] = None
 
-    inside = set(walk.ops(nest))
+    inner_ops = set(walk.ops(nest))
     for op in walk.ops(nest):
         for value in op.operands:
             owner = value.owner
             body = owner if isinstance(owner, ir.Block) else owner.operation.block
-            if body == func.body and not (not isinstance(owner, ir.Block) and owner.operation in inside):
+            if body == func.body and not (not isinstance(owner, ir.Block) and owner.operation in inner_ops):
                 visit(value)
     for value in [v for v in captured if not has_constant_size(v.type)]:
         for size in Buffer(value).dims:

@@ -445,9 +445,9 @@ class _Kernel:
         if op.name == "vector.broadcast" and _is_plain(type_):
             return self._made(type_, [self._value(op.operands[0]).text] * ir.VectorType(type_).shape[0])
         if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
-            place = attrs.integers(op, "static_position")[0]
+            position = attrs.integers(op, "static_position")[0]
             lanes = [self._lane(op.operands[1], n).text for n in range(ir.VectorType(type_).shape[0])]
-            lanes[place] = self._value(op.operands[0]).text
+            lanes[position] = self._value(op.operands[0]).text
             return self._made(type_, lanes)
         raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
 
