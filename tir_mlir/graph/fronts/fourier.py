@@ -24,6 +24,11 @@ def transform(e: Emitter, x: Parts, axes: Sequence[int], forward: bool, scale: f
     return x if scale == 1 else _times(e, x, scale)
 
 
+def half_of_real(e: Emitter, x: Any, axis: int) -> Parts:
+    """The first size // 2 + 1 elements of the transform of real numbers over an axis."""
+    return _moved(e, (x, None), axis, lambda parts: _half(e, parts[0]))
+
+
 def real_part_of_inverse(e: Emitter, x: Parts, axis: int, size: int) -> Any:
     """The real numbers whose one-sided transform is x, without a scale: (.., size // 2 + 1) -> (.., size)."""
     count = size // 2 + 1
@@ -82,10 +87,32 @@ def _last(e: Emitter, x: Parts, forward: bool) -> Parts:
     return e.reshape(real, [*outer, size]), e.reshape(imaginary, [*outer, size])
 
 
-def _dense(e: Emitter, x: Parts, size: int, forward: bool) -> Parts:
-    """The real and the imaginary part side by side, times one matrix."""
-    sign = -1 if forward else 1
-    angles = 2 * np.pi * (np.outer(np.arange(size), np.arange(size)) % size) / size
+def _half(e: Emitter, x: Any) -> Parts:
+    """As `_last`, of real numbers: of the first of two steps half is computed, as the rest are conjugates of it."""
+    size, axis = static(x.shape[-1], "the size of a Fourier transform"), len(x.shape) - 1
+    first = _factor(size) if size > DENSE else 1
+    if first == 1:
+        return _dense(e, (x, None), size, True, size // 2 + 1)
+    second, half, outer = size // first, first // 2 + 1, list(x.shape[:-1])
+    swap = [*range(axis), axis + 1, axis]
+    rows = _half(e, e.permute(e.reshape(x, [*outer, first, second]), swap))
+    turned = _turned(e, rows, first, second, True, half)
+    columns = _last(e, (e.permute(turned[0], swap), e.permute(turned[1], swap)), True)
+    results = []
+    for part, sign in zip(columns, (1, -1), strict=True):
+        known = e.permute(part, swap)  # (.., second, half): element k1 + first * k2 at (k2, k1)
+        if half < first:
+            rest = e.slice(known, axis + 1, 1, first - half + 1)
+            rest = e.op("flip", e.op("flip", rest, axis=axis), axis=axis + 1)
+            known = e.concat([known, rest if sign == 1 else e.op("negative", rest)], axis + 1)
+        results.append(e.slice(e.reshape(known, [*outer, size]), axis, 0, size // 2 + 1))
+    return results[0], results[1]
+
+
+def _dense(e: Emitter, x: Parts, size: int, forward: bool, count: int | None = None) -> Parts:
+    """The first `count` elements (default: all): the real and the imaginary part side by side, times one matrix."""
+    sign, count = -1 if forward else 1, count or size
+    angles = 2 * np.pi * (np.outer(np.arange(size), np.arange(count)) % size) / size
     cosines, sines = np.cos(angles), sign * np.sin(angles)
     table, axis = np.concatenate([cosines, sines], 1), len(x[0].shape) - 1
     joined = x[0]
@@ -93,12 +120,12 @@ def _dense(e: Emitter, x: Parts, size: int, forward: bool) -> Parts:
         table = np.concatenate([table, np.concatenate([-sines, cosines], 1)])
         joined = e.concat([x[0], x[1]], axis)
     both = e.op("matmul", joined, e.table(table, x[0].dtype))
-    return e.slice(both, axis, 0, size), e.slice(both, axis, size, 2 * size)
+    return e.slice(both, axis, 0, count), e.slice(both, axis, count, 2 * count)
 
 
-def _turned(e: Emitter, x: Parts, first: int, second: int, forward: bool) -> Parts:
-    """(.., second, first) times the roots of unity to the power of the product of both indices."""
-    angles = 2 * np.pi * np.outer(np.arange(second), np.arange(first)) / (first * second)
+def _turned(e: Emitter, x: Parts, first: int, second: int, forward: bool, count: int | None = None) -> Parts:
+    """(.., second, count) times the roots of unity to the power of the product of both indices; count: or first."""
+    angles = 2 * np.pi * np.outer(np.arange(second), np.arange(count or first)) / (first * second)
     cosines, sines = (e.table(t, x[0].dtype) for t in (np.cos(angles), (-1 if forward else 1) * np.sin(angles)))
     return product(e, (x[0], x[1]), (cosines, sines))
 

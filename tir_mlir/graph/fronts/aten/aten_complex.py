@@ -35,8 +35,8 @@ BY_PARTS = frozenset(
     "view.default reshape _unsafe_view flatten.using_ints unflatten.int unsqueeze squeeze.default squeeze.dim "
     "squeeze.dims transpose.int t permute movedim.int movedim.intlist expand cat stack repeat tile flip roll "
     "slice.Tensor select.int narrow split.Tensor split.sizes split_with_sizes chunk unbind.int index_select "
-    "index.Tensor gather clone contiguous alias detach constant_pad_nd sum sum.dim_IntList mean mean.dim diagonal neg "
-    "lift_fresh_copy slice_scatter select_scatter".split()
+    "index.Tensor gather clone contiguous alias detach constant_pad_nd pad sum sum.dim_IntList mean mean.dim diagonal "
+    "neg lift_fresh_copy slice_scatter select_scatter".split()
 )
 """Operators that do the same to both parts."""
 
@@ -64,6 +64,8 @@ def parts_of(e: TorchEmitter, x: Any, dtype: str) -> Pair:
 def by_parts(e: TorchEmitter, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """A translation done to the real parts and to the imaginary ones."""
     dtype = next(v.dtype for v in _pairs(arguments))
+    if arguments.get("value") is not None:  # what is padded with
+        arguments = arguments | {"value": complex(arguments["value"])}
     results = [
         function(e, **{k: _part(e, v, name, dtype) for k, v in arguments.items()}) for name in ("real", "imaginary")
     ]
@@ -78,6 +80,8 @@ def _pairs(arguments: Any) -> list[Pair]:
 
 
 def _part(e: TorchEmitter, value: Any, name: str, dtype: str) -> Any:
+    if isinstance(value, complex):
+        return value.real if name == "real" else value.imag
     if isinstance(value, list):
         return [_part(e, v, name, dtype) for v in value]
     if isinstance(value, Pair):
@@ -213,10 +217,10 @@ def fft(e: TorchEmitter, x: Pair, dim: Any, normalization: int, forward: bool) -
 @on_pairs("_fft_r2c")
 def fft_of_real(e: TorchEmitter, x: Any, dim: Any, normalization: int, onesided: bool) -> Any:
     axes, sizes = _axes(x, dim)
-    parts = fourier.transform(e, (x, None), axes[-1:], True, 1)
     if onesided:
-        half = sizes[-1] // 2 + 1
-        parts = e.slice(parts[0], axes[-1], 0, half), e.slice(parts[1], axes[-1], 0, half)
+        parts = fourier.half_of_real(e, x, axes[-1])
+    else:
+        parts = fourier.transform(e, (x, None), axes[-1:], True, 1)
     return Pair(*fourier.transform(e, parts, axes[:-1], True, _scale(sizes, normalization)))
 
 

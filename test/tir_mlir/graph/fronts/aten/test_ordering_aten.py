@@ -127,6 +127,7 @@ IMAGES = {
     "rfft and irfft": lambda x: torch.fft.irfft(torch.fft.rfft(x, norm="ortho") * 2, n=6, norm="ortho"),
     "fft of 96 elements": lambda x: torch.fft.fft(x.flatten()[:96]).abs(),
     "stft": lambda x: torch.stft(x.flatten(1), 16, 4, window=torch.hann_window(16), return_complex=True).abs(),
+    "complex pad": lambda x: torch.view_as_real(F.pad(torch.complex(x, x * 2), (1, 2), value=2.0)),
     "complex product": lambda x: torch.view_as_real(torch.complex(x, x * 2) / torch.polar(x.abs() + 1, x)),
 }  # fmt: skip
 PICTURES = Family(IMAGES, images)
