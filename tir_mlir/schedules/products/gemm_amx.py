@@ -129,8 +129,7 @@ class TileGemm:
         if lhs is not None:
             lay_out_rows(sch, lhs, what)
         tiles_of_a = sch.cache_read(self.block, self._name(lhs, what.left), SCOPE)
-        self._block_rows(tiles_of_a, self.batch if lhs is not None else what.left.axes.index(what.m))
-        self._block_rows(sums, self.batch)
+        self._block_tiles(tiles_of_a, sums, self.batch if lhs is not None else what.left.axes.index(what.m))
         batch, j_b, i_0, j_p, k_0, j_1, tile = self._tiled()
         for copy in (sums, write_back):
             if copy is not None:
@@ -219,11 +218,21 @@ class TileGemm:
 
         self.sch.transform_block_layout(self.block, grouped)
 
-    def _block_rows(self, copy: Any, rows: int) -> None:
-        """Split the iter of rows of a copy, by its position, into blocks of tiles and rows of a block, as that of the
-        product is: a guard of symbolic rows is then one of blocks, outside of tiles."""
-        side = self.shape[0] * SIDE
-        self.sch.transform_block_layout(copy, lambda *i: (*i[:rows], i[rows] // side, i[rows] % side, *i[rows + 1 :]))
+    def _block_tiles(self, a: Any, sums: Any, rows: int) -> None:
+        """Split the iters of copies into blocks of tiles, tiles, and rows of a tile, as those of the product are: a
+        guard of symbolic rows is then one of blocks, outside of tiles. rows: the position of the rows of A."""
+        n, side = self.batch, self.shape[0] * SIDE
+
+        def of_rows(*index: Any) -> tuple:
+            i = index[rows]
+            return (*index[:rows], i // side, i % side // SIDE, i % SIDE, *index[rows + 1 :])
+
+        def of_sums(*index: Any) -> tuple:
+            i, j = index[n:]
+            return (*index[:n], i // side, i % side // SIDE, j // SIDE, i % SIDE, j % SIDE)
+
+        self.sch.transform_block_layout(a, of_rows)
+        self.sch.transform_block_layout(sums, of_sums)
 
     def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
         """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost of a product of tiles."""
@@ -272,8 +281,7 @@ class TileGemm:
     def _tensorize_copies(self, zeros: Any, a: Any, b: Any, sums: Any) -> None:
         sch, what = self.sch, self.what
         sch.tensorize(sch.get_loops(zeros)[-2], f"amx_tilezero_{what.dtype}")
-        *_, i, _ = sch.get_loops(a)
-        rows, row = sch.split(i, [None, SIDE])
+        *_, rows, row, _ = sch.get_loops(a)
         sch.unroll(rows)
         sch.tensorize(row, f"amx_tileload_{what.left.dtype}")
         *_, k, j, t = sch.get_loops(b)
@@ -281,9 +289,7 @@ class TileGemm:
         sch.reorder(columns, k, column, t)
         sch.unroll(columns)
         sch.tensorize(k, f"amx_tileload_{what.right.dtype}_vnni")
-        *_, i, j = sch.get_loops(sums)
-        (rows, row), (columns, column) = (sch.split(loop, [None, SIDE]) for loop in (i, j))
-        sch.reorder(rows, columns, row, column)
+        *_, rows, columns, row, _ = sch.get_loops(sums)
         sch.unroll(rows)
         sch.unroll(columns)
         sch.tensorize(row, f"amx_tilestore_{what.dtype}")
