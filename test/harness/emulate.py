@@ -21,8 +21,9 @@ from tir_mlir.runtime.tools import toolchain
 
 @dataclass(frozen=True)
 class Machine:
-    """An emulated machine: QEMU's program, the CPU with its options, the triple for the C compiler, and how to make a
-    system call: the registers of its number and arguments, and the instruction."""
+    """An emulated machine: QEMU's program, the CPU with its options, the triple for the C compiler, how to make a
+    system call (the registers of its number and arguments, and the instruction), and what a linker subtracts from the
+    offset of a thread-local variable."""
 
     program: str
     cpu: str
@@ -30,6 +31,7 @@ class Machine:
     number: str
     arguments: tuple[str, str, str]
     call: str
+    bias: int = 0
 
     @property
     def path(self) -> str | None:
@@ -51,7 +53,7 @@ def arm(sve: int = 256, sme: int = 512) -> Machine:
 def riscv(bits: int = 256) -> Machine:
     """A 64-bit RISC-V with vectors of this length."""
     cpu = f"rv64,v=true,vext_spec=v1.0,vlen={bits}"
-    return Machine("qemu-riscv64", cpu, "riscv64-linux-musl", "a7", ("a0", "a1", "a2"), "ecall")
+    return Machine("qemu-riscv64", cpu, "riscv64-linux-musl", "a7", ("a0", "a1", "a2"), "ecall", bias=0x800)
 
 
 _MAIN = """
@@ -76,6 +78,8 @@ static size_t used;
 void *malloc(size_t size) {{ void *p = heap + used; used += (size + 63) / 64 * 64; return p; }}
 void free(void *p) {{ (void)p; }}
 void __arm_tpidr2_save(void) {{}}  /* of the compiler's library: this program leaves nothing to save in ZA */
+static _Alignas(16) char own[256];  /* what is thread-local: there is one thread */
+void *__tls_get_addr(size_t *at) {{ return own + at[1] + {bias}; }}  /* of the C library; linkers keep it on RISC-V */
 void *memset(void *p, int c, size_t n) {{ for (char volatile *q = p; n--;) *q++ = c; return p; }}
 void *memcpy(void *to, const void *from, size_t n) {{
   const char *f = from;
@@ -123,7 +127,11 @@ def _source(lib: Library, arrays: Sequence[np.ndarray], machine: Machine, before
     names = [f"x{i}" for i in range(len(arrays))]
     (entry,) = c_entry.entries(lib.exporter.signatures, {}, "f", None)
     buffers = [f"static _Alignas(64) char {n}[{a.nbytes}];" for n, a in zip(names, arrays, strict=True)]
-    system = dict(zip("xyz", machine.arguments, strict=True)) | {"n": machine.number, "call": machine.call}
+    system = dict(zip("xyz", machine.arguments, strict=True)) | {
+        "n": machine.number,
+        "call": machine.call,
+        "bias": hex(machine.bias),
+    }
     return _MAIN.format(
         **system,
         before=before,
