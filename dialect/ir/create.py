@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
+from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES, tell_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
@@ -446,7 +447,9 @@ def as_size(index: Index) -> Index | int:
 
 
 def clone_module(module: ir.Module) -> ir.Module:
-    """A copy of a module, ids and locations included."""
+    """A copy of a module in the context of this process, ids and locations included."""
+    if module.context != (own := context()):
+        return ir.Module.parse(str(module.operation.get_asm(enable_debug_info=True)), own)
     copy = module.operation.clone().operation
     new = ir.Module.create(module.operation.location)
     for name in module.operation.attributes:

@@ -18,8 +18,11 @@ def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
         run_passes(sch.mod.mlir, "tir-split{loop=i factors=none,8}, tir-lower, func.func(canonicalize)")
 
     The same as `tir-opt -p`. Raises TirError for an unknown pass or option, and for a pass that fails; a crash of an
-    upstream pass is such a failure.
+    upstream pass is such a failure. A module of another context is copied into the one of this process.
     """
+    if not isinstance(module, ir.Module):
+        kind = type(module).__name__
+        raise TypeError(f"run_passes takes an ir.Module (ir.Module.parse(text), or sch.mod.mlir), not {kind}")
     with entered():
         runner = Runner(clone_module(module), Settings())
         try:

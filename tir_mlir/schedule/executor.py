@@ -133,7 +133,9 @@ class Executor(HandleTable):
 
     def apply(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run a primitive on a copy, verify the result and record the step. Errors leave the schedule unchanged."""
-        primitive = PRIMITIVES[name]
+        primitive = PRIMITIVES.get(name)
+        if primitive is None:
+            raise TirError(f"there is no primitive {name!r}: import the file that has @primitive({name!r})")
         check = self.check
         try:
             if check is None or primitive.pure:

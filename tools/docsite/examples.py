@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from docsite.fences import EVERYTHING, NUMBERS, OUTPUT, Fence, fences
@@ -27,6 +27,20 @@ SHOWN = {"", "text", "c", "js", "toml", "json"}
 
 class PageError(AssertionError):
     """A block fails, or its output differs from the page; names the page and the line."""
+
+
+@contextlib.contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """The files that a page has written can be imported, as by a program beside them; no other page finds them."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [
+            n for n, m in sys.modules.items() if str(getattr(m, "__file__", None)).startswith(f"{folder}{os.sep}")
+        ]:
+            del sys.modules[name]
 
 
 def run_page(path: Path, folder: Path) -> None:
@@ -71,7 +85,9 @@ class PageRun:
         """Run one block, whose text is put into linecache for the TVMScript parser. Return its output."""
         filename = f"<{self.page.rsplit('/')[-1]}:{fence.line}>"
         linecache.cache[filename] = (len(fence.text), None, fence.text.splitlines(keepends=True), filename)
-        return self.captured(fence, lambda: exec(compile(fence.text, filename, "exec", dont_inherit=True), self.names))
+        code = compile(fence.text, filename, "exec", dont_inherit=True)
+        with _importable(self.folder):
+            return self.captured(fence, lambda: exec(code, self.names))
 
     def command(self, fence: Fence, line: str) -> str:
         """Run one command of a shell block if it has no effect outside the folder; otherwise check that it exists."""
