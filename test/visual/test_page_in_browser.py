@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from harness.browser import MISSING, look, started
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.examples.matmul import matmul, steps
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install selenium")
-from selenium.webdriver.chrome.service import Service  # noqa: E402
+pytest.importorskip("selenium", reason="selenium is not installed: pip install selenium")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        BROWSER is None or DRIVER is None,
-        reason="no chromium with its chromedriver on this machine (Debian: apt install chromium chromium-driver)",
-    ),
-]
+pytestmark = [pytest.mark.slow, MISSING]
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +29,7 @@ def page(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def driver():
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER or ""
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(options=options, service=Service(DRIVER))
+    made = started()
     yield made
     made.quit()
 
@@ -58,10 +43,7 @@ def browser(driver, page):
 
 
 def show(driver, page: str, width: int = 1280, dark: bool = False) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    look(driver, width, dark=dark)
     driver.get("about:blank")
     driver.get(page)
 

@@ -135,7 +135,7 @@ class _Frame:
     def around(values: Sequence[float], points: Points, axis: Axis, width: float, series: int) -> _Frame:
         ticks = _powers(values) if axis.logarithmic else _even(values)
         left = PAD + max(svg.width_of(axis.format(t), True) for t in ticks) + 8
-        top = PAD + LINE * (1 + (series if series > 1 else 0)) + 4
+        top = PAD + LINE * (1 + (series if series > 1 else 0)) + 10
         return _Frame(left, width - PAD - 6, top, ticks[0], ticks[-1], axis.logarithmic, len(points.numbers), ticks)
 
     @property

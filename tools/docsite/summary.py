@@ -105,8 +105,8 @@ def draw(page: str) -> str:
     title = "Our speed over that of the best library, geometric means"
     one = LEFT + scale
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif"'
-        f' role="img" aria-label="{title}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+        f' font-family="system-ui, sans-serif" role="img" aria-label="{title}">',
         f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" rx="10" class="paper"/>',
         label(20, 30, title, 16, weight=600),

@@ -26,4 +26,4 @@ def test_a_module_of_another_context():
 
 def test_text_is_no_module():
     with pytest.raises(TypeError, match=r"an ir\.Module .*, not str"):
-        run_passes(LOOP, "tir-lower")
+        run_passes(LOOP, "tir-lower")  # pyright: ignore[reportArgumentType]
