@@ -74,6 +74,7 @@ def test_numbers_are_those_of_seed_and_offset(model, seed, offset):
     np.testing.assert_allclose(waits.numpy(), -np.log(unit(seed, first + 5, 5)) / 2, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.nightly
 def test_positions_are_drawn_as_often_as_they_weigh():
     weights = torch.tensor([1.0, 0, 3, 4])
     draw = tir_mlir.from_torch(lambda x: torch.multinomial(x, 4000, replacement=True), (weights,), mutated="return")
