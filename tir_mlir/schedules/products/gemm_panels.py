@@ -118,11 +118,12 @@ class PanelGemm:
         in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
         j_0, j_1 = sch.split(j, [None, plan.nr])
-        k_1, k_2 = sch.split(k, [None, plan.steps])
-        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, k_1, k_2, i_2, j_1)
+        k_1, *k_2 = sch.split(k, [None, plan.steps]) if plan.steps > 1 else [k]
+        sch.reorder(*batch, *i_0, j_0, *k_0, i_1, k_1, *k_2, i_2, j_1)
         sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
         self._pack(block, batch, k_0[-1] if k_0 else j_0)
-        sch.unroll(k_2)
+        for steps in k_2:
+            sch.unroll(steps)
         sch.unroll(i_2)
         sch.vectorize(j_1)
         sch.decompose_reduction(block, k_1)
