@@ -30,16 +30,17 @@ class PageError(AssertionError):
 
 
 @contextlib.contextmanager
-def _importable(folder: Path) -> Iterator[None]:
+def _importable(files: Sequence[Path]) -> Iterator[None]:
     """The files that a page has written can be imported, as by a program beside them; no other page finds them."""
-    sys.path.insert(0, str(folder))
+    folders = {str(file.parent) for file in files}
+    sys.path[:0] = folders
     try:
         yield
     finally:
-        sys.path.remove(str(folder))
-        for name in [
-            n for n, m in sys.modules.items() if str(getattr(m, "__file__", None)).startswith(f"{folder}{os.sep}")
-        ]:
+        for folder in folders:
+            sys.path.remove(folder)
+        written = {str(file) for file in files}
+        for name in [name for name, module in sys.modules.items() if getattr(module, "__file__", None) in written]:
             del sys.modules[name]
 
 
@@ -64,12 +65,14 @@ class PageRun:
         self.folder = folder
         self.names: dict[str, object] = {"__name__": "__docs__"}
         self.printed = ""
+        self.written: list[Path] = []
 
     def block(self, fence: Fence) -> None:
         if fence.title == OUTPUT:
             self.compare(fence)
         elif fence.title:
-            (self.folder / fence.title).write_text(fence.text, encoding="utf-8")
+            self.written.append(self.folder / fence.title)
+            self.written[-1].write_text(fence.text, encoding="utf-8")
         elif fence.language == "python":
             self.expect_nothing(f"line {fence.line}")
             self.printed = self.python(fence)
@@ -86,7 +89,7 @@ class PageRun:
         filename = f"<{self.page.rsplit('/')[-1]}:{fence.line}>"
         linecache.cache[filename] = (len(fence.text), None, fence.text.splitlines(keepends=True), filename)
         code = compile(fence.text, filename, "exec", dont_inherit=True)
-        with _importable(self.folder):
+        with _importable(self.written):
             return self.captured(fence, lambda: exec(code, self.names))
 
     def command(self, fence: Fence, line: str) -> str:
