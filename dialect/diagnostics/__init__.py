@@ -50,6 +50,7 @@ from tir_mlir.dialect.diagnostics.errors import TuneError as TuneError
 from tir_mlir.dialect.diagnostics.errors import TuneWarning as TuneWarning
 from tir_mlir.dialect.diagnostics.errors import UnwrittenError as UnwrittenError
 from tir_mlir.dialect.diagnostics.errors import VerifyError as VerifyError
+from tir_mlir.dialect.diagnostics.proofs import asserted as asserted
 from tir_mlir.dialect.diagnostics.proofs import proofs as proofs
 from tir_mlir.dialect.diagnostics.proofs import proved as proved
 from tir_mlir.dialect.diagnostics.short_repr import short_repr as short_repr

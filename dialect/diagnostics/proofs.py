@@ -1,10 +1,13 @@
-"""What a step proves while it runs, as sentences about its own loops, blocks and buffers."""
+"""What a step proves, and what it takes from its caller: sentences about its own loops, blocks and buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+ASSERTED = "not proved, the caller asserts it: "
+"""The start of a sentence that no check has decided."""
 
 _FACTS: ContextVar[list[str] | None] = ContextVar("facts", default=None)
 
@@ -25,3 +28,8 @@ def proved(fact: str) -> None:
     facts = _FACTS.get()
     if facts is not None and fact not in facts:
         facts.append(fact)
+
+
+def asserted(fact: str) -> None:
+    """What the caller asserts, where no check decides it; pages show it apart from what is proved."""
+    proved(ASSERTED + fact)

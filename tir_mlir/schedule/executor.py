@@ -135,7 +135,7 @@ class Executor(HandleTable):
         """Run a primitive on a copy, verify the result and record the step. Errors leave the schedule unchanged."""
         primitive = PRIMITIVES.get(name)
         if primitive is None:
-            raise TirError(f"there is no primitive {name!r}: import the file that has @primitive({name!r})")
+            raise TirError(f"there is no primitive {name!r}; fix: import the file that has @primitive({name!r})")
         check = self.check
         try:
             if check is None or primitive.pure:

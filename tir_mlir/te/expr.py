@@ -157,7 +157,9 @@ class _Equality(Expr):
 
 
 class Var(Expr):
-    """A variable: a size, a scalar parameter, or an axis."""
+    """A variable of an expression: a size (`te.var("n")` in a shape), a scalar parameter (elsewhere), or the axis of an
+    operation. Two variables of one name are two variables: one is told from the other by the object, not by its name.
+    """
 
     def __init__(self, name: str, dtype: str = "int32"):
         for what, argument in (("name", name), ("dtype", dtype)):
@@ -174,12 +176,16 @@ class Var(Expr):
 
 
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
-    """A variable: a shape variable in shapes, otherwise a scalar parameter."""
+    """A variable. In a shape it is a size, known at the call from the arrays: `te.placeholder((te.var("n"), 8))`.
+    Elsewhere it is a scalar parameter of type `dtype`, which the call passes.
+    """
     return Var(name, dtype)
 
 
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """A shape variable. Same as `te.var`, as shapes are never negative."""
+    """A variable for a size in shapes: `te.placeholder((te.size_var("n"), 8))`. The same as `te.var`, whose sizes are
+    never taken to be negative either.
+    """
     return Var(name, dtype)
 
 

@@ -44,7 +44,11 @@ class IterVar(Var):
 
 
 def reduce_axis(dom: Sequence[Any], name: str = "rv", **_: Any) -> IterVar:
-    """A reduction axis over [begin, end): `k = te.reduce_axis((0, 128), name="k")`."""
+    """A reduction axis over [begin, end): `k = te.reduce_axis((0, 128), name="k")`.
+
+    The body of a `te.compute` uses it as an index, `te.sum(A[i, k] * B[k, j], axis=k)`; each axis becomes a loop and a
+    reduction iter of that name. The bounds are numbers or expressions of sizes. Refused: an end below the begin.
+    """
     if not isinstance(dom, (tuple, list)) or len(dom) != 2:
         raise refuse(
             f"te.reduce_axis takes (begin, end): te.reduce_axis((0, 128), name={short_repr(name)}), "
@@ -131,7 +135,9 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
 
 
 class PlaceholderOp:
-    """The operation of an input tensor."""
+    """The operation of an input tensor, as `A.op` where `A = te.placeholder((8, 8))`: it has no axes and no inputs,
+    only a name, a shape and a type.
+    """
 
     axis: tuple[IterVar, ...] = ()
     reduce_axis: tuple[IterVar, ...] = ()

@@ -76,7 +76,9 @@ def _position(value: Any, size: Size, default: Size) -> Size:
 
 
 def flip(a: Any, axis: Any = 0) -> te.Tensor:
-    """The elements in reverse order along one or several axes."""
+    """The elements in reverse order along an axis, or along each of several: `flip(x)[i, j]` is `x[m - 1 - i, j]`. An
+    axis may be counted from the end (-1 is the last).
+    """
     x = tensor("flip", "a", a)
     axes = axes_of("flip", axis, x.ndim)
     last = {dim: simple(x.shape[dim] - 1) for dim in axes}

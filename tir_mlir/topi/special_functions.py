@@ -138,7 +138,9 @@ def _erfinv_ends(x: Any, y: Any) -> Any:
 
 
 def erfinv(x: Any) -> te.Tensor:
-    """The number whose error function is x, of -1..1. Of floats."""
+    """The number whose error function is x, element by element; of floats. -1 and 1 give the infinities, numbers beyond
+    them NaN. It is computed in `float64`.
+    """
     operand = floats("erfinv", "x", x)
     wide = mapped("wide", operand, lambda v: as_type(v, operand.dtype, WIDE))
     log = mapped("log", wide, lambda v: -te.log((_number(1) - _inside(v)) * (_number(1) + _inside(v))))
@@ -156,11 +158,15 @@ def lgamma(x: Any) -> te.Tensor:
 
 @_in_wide(_digamma)
 def digamma(x: Any) -> te.Tensor:
-    """The derivative of the logarithm of the gamma function. Of floats."""
+    """The derivative of the logarithm of the gamma function, element by element; of floats. NaN at the negative
+    integers, an infinity of the other sign at zero. It is computed in `float64`.
+    """
     ...
 
 
 @_in_wide(_erfc)
 def erfc(x: Any) -> te.Tensor:
-    """1 - erf(x), also where erf(x) is near 1. Of floats."""
+    """1 - erf(x), element by element; of floats. Small results keep their digits where erf(x) is near 1, as a
+    difference would not. It is computed in `float64`.
+    """
     ...

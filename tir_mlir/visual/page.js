@@ -4,6 +4,7 @@
   const steps = data.steps;
   const at = (id) => document.getElementById(id);
   const numbered = steps.filter((step) => step.kind === "step" || step.kind === "choice").length;
+  const ASSERTED = "not proved, the caller asserts it: "; // the start of a fact that was taken, see diagnostics/proofs.py
   const refused = (step) => step.kind === "refused" || step.kind === "not provable";
   let current = 0;
   let block = 0;
@@ -156,20 +157,22 @@
     box.className = `proof ${refused(step) ? "refused" : step.kind}`;
     if (step.kind === "start") return;
     const unsafe = step.name.startsWith("unsafe_");
-    const word = { step: unsafe ? "Taken on trust" : "Legal", choice: "Sampled", refused: "Refused", "not provable": "Not provable" }[step.kind];
+    const trusted = step.facts.filter(fact => fact.startsWith(ASSERTED));
+    const word = { step: unsafe || trusted.length ? "Taken on trust" : "Legal", choice: "Sampled", refused: "Refused", "not provable": "Not provable" }[step.kind];
     const first = make("p");
     first.append(make("strong", `${word}. `));
     if (step.kind === "step") {
-      const found = step.facts.length;
+      const found = step.facts.length - trusted.length;
       first.append(unsafe ? "An unsafe step is not proved to keep the result; verify() checks it." :
-        found ? "Proved for this program:" : !step.proves ? "Nothing had to be proved: the step changes no access and no order." :
+        found ? "Proved for this program:" : trusted.length ? "" : !step.proves ? "Nothing had to be proved: the step changes no access and no order." :
         "What it requires, listed below, was checked.");
       box.append(first);
       if (found) {
         const list = make("ul");
-        for (const fact of step.facts) list.append(addText(make("li"), fact));
+        for (const fact of step.facts) if (!trusted.includes(fact)) list.append(addText(make("li"), fact));
         box.append(list);
       }
+      for (const fact of trusted) box.append(addText(make("p"), fact[0].toUpperCase() + fact.slice(1) + "."));
       box.append(make("p", "The program after the step passed the verifier."));
     } else {
       addText(first, step.proof);

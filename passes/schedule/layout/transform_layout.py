@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError, proved, short_repr
+from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError, asserted, proved, short_repr
 from tir_mlir.dialect.index_maps import Collision, IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
@@ -94,8 +94,6 @@ def transform_layout(
     with frozen():
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
-        if not assume_injective_transform:
-            _note(target, index_map, "which they fill" if padding.never else "whose other elements are padding")
         sources = size_sources(target, change)
         padded = pad_value is not None and not padding.never
         value = padding_value(block, change, target, pad_value, padding) if padded else None
@@ -104,9 +102,8 @@ def transform_layout(
     finish_layout(target, new, sources)
 
 
-def _note(target: Buffer, index_map: IndexMap, rest: str) -> None:
-    unique = f"the map {index_map} takes no two elements of `{target.name}` to one place of the new shape"
-    proved(f"{unique}, {rest}")
+def _unique(buffer: Buffer, map_: IndexMap) -> str:
+    return f"the map {map_} takes no two elements of `{buffer.name}` to one place of the new shape"
 
 
 def _padded(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
@@ -155,6 +152,7 @@ def _transform_by_sizes(block: Block, target: Buffer, map_: IndexMap, pad_value:
             _refuse_collision(block, target, map_, clash)
         check_extents(target, change, block)
         sources = size_sources(target, change)
+    asserted(f"{_unique(target, map_)} (at the small sizes that were tried it takes none)")
     new = apply_layout(target, change)
     _check_scatters(new)
     finish_layout(target, new, sources)
@@ -197,12 +195,15 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
     except NotProvable:
         if not assumed:
             raise
+        asserted(_unique(buffer, map_))
         return change, Padding([], None, never=True)
     except TirError as error:
         refuse(block, str(error))
     if collision is not None:
         _refuse_collision(block, buffer, map_, collision)
-    if holes.is_empty() or (assumed and not pads):
+    full = holes.is_empty()
+    if full or (assumed and not pads):
+        proved(f"{_unique(buffer, map_)}, {'which they fill' if full else 'whose other elements are undefined'}")
         return change, Padding([], [], never=True)
     if not pads:
         refuse(
@@ -210,6 +211,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
             f"the map {map_} leaves padding in the new {buffer.name}: where {change.holes_text()}; "
             f"pass a pad_value for it{only_where(holes, block.op)}",
         )
+    proved(f"{_unique(buffer, map_)}, whose other elements are padding")
     return change, change.layout.padding
 
 

@@ -18,6 +18,7 @@ from tir_mlir.errors import (
     StepIndexError,
     StepTypeError,
     StepValueError,
+    TirError,
 )
 from tir_mlir.passes.schedule import PRIMITIVES
 
@@ -34,6 +35,13 @@ STEPS = {
     "an array": (lambda sch: sch.annotate("C", "my.key", np.arange(3)), TypeError, "cannot be an annotation"),
     "an intrinsic": (lambda sch: sch.tensorize("C", "unknown"), IntrinError, "unknown"),
 }  # fmt: skip
+
+
+def test_a_primitive_whose_file_was_not_imported_is_named():
+    sch = Schedule(matmul(8, 8, 8))
+    with pytest.raises(TirError, match=r"no primitive 'twist'; fix: import the file that has @primitive\('twist'\)"):
+        sch.executor.apply("twist", sch.get_block("C"))
+    assert [entry.call for entry in sch.history if entry.changed] == []
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -191,5 +191,7 @@ def _one_filter_each(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
 def conv2d_transpose_nchw(
     data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, out_dtype: str | None = None, output_padding: Any = 0
 ) -> te.Tensor:
-    """`conv2d_transpose` in NCHW with weights in IOHW."""
+    """A transposed convolution, as `conv2d_transpose` computes it, of images in NCHW by weights in IOHW: input channels
+    first. `padding` is cut off the result; `output_padding` adds rows and columns at its end.
+    """
     return conv2d_transpose(data, kernel, strides, padding, output_padding, out_dtype=out_dtype)

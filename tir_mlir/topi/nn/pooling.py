@@ -270,7 +270,9 @@ def pool2d(
     layout: str = "NCHW",
     count_include_pad: bool = True,
 ) -> te.Tensor:
-    """`max_pool2d` or `avg_pool2d`, by pool_type "max" or "avg"."""
+    """The maxima (`pool_type="max"`) or means ("avg") of windows of two axes, as `max_pool2d` and `avg_pool2d` compute
+    them; maxima do not use `count_include_pad`. The order of arguments is TVM's: dilation before padding.
+    """
     one_of("nn.pool2d", "pool_type", pool_type, ["max", "avg"])
     if pool_type == "max":
         return max_pool2d(data, kernel, stride, padding, dilation, ceil_mode, layout)
@@ -283,7 +285,9 @@ def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
 
 
 def adaptive_pool(data: Any, output_size: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
-    """`adaptive_avg_pool2d` or its maximum, by pool_type "avg" or "max"."""
+    """The means (`pool_type="avg"`) or maxima ("max") of `output_size` windows along each of two axes, which cover the
+    image, as `adaptive_avg_pool2d` and `adaptive_max_pool2d` compute them.
+    """
     one_of("nn.adaptive_pool", "pool_type", pool_type, ["avg", "max"])
     return _adaptive("nn.adaptive_pool", data, output_size, pool_type, layout, "NCHW")
 
