@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -33,3 +34,5 @@ def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: 
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(0)  # to take what torch and transformers made apart takes a second

@@ -27,6 +27,7 @@ from tir_mlir.script.module import IRModule
 KIND = "languages"
 _OF_WRITER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """What a config.json tells of the files alone: nothing that is computed depends on it."""
+Meanwhile = Callable[[Callable[[], bool]], None]
 CacheFact = tuple[str, int, int]
 """Of an array of a layer's cache: its name, the heads of a sequence, the bytes of a position of one."""
 
@@ -69,10 +70,11 @@ class Description:
         return json.dumps(asdict(self))
 
 
-def described(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Callable[[], None]) -> Description:
+def described(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanwhile) -> Description:
     """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
     the sequences, the type of the cache. path: of the files, for errors. meanwhile: is called while torch describes, if
-    it has to. Raises ArgumentError for one that is not supported, or without transformers."""
+    it has to, with what tells whether it still does. Raises ArgumentError for one that is not supported, or without
+    transformers."""
     counted = json.dumps({name: fact for name, fact in json.loads(config).items() if name not in _OF_WRITER})
     key = store.digest(fingerprint.installation(), fingerprint.package(), counted, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
@@ -99,7 +101,7 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Callable[[], None]) -> bytes:
+def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanwhile) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
@@ -108,7 +110,7 @@ def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Calla
         with Path(temporary, "errors").open("w+") as errors:
             with subprocess.Popen(command, stdout=errors, stderr=errors, env=environment()) as describing:
                 try:
-                    meanwhile()
+                    meanwhile(lambda: describing.poll() is None)
                     describing.wait()
                 except BaseException:
                     describing.kill()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
+from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.llm.description import Description, described
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
@@ -19,13 +20,14 @@ from tir_mlir.llm.language_model import LanguageModel
 from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
 from tir_mlir.llm.packed_weights import PackedWeights, entry_name
 from tir_mlir.llm.repeated import Precision, Repeated, Weight
+from tir_mlir.llm.rounded_ahead import RoundedAhead, RoundedRows, rounded_ahead
 from tir_mlir.llm.rounded_files import RoundedTensor, joined
 from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.llm.uncompiled import OPERATORS, Uncompiled, compile_side_by_side
 from tir_mlir.runtime.cache import fingerprint, mapped
 
-Stored = StoredTensor | RoundedTensor | GgufTensor
+Stored = StoredTensor | RoundedTensor | GgufTensor | RoundedAhead
 CACHES = ("float32", "int8")
 """The types of keys and values in the cache."""
 GROUP = 32
@@ -55,12 +57,13 @@ def load(
     are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
     groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides theirs. Where a
     file has layers in 4 bits and the scores (`lm_head`, or the rows of tokens) in more, "int4" rounds scores to 8.
-    Tensors are read, rounded and packed one layer at a time. context: the most tokens of
-    a prompt and what follows; chunk: the tokens of a prompt that are computed at a time; batch: the sequences that
-    `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or "int8" with a scale for each
-    token of a head, which is 1 / 3.8 of the bytes for heads of 64 columns; threads: default one a core.
+    Tensors are read, rounded and packed one layer at a time, up to 512 MB of them while torch describes the model.
+    context: the most tokens of a prompt and what follows; chunk: the tokens of a prompt that are computed at a time;
+    batch: the sequences that `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or
+    "int8" with a scale for each token of a head, which is 1 / 3.8 of the bytes for heads of 64 columns; threads:
+    default one a core.
     torch and transformers tell what the model computes, once, in a process of their own. Raises ArgumentError, before
-    weights are read, for files cut short, an architecture that is not known, tensors that are missing or of another
+    weights are packed, for files cut short, an architecture that is not known, tensors that are missing or of another
     shape, rows that are no whole groups, scales that are not finite; GraphError for weights that are not finite.
     """
     folder = Path(folder)
@@ -70,10 +73,9 @@ def load(
         raise ArgumentError(f"cache={cache!r}; fix: one of {', '.join(CACHES)}")
     files, config, own = _opened(folder)
     precision = _precision(weights, group or own or GROUP)
-    description = described(
-        folder, config, (chunk, context, batch, cache), partial(_prepare, files.values(), precision)
-    )
-    tensors = _matched(folder, description, files)
+    ahead = dict[str, Stored]()
+    description = described(folder, config, (chunk, context, batch, cache), partial(_prepare, files, precision, ahead))
+    tensors = _matched(folder, description, {**files, **ahead})
     _check_groups(description, tensors, precision)
     limits = Limits(_tokens(description), context, chunk, batch)
     return _packed(description, tensors, precision, threads, limits, (config, cache))
@@ -111,12 +113,16 @@ def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
     return joined(path, files, config.read_text())
 
 
-def _prepare(files: Iterable[Stored], precision: Precision) -> None:
-    """What loading needs of any model whose matrices are of these types: while torch describes this one."""
+def _prepare(
+    files: Mapping[str, Stored], precision: Precision, ahead: dict[str, Stored], waiting: Callable[[], bool]
+) -> None:
+    """What loading needs of any model whose matrices are of these types, while torch describes this one. ahead: gets
+    what there is time to round."""
     start_workers(OPERATORS)
     if precision.format is None or precision.group is None:
         return
-    wide = [tensor for tensor in files if len(tensor.shape) == 2 and tensor.bits > _BYTE]
+    ahead |= rounded_ahead(files, precision.format, waiting)
+    wide = [tensor for tensor in files.values() if len(tensor.shape) == 2 and tensor.bits > _BYTE]
     for as_bits in {isinstance(tensor, StoredTensor) and tensor.dtype == "BF16" for tensor in wide}:
         prepare("bfloat16" if as_bits else "float32", precision.format)
 
@@ -259,5 +265,7 @@ def _filled(tensor: Stored, start: int, count: int) -> Weight:
     stop = min(start + count, tensor.shape[0])
     if stop == start + count:
         return tensor.stored(start, stop)
-    rows = tensor.read(start, stop)
-    return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), np.float32)])
+    stored = tensor.stored(start, stop)
+    rows = stored.read() if isinstance(stored, RoundedRows) else stored
+    rows = rows.values() if isinstance(rows, Grouped) else rows
+    return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), rows.dtype)])

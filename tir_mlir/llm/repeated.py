@@ -21,12 +21,13 @@ from tir_mlir.graph.precision.quantize_weights import to_be_rounded
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.transforms.lift_weights import prepares
 from tir_mlir.llm.native.parts import Program
+from tir_mlir.llm.rounded_ahead import RoundedRows
 from tir_mlir.llm.rounding import rounded_rows, widened
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
 
-Weight = np.ndarray | Grouped
-"""Of a file: float32, the bits of bfloat16, or numbers of few bits."""
+Weight = np.ndarray | Grouped | RoundedRows
+"""Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,20 @@ class Repeated:
         how, found = self.precision.format, dict[str, np.ndarray]()
         for name in self.read:
             array = arrays[name]
-            if how is None or name not in self.stored:
-                found[name] = array.values() if isinstance(array, Grouped) else widened(array)
-            else:
+            if how is not None and name in self.stored:
                 found |= zip(self.stored[name], self._parts(name, array, how), strict=True)
+            else:
+                array = array.read() if isinstance(array, RoundedRows) else array
+                found[name] = array.values() if isinstance(array, Grouped) else widened(array)
         return found
 
     def _parts(self, name: str, array: Weight, how: Format) -> list[np.ndarray]:
         """The arrays of a rounded weight: those of a file where they are of the same format, which are not rounded."""
         turned = self.transposed[name]
+        if isinstance(array, RoundedRows):
+            if array.how == how and not turned:
+                return array.parts
+            array = array.read()
         if isinstance(array, Grouped):
             same = array.offset is None and array.bits == (4 if how.name == INT4 else 8)
             if same and array.group % (how.group or 1) == 0 and how.activations is not None and not turned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -13,14 +14,17 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, Format, from_bfloat16, to_bfloat16
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules import auto
+from tir_mlir.target.host import cores
 
+PART = 1 << 20
+"""Bytes that a thread rounds, at least."""
 _TINY = float(np.finfo(np.float32).tiny)
 
 
-def rounded_rows(name: str, rows: np.ndarray, how: Format) -> list[np.ndarray]:
+def rounded_rows(name: str, rows: np.ndarray, how: Format, threads: int | None = None) -> list[np.ndarray]:
     """The stored numbers and scales of rows, float32 or the bits of bfloat16 [rows, columns], as
-    `formats.rounded` has them; of bfloat16 only the numbers. name: for errors. Raises GraphError for numbers that are
-    not finite."""
+    `formats.rounded` has them; of bfloat16 only the numbers. name: for errors; threads: default one a core. Raises
+    GraphError for numbers that are not finite."""
     if how.name == BFLOAT16:
         return [_to_bfloat16(name, rows)]
     assert how.group is not None
@@ -29,7 +33,13 @@ def rounded_rows(name: str, rows: np.ndarray, how: Format) -> list[np.ndarray]:
     stored = np.empty((len(given), how.group * bits // 8), np.uint8)
     scale = np.empty(len(given), np.float32)
     dtype = "bfloat16" if rows.dtype == np.uint16 else "float32"
-    _program(dtype, how.group, bits)(given, scale, stored)
+    program, arrays = _program(dtype, how.group, bits), (given, scale, stored)
+    count = max(1, min(cores() if threads is None else threads, given.nbytes // PART))
+    ends = [len(given) * n // count for n in range(count + 1)]
+    parts = [[array[start:stop] for array in arrays] for start, stop in zip(ends, ends[1:], strict=False)]
+    with ThreadPoolExecutor(count) as pool:
+        for _ in pool.map(lambda part: program(*part), parts):
+            pass
     if not np.isfinite(scale).all():
         raise GraphError(f"the weight {name} has numbers that are not finite; fix: other files")
     return [stored.reshape(len(rows), -1), scale.reshape(len(rows), -1)]
@@ -73,5 +83,5 @@ def _program(dtype: str, group: int, bits: int) -> Any:
     else:
         stored = te.compute((n, group), lambda i, j: q[i, j].astype("uint8"), name="stored")
     schedule = Schedule(te.create_prim_func([given, scale, stored]))
-    auto(schedule, reciprocal=False)
+    auto(schedule, threads=1, reciprocal=False)  # the callers have threads
     return build(schedule.mod)

@@ -5,7 +5,9 @@ import pytest
 
 from tir_mlir.errors import GraphError
 from tir_mlir.graph.precision.formats import Format, from_bfloat16, rounded
+from tir_mlir.llm.rounded_ahead import rounded_ahead
 from tir_mlir.llm.rounding import rounded_rows
+from tir_mlir.llm.safetensors_files import StoredTensor
 
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
@@ -27,3 +29,16 @@ def test_numbers_that_are_not_finite_are_refused(number):
     rows[1, 40] = number
     with pytest.raises(GraphError, match="layer.w has numbers that are not finite"):
         rounded_rows("layer.w", rows, Format("int4", 32, "int8"))
+
+
+def test_what_there_is_time_for_is_rounded_ahead(tmp_path):
+    rows, how = np.random.default_rng(0).standard_normal((3, 8, 64), dtype="float32"), Format("int4", 32, "int8")
+    rows[1, 0, 0] = np.nan
+    rows.tofile(tmp_path / "w")
+    files = {f"w{n}": StoredTensor(tmp_path / "w", "F32", (8, 64), n * rows[0].nbytes) for n in range(3)}
+    files["bias"] = StoredTensor(tmp_path / "w", "F32", (64,), 0)
+    ahead = rounded_ahead(files, how, lambda: True)
+    assert set(ahead) == {"w0", "w2"}  # of the other one is told where it is bound
+    for part, expected in zip(ahead["w2"].stored(2, 5).parts, rounded_rows("", rows[2, 2:5], how), strict=True):
+        np.testing.assert_array_equal(part, expected)
+    assert not rounded_ahead(files, how, lambda: False)
