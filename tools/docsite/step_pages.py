@@ -1,13 +1,14 @@
 """The step viewers of tutorial schedules (`Schedule.history.html`), generated when the site is built.
 
-A tutorial has a viewer, `steps/NAME.html`, if it links to it; its schedule is the variable `sch` after the page has
-run.
+A tutorial has a viewer, `steps/NAME.html`, if it links to it; its schedule is the variable `sch` after the last block
+of code that names it has run. Blocks behind it, which measure and search, do not run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,10 +42,12 @@ def text(page: Path) -> str:
 
 def _schedule(page: Path, folder: Path) -> Any:
     run = PageRun(page.relative_to(ROOT).as_posix(), folder)
-    for fence in fences(page.read_text(encoding="utf-8")):
-        if fence.title != OUTPUT and (fence.title or fence.language == "python"):
-            run.printed = ""
-            run.block(fence)
+    blocks = [f for f in fences(page.read_text(encoding="utf-8")) if f.title != OUTPUT]
+    blocks = [f for f in blocks if f.title or f.language == "python"]
+    last = max((n for n, fence in enumerate(blocks) if re.search(rf"\b{SCHEDULE}\b", fence.text)), default=-1)
+    for fence in blocks[: last + 1]:
+        run.printed = ""
+        run.block(fence)
     return run.names[SCHEDULE]
 
 

@@ -62,10 +62,11 @@ def _lowered(op: ir.Operation) -> ir.Value:
         return _in_double(op, lambda g, values: double_functions.power(g, *values))
     if f.bits in (32, 64) and op.name == "math.atan2":
         return _in_double(op, lambda g, values: double_functions.atan2(g, *values))
-    name = "fmod" if op.name == "arith.remf" else op.name.removeprefix("math.")
+    name = {"arith.remf": "fmod", "math.powf": "pow"}.get(op.name, op.name.removeprefix("math."))
+    narrow = ", or compute it in float32" if f.bits == 64 and name != "fmod" else ""
     raise LoweringError(
         f"{location_text(op)}: {name} of {dtypes.to_name(type_)} has no code for a GPU; fix: write it with exp, log, "
-        "sqrt and arithmetic, or compute it in float32"
+        f"sqrt and arithmetic{narrow}"
     )
 
 

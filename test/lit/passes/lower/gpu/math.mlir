@@ -26,7 +26,7 @@ func.func @double(%x: f32, %i: i32) -> (f32, i32) {
 // -----
 
 func.func @no_code(%x: f64) -> f64 {
-  // expected-error @+1 {{powf of float64 has no code for a GPU; fix: write it with exp, log, sqrt and arithmetic, or compute it in float32}}
+  // expected-error @+1 {{pow of float64 has no code for a GPU; fix: write it with exp, log, sqrt and arithmetic, or compute it in float32}}
   %p = math.powf %x, %x : f64
   return %p : f64
 }
