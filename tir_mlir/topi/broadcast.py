@@ -505,7 +505,7 @@ def _hypot(a: Any, b: Any) -> Any:
 
 @_of_float_pairs(te.copysign)
 def copysign(lhs: Any, rhs: Any) -> te.Tensor:
-    """The size of lhs with the sign of rhs, of floats.
+    """The magnitude of lhs with the sign of rhs, of floats.
 
         topi.copysign(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
 
@@ -529,7 +529,7 @@ def hypot(lhs: Any, rhs: Any) -> te.Tensor:
 
 @_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))))
 def fmax(lhs: Any, rhs: Any) -> te.Tensor:
-    """The greater of lhs and rhs, of floats; the other one of a NaN.
+    """The greater of lhs and rhs, of floats; if one is NaN, the other one.
 
         topi.fmax(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
 
@@ -541,7 +541,7 @@ def fmax(lhs: Any, rhs: Any) -> te.Tensor:
 
 @_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))))
 def fmin(lhs: Any, rhs: Any) -> te.Tensor:
-    """The lesser of lhs and rhs, of floats; the other one of a NaN.
+    """The lesser of lhs and rhs, of floats; if one is NaN, the other one.
 
         topi.fmin(lhs, rhs)     # (n, 1, k) and (m, k) -> (n, m, k)
 

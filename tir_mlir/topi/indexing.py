@@ -86,7 +86,7 @@ def flip(a: Any, axis: Any = 0) -> te.Tensor:
 
 
 def roll(a: Any, shift: Any, axis: Any) -> te.Tensor:
-    """The elements moved by `shift` positions along axes, those beyond the end to the begin."""
+    """The elements moved by `shift` positions along axes; those that leave at the end come in at the start."""
     x = tensor("roll", "a", a)
     axes = axes_of("roll", axis, x.ndim)
     by = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)

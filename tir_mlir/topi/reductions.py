@@ -130,7 +130,7 @@ MIN = _extremum("min", te.min, te.max_value, math.inf)
 
 @_reduction(MAX, False)
 def max(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Maximum, NaN if there is one, over some axes.
+    """The maximum over some axes; NaN if an element is NaN.
 
         topi.max(data, axis=1)     # (n, m) -> (n,)
 
@@ -142,7 +142,7 @@ def max(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
 
 @_reduction(MIN, False)
 def min(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
-    """Minimum, NaN if there is one, over some axes.
+    """The minimum over some axes; NaN if an element is NaN.
 
         topi.min(data, axis=1)     # (n, m) -> (n,)
 

@@ -45,7 +45,7 @@ def topk(
 
 
 def argsort(data: Any, axis: int = -1, descending: bool = False, dtype: str = "int32") -> te.Tensor:
-    """The positions of the elements along an axis in order, of equals the first one first; NaN is greater than all."""
+    """The positions of the elements along an axis in order; equal ones keep theirs, NaN is greater than all."""
     x = tensor("argsort", "data", data)
     return topk(x, _axis("argsort", x, axis)[1], axis, "indices", descending, dtype)
 

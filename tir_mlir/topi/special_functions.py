@@ -152,7 +152,7 @@ def erfinv(x: Any) -> te.Tensor:
 
 @_in_wide(_log_gamma)
 def lgamma(x: Any) -> te.Tensor:
-    """The logarithm of the absolute value of the gamma function. Of floats."""
+    """The logarithm of the absolute value of the gamma function, element by element, of floats."""
     ...
 
 

@@ -388,7 +388,7 @@ class _Span:
         quotient = exact_quotient([self.size], [windows])
         self.even = quotient is not None
         if quotient is None and (number(self.size) is None or number(windows) is None):
-            problem = f"{windows} windows along axis {axis} of {described('data', x)}"
+            problem = f"{windows} windows along axis {axis} of {described('data', x)} have no size that is known"
             raise refuse(op, problem, "use 1 window, or sizes that are numbers")
         self.most = quotient if quotient is not None else max(self.count(i) for i in range(windows))
 
