@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import Block, bits, entered, loops_above, ops
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, YIELDS
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, IFS, YIELDS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 
@@ -50,6 +50,22 @@ def is_copy(sch: Schedule, block: Any) -> bool:
     steps = [o.name for o in ops(block_view(sch, block).op)]
     moved = [n for n in steps if n not in _BESIDE]
     return moved == [AFFINE_LOAD, AFFINE_STORE]
+
+
+def is_conditional_value(op: ir.Operation) -> bool:
+    """Whether an op is a conditional value (`if_then_else`)."""
+    return op.name in IFS and len(op.results) > 0
+
+
+def has_conditional_values(sch: Schedule, block: Any) -> bool:
+    """Whether a block has conditional values: what they guard is a vector only if its lanes are adjacent."""
+    return any(is_conditional_value(o) for o in ops(block_view(sch, block).op))
+
+
+def guards_division(sch: Schedule, block: Any) -> bool:
+    """Whether a conditional value of a block divides integers, which traps in lanes that are masked off."""
+    guards = [o for o in ops(block_view(sch, block).op) if is_conditional_value(o)]
+    return any(o.name in DIVISIONS for guard in guards for o in ops(guard))
 
 
 def extent_of(sch: Schedule, loop: Any) -> int | None:

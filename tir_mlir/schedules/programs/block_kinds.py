@@ -6,14 +6,12 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from mlir import ir
-
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.dialect.ir import ops
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, IFS, PRODUCTS, SUMS
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS, PRODUCTS, SUMS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
-from tir_mlir.schedules.block_queries import block_info, block_view, iters, kind_of_loop
+from tir_mlir.schedules.block_queries import block_info, block_view, is_conditional_value, iters, kind_of_loop
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction, matrix_vector
 from tir_mlir.schedules.products.group_sums import group_sums
@@ -37,7 +35,7 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
     loops = sch.get_loops(block)
     if not loops or any(kind_of_loop(sch, loop) != "serial" for loop in loops):
         return Kind.SCHEDULED
-    op_names = [o.name for o in ops(block_view(sch, block).op)[1:] if not _is_value(o)]
+    op_names = [o.name for o in ops(block_view(sch, block).op)[1:] if not is_conditional_value(o)]
     kinds = {it.kind for it in info.iter_vars}
     if not info.writes or "O" in kinds or _is_opaque(op_names, init="R" in kinds):
         return Kind.OPAQUE
@@ -53,11 +51,6 @@ def kind_of(sch: Schedule, block: Any) -> Kind:
         if _matches(convolution, sch, block):
             return Kind.CONVOLUTION
     return Kind.REDUCTION
-
-
-def _is_value(op: ir.Operation) -> bool:
-    """Whether an op is a conditional value (`if_then_else`)."""
-    return op.name in IFS and len(op.results) > 0
 
 
 def _is_opaque(op_names: list[str], init: bool) -> bool:

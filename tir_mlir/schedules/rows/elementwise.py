@@ -14,6 +14,8 @@ from tir_mlir.schedules.block_queries import (
     block_info,
     extent_of,
     extents,
+    guards_division,
+    has_conditional_values,
     is_contiguous,
     is_copy,
     iters,
@@ -84,7 +86,8 @@ def elementwise_chain(
         sch.reorder(*(loops[n] for n in order))
     options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
-    few = _loops_to_fuse(info, order, target.lanes(widest_bits(info)))
+    guarded, lanes = has_conditional_values(sch, block), target.lanes(widest_bits(info))
+    few = _loops_to_fuse(info, order, lanes, guarded)
     few = options.choice("fused", range(1, few + 1), few)
     *outer, inner = (loops[n] for n in order[: len(order) - few + 1])
     shared = bool(outer) and is_repeated(sch, block, order[-few - 1], order[-few:], reciprocal)
@@ -96,7 +99,10 @@ def elementwise_chain(
         outer = [first]
     if shared:
         outer[-1] = _rows_inside(sch, outer[-1], inner, options.choice("rows", (1, 2, 4, 8), ROWS))
-    sch.vectorize(inner)
+    if not guarded or few > 1:
+        sch.vectorize(inner)
+    else:
+        _guarded_lanes(sch, block, inner, order[-1], lanes)
     if reciprocal:
         allow_reciprocals(sch, block)
     parallelize(sch, outer, threads)
@@ -110,11 +116,27 @@ def _rows_inside(sch: Schedule, row: Any, inner: Any, rows: int) -> Any:
     return outer
 
 
-def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
+def _guarded_lanes(sch: Schedule, block: Any, loop: Any, axis: str, lanes: int) -> None:
+    """Unroll, vectorize or leave the innermost loop of a block with conditional values.
+
+    Unrolled, its conditions are gone, and LLVM makes vectors of the loop around it.
+    """
+    info, extent = block_info(sch, block), extent_of(sch, loop)
+    if extent is not None and extent <= lanes // 2:
+        sch.unroll(loop)
+        return
+    varying = [r for r in (*info.reads, *info.writes) if any(axis in a for a in r.axes) or _is_computed(r)]
+    adjacent = all(r.axes[-1] == (axis,) and is_contiguous(r, extents(info), [axis]) for r in varying)
+    if adjacent and all(axis not in a for r in varying for a in r.axes[:-1]) and not guards_division(sch, block):
+        sch.vectorize(loop)
+
+
+def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int, guarded: bool) -> int:
     """The number of innermost loops to fuse for enough iterations to vectorize.
 
     Each buffer indexed by all of their axes must have them in this order. If a buffer is indexed by some of them, or
-    its elements are not contiguous, as in a crop, its accesses become gathers, and one vector of iterations is enough.
+    its elements are not contiguous, as in a crop, its accesses become gathers, and one vector of iterations is enough;
+    none, if conditional values guard them: they have no vectors.
     """
     axis_extents, count, times = extents(info), 1, extents(info)[order[-1]]
     while count < len(order) and times is not None:
@@ -128,7 +150,8 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int) -> int:
         part = part or not all(is_contiguous(r, axis_extents, axes) for r, _ in covering)
         next_extent = axis_extents[order[-count - 1]]
         has_outer = count + 1 < len(order)
-        if (next_extent is None and has_outer) or times >= lanes * (1 if part else VECTORS):
+        enough = times >= lanes * (1 if part else VECTORS)
+        if enough or (part and guarded) or (next_extent is None and has_outer):
             break
         count, times = count + 1, None if next_extent is None else times * next_extent
     return count

@@ -1,5 +1,7 @@
 """schedules.elementwise: chains of operators, of any rank, in one pass."""
 
+import warnings
+
 import numpy as np
 import pytest
 from programs.rowwise import chain, reduced
@@ -103,3 +105,15 @@ def test_loops_that_another_iter_is_added_to_are_not_fused():
     sch = Schedule(te.create_prim_func([x, topi.nn.windows(x, (3, 3), 1, 1)]))
     schedules.elementwise(sch, "T_windows", threads=1)
     assert sch.get(sch.get_loops("T_windows")[-1]).extent == 20
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (1, 2), (5, 6)])
+def test_columns_of_two_buffers_have_vectors_or_none_asked_for(widths):
+    a, b = (te.placeholder((3, 20, n), name=f"x{n}{m}") for m, n in enumerate(widths))
+    sch = Schedule(te.create_prim_func([a, b, topi.concatenate((a, b), -1)]))
+    schedules.elementwise(sch, "T_concat", threads=1)
+    x, y = (RNG.random((3, 20, n), np.float32) for n in widths)
+    joined = np.zeros((3, 20, sum(widths)), np.float32)
+    with warnings.catch_warnings(action="error"):
+        build(sch)["main"](x, y, joined)
+    np.testing.assert_array_equal(joined, np.concatenate((x, y), -1))
