@@ -53,7 +53,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("work", SMALL, ids=lambda work: f"{work.work} {work.shape}")
-@pytest.mark.few(2)
+@pytest.mark.few(4)
 def test_all_agree_with_numpy(work):
     contest = work.make()
     assert OURS in contest.contestants, contest.missing

@@ -30,7 +30,6 @@ def test_signed_programs_may_have_negative_values():
     assert sample.fits and not sample.negative
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("stage", [s for stages in FAMILIES.values() for s in stages])
 def test_a_stage_means_what_numpy_computes(stage):
     for number in range(3):

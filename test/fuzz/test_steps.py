@@ -18,7 +18,7 @@ def schedules():
     return [Schedule(parse(program(Random(number)).text)) for number in range(12)]
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", EVERY)
 def test_arguments_are_drawn(name, schedules):
     random = Random(name)

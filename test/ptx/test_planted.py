@@ -32,7 +32,6 @@ def verdicts(name: str, faults: list[Planted]) -> list[tuple[Planted, str]]:
     return [(fault, judge(name).verdict(fault)) for fault in faults]
 
 
-@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_some_faults_are_found(name):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import json
 import re
+from importlib import resources
 
 import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.diagnostics.proofs import ASSERTED
 from tir_mlir.visual.history_page import diff_lines
 
 
@@ -154,6 +156,11 @@ def test_sizes(programs, data):
 def test_a_schedule_without_steps(programs, data):
     page = data(Schedule(programs["deep"]))
     assert len(page["steps"]) == 1 and page["steps"][0]["kind"] == "start"
+
+
+def test_the_page_knows_what_was_asserted():
+    script = resources.files("tir_mlir.visual").joinpath("page.js").read_text(encoding="utf-8")
+    assert f'const ASSERTED = "{ASSERTED}";' in script
 
 
 def test_changed_words_are_marked():

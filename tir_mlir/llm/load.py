@@ -199,10 +199,8 @@ class _Loading:
 
     def _uncompiled(self, number: int, names: Mapping[str, str]) -> list[Uncompiled]:
         """The graphs of a form, for one token and for a chunk. names: of the tensors of one of its layers."""
-        form, shapes = (
-            self.description.forms[number],
-            {name: self.tensors[tensor].shape for name, tensor in names.items()},
-        )
+        form = self.description.forms[number]
+        shapes = {name: self.tensors[tensor].shape for name, tensor in names.items()}
         texts = (form.one, "one"), (form.chunk, "chunk")
         return [Uncompiled(text, name, shapes, self.precision, self.threads) for text, name in texts]
 

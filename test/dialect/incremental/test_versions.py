@@ -73,7 +73,6 @@ def stepped(sch: Schedule | None = None) -> Schedule:
     return sch
 
 
-@pytest.mark.nightly
 def test_the_history_is_as_with_copies(copied):
     sch, other = stepped(), copied(stepped)
     assert unmade(sch) > 15 and unmade(other) == 0

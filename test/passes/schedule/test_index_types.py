@@ -173,7 +173,7 @@ def types(sch: Schedule) -> list[tuple[str, bool]]:
 NARROW = re.compile(r"(T\.grid|range|T\.serial|T\.axis\.\w+)\((.*, )?\d|alloc_buffer\(\(\d")
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(11)
 @pytest.mark.parametrize("name", STEPS)
 def test_created_loops_and_iters_are_of_int64(name: str):
     program, step = STEPS[name]

@@ -177,7 +177,6 @@ def parsed(text: str):
     return module[next(iter(module))]
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "change",
     [

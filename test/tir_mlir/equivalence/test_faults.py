@@ -56,7 +56,7 @@ def is_legal(module):
         return not any(a.found or a.open for a in answers)  # undecided is not proved
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(30)
 @pytest.mark.parametrize(("make", "fault"), PLANTED, ids=IDS)
 def test_fault_is_found(make, fault):
     original, faulty = program(PAIRS[fault[0]][0]), make(*fault)

@@ -68,7 +68,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "harm", "mod", "call", "what"), CASES, ids=[f"{c[0]}: {c[4]}" for c in CASES])
 def test_a_harmful_step_is_found(monkeypatch, name, harm, mod, call, what):
     sch = Schedule(mod, verify="each step", error_render_level="none")

@@ -77,7 +77,6 @@ def model(graph):
     return tir_mlir.build(graph)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("x", [torch.arange(-11.0, 13).reshape(6, 4), -torch.ones(6, 4), torch.ones(6, 4)])
 def test_results_have_as_many_rows_as_data_choose(model, x):
     for ours, theirs in zip(model(x), Chosen()(x), strict=True):
@@ -206,7 +205,6 @@ def test_a_size_stays_in_its_region():
         b.branch(b.op("greater", count, 2), *[lambda r: r.op("first_rows", x, count, rows={"size": "rows"})] * 2)
 
 
-@pytest.mark.nightly
 def test_onnx():
     onnx = pytest.importorskip("onnx")
     node, value, types = onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.TensorProto

@@ -121,7 +121,6 @@ assert model.wait()
 """
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("then", ["", _FORK], ids=["exit", "fork"])
 def test_the_process_may_end_or_fork_meanwhile(then):
     path = os.pathsep.join(part for part in sys.path if part)

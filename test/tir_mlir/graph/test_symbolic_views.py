@@ -20,7 +20,7 @@ CASES = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES)
 def test_reshapes(case):
     text, expected = CASES[case]

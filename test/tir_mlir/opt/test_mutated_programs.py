@@ -117,7 +117,6 @@ for number, (path, args) in enumerate(json.load(open(sys.argv[1]))):
 """
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("text", "suffix", "count"), [(PROGRAM, "mlir", 200), (SCRIPT, "py", 100)])
 def test_mutated_programs_are_errors_or_programs(tmp_path: Path, text: str, suffix: str, count: int):
     rng = random.Random(SEED)

@@ -20,7 +20,6 @@ from tir_mlir import build
 TEXT = main("A:8 B:8", each("b", "B[vi] = A[vi] + T.float32({value})"))
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("cache", [True, False])
 def test_code_is_freed_with_the_last_of_its_functions(cache):
     library = build(parse(TEXT.format(value=1)), cache=cache)

@@ -206,7 +206,6 @@ def test_numbers_by_value(parse):
             f(*good[:place], wrong, *good[place + 1 :])
 
 
-@pytest.mark.nightly
 def test_references_stay_even(lib):
     main, args = lib["main"], arguments()
 

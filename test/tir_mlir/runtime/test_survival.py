@@ -205,7 +205,6 @@ print(right(build(scheduled(1)), 1))
     assert run(code, tmp_path) == ["True [True]", "True [True]", "True"]
 
 
-@pytest.mark.nightly
 def test_a_crash_in_a_pass_is_not_met_twice(tmp_path):
     code = """
 from dataclasses import replace

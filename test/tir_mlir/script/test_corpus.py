@@ -40,7 +40,7 @@ def test_the_corpus_is_read_as_a_whole():
     assert len(CORPUS) == len(re.findall(r"^=+ ", _TEXT, re.M)) >= 80
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(34)
 @pytest.mark.filterwarnings("ignore:unknown annotation")  # the programs are as others wrote them
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORPUS)

@@ -199,7 +199,6 @@ for i in range(37):
 """
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("word", BESIDE)
 def test_a_step_beside_a_loop_over_data(word):
     sch = Schedule(program(SUMS))

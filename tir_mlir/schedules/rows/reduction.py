@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -63,12 +64,33 @@ def reduction(
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
+    nest = _Nest(block, info, loops, rows, sums, threads)
     if rows and _takes_results(info, order[-1] == rows[-1], sums, target, options):
-        _over_results(sch, block, info, loops, rows, sums, target, threads, options)
-    elif len(info.writes) != 1:
-        _over_places(sch, block, info, loops, rows, sums, target, threads)
+        _over_results(sch, nest, target, options)
+        return
+    if len(loops) > 1:
+        sch.reorder(*(loops[n] for n in (*rows, *sums)))
+    if len(info.writes) != 1:
+        _over_places(sch, nest, target)
     else:
-        _over_sum(sch, block, info, loops, rows, sums, target, threads, options)
+        _over_sum(sch, nest, target, options)
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """A reduction: its block, the loop of each iter, the iters of results and of the sum in the order of memory, and
+    the threads that share its rows."""
+
+    block: Any
+    info: BlockInfo
+    loops: dict[str, Any]
+    rows: list[str]
+    sums: list[str]
+    threads: int
+
+    @property
+    def row_loops(self) -> list[Any]:
+        return [self.loops[n] for n in self.rows]
 
 
 CHEAP = 4
@@ -91,28 +113,17 @@ def _takes_results(info: BlockInfo, default: bool, sums: list[str], target: Targ
     return free.flag("over_results", False)
 
 
-def _over_sum(
-    sch: Schedule,
-    block: Any,
-    info: BlockInfo,
-    loops: dict[str, Any],
-    rows: list[str],
-    sums: list[str],
-    target: Target,
-    threads: int,
-    free: Free,
-) -> None:
+def _over_sum(sch: Schedule, nest: _Nest, target: Target, free: Free) -> None:
     """Vectorize over the reduction."""
-    if len(loops) > 1:
-        sch.reorder(*(loops[n] for n in (*rows, *sums)))
+    info, loops, sums, threads = nest.info, nest.loops, nest.sums, nest.threads
     axis_extents = extents(info)
     results = 1
-    for n in rows:
+    for n in nest.rows:
         results *= axis_extents[n] or LARGE
     first = axis_extents[sums[0]]
     if threads > 1 and results < CHUNKS_PER_THREAD * threads and first is not None and first > 1:
         part, _ = sch.split(loops[sums[0]], [min(threads, first), None])
-        position = [x.id for x in sch.get_loops(block)].index(part.id)
+        position = [x.id for x in sch.get_loops(nest.block)].index(part.id)
         inner = sch.get_loops(sch.rfactor(part, 0))
         lead = inner.pop(position)
         sch.reorder(lead, *inner)
@@ -122,35 +133,25 @@ def _over_sum(
     lanes = target.lanes(widest_bits(info))
     lane = loops[sums[-1]]
     if len(sums) > 1 and free.flag("fused", pays(info, sums, lanes)):
-        lane = fused_row(sch, block, [loops[n] for n in sums])
+        lane = fused_row(sch, nest.block, [loops[n] for n in sums])
     step = free.choice("step", [v * lanes for v in STEPS if v * lanes < (extent_of(sch, lane) or LARGE)], 0)
     sch.vectorize(sch.split(lane, [None, step])[1] if step else lane)
-    parallelize(sch, [loops[n] for n in rows], threads)
+    parallelize(sch, nest.row_loops, threads)
 
 
-def _over_places(
-    sch: Schedule,
-    block: Any,
-    info: BlockInfo,
-    loops: dict[str, Any],
-    rows: list[str],
-    sums: list[str],
-    target: Target,
-    threads: int,
-) -> None:
+def _over_places(sch: Schedule, nest: _Nest, target: Target) -> None:
     """Several results, as of argmax: those of each lane, which are combined in the end if it is known how."""
-    if len(loops) > 1:
-        sch.reorder(*(loops[n] for n in (*rows, *sums)))
-    extent, most = extents(info)[sums[-1]] or 0, target.lanes(widest_bits(info))
+    info, rows, loop = nest.info, nest.row_loops, nest.loops[nest.sums[-1]]
+    extent, most = extents(info)[nest.sums[-1]] or 0, target.lanes(widest_bits(info))
     pieces = [(v, lanes) for lanes in (most, most // 2, most // 4) for v in VECTORS if 2 * v * lanes <= extent]
-    if not sch.can_rfactor(loops[sums[-1]], -1):
+    if not sch.can_rfactor(loop, -1):
         pieces = []
     whole = [(v, lanes) for v, lanes in pieces if extent % (v * lanes) == 0]
     for vectors, lanes in (whole or pieces)[:1]:
-        _, places = sch.split(loops[sums[-1]], [None, vectors * lanes])
+        _, places = sch.split(loop, [None, vectors * lanes])
         parts = sch.rfactor(places, -1)
         if rows and whole:
-            sch.compute_at(parts, loops[rows[-1]])
+            sch.compute_at(parts, rows[-1])
         places = loops_by_iter(sch, parts)[block_info(sch, parts).iter_vars[0].name]
         outer, inner = sch.get_loops(parts)[: len(rows)], sch.get_loops(parts)[len(rows) :]
         inner = [loop for loop in inner if loop.id != places.id]
@@ -160,22 +161,13 @@ def _over_places(
         sch.vectorize(lane)
         sch.vectorize(sch.get_loops(sch.decompose_reduction(parts, inner[0]))[-1])
         if not whole:
-            parallelize(sch, outer, threads)
-    parallelize(sch, [loops[n] for n in rows], threads)
+            parallelize(sch, outer, nest.threads)
+    parallelize(sch, rows, nest.threads)
 
 
-def _over_results(
-    sch: Schedule,
-    block: Any,
-    info: BlockInfo,
-    loops: dict[str, Any],
-    rows: list[str],
-    sums: list[str],
-    target: Target,
-    threads: int,
-    free: Free,
-) -> None:
+def _over_results(sch: Schedule, nest: _Nest, target: Target, free: Free) -> None:
     """Vectorize over the results: accumulate rows into a slice of the results that stays in registers or in L1."""
+    info, loops, rows, threads = nest.info, nest.loops, nest.rows, nest.threads
     lanes = target.lanes(widest_bits(info))
     lane = loops[rows[-1]]
     most = max(lanes, target.l1 * 8 // (2 * widest_bits(info)))
@@ -183,7 +175,7 @@ def _over_results(
     sizes = [v * lanes for v in (4, 16, 64, 256) if v * lanes <= (extents(info)[rows[-1]] or LARGE)]
     piece = free.choice("piece", sizes, piece)
     lane_0, lane_1 = sch.split(lane, [None, piece])
-    outer, inner = [*(loops[n] for n in rows[:-1]), lane_0], [loops[n] for n in sums]
+    outer, inner = [*(loops[n] for n in rows[:-1]), lane_0], [loops[n] for n in nest.sums]
     streams = free.choice("streams", (1, 2, 4, 8, 16), 1 if piece <= lanes * target.registers // 2 else STREAMS)
     if streams == 1:  # in registers, and memory is read in order
         sch.reorder(*outer, *inner, lane_1)
@@ -192,6 +184,6 @@ def _over_results(
         sch.reorder(*outer, *inner, lane_1, row)
         sch.unroll(row)
     sch.vectorize(lane_1)
-    init = sch.decompose_reduction(block, inner[0])
+    init = sch.decompose_reduction(nest.block, inner[0])
     sch.vectorize(sch.get_loops(init)[-1])
     parallelize(sch, outer, threads)

@@ -37,7 +37,6 @@ def on_machine(text: str, grid: tuple[int, int, int], args: list[np.ndarray], wa
     tir_mlir.ptx.launch(text, kernel.name, grid=grid, block=(32, warps, 1), args=args)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sums", "trans_b", "warps"), [("float32", False, 2), ("float16", False, 1), ("float32", True, 1)]
 )

@@ -42,7 +42,6 @@ def assembled(ptx: str, chip: str, folder: Path) -> str:
     return run.stderr
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_assembler_takes_it(name, chip, tmp_path):

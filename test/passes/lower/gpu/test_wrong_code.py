@@ -350,7 +350,6 @@ def arrays_of(kernel: Kernel) -> list[np.ndarray]:
     return arrays
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize("kernel", KERNELS, ids=[k.name.replace(" ", "-") for k in KERNELS])
 def test_right_or_refused(kernel):
     sch = Schedule(parse(text_of(kernel)))

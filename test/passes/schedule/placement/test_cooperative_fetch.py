@@ -42,7 +42,6 @@ def fetched(shape: tuple[int, ...], tile: tuple[int, ...], threads: tuple[int, .
     return sch
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("shape", "tile", "threads", "size"),
     [

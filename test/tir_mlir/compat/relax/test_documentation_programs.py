@@ -594,6 +594,6 @@ np.testing.assert_allclose(run(seq(fused), "main", a, b).numpy(), y / (1 + np.ex
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.few(1)
+@pytest.mark.few(2)
 def test_a_program_of_the_documentation(tvm, name):
     Notebook(name).run(HEAD + PROGRAMS[name])

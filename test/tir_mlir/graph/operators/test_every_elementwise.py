@@ -87,7 +87,7 @@ def test_reshapes_move_below(name: str) -> None:
     check_numbers(after, before)
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(13)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_permutations_move_below(name: str) -> None:
     """A convolution, then the operator: computed with the channels last, and permuted at the end only."""

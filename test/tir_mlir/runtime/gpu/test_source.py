@@ -35,7 +35,6 @@ def test_a_kernel_reads_as_its_schedule():
     )
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "line",
     [
@@ -124,7 +123,7 @@ def test_clang_compiles_cuda_c_and_the_machine_runs_it(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", BOUND)
-@pytest.mark.few(2)
+@pytest.mark.few(4)
 def test_opencl_runs(name):
     pytest.importorskip("pyopencl")
     BOUND[name].check(build(BOUND[name].schedule(), target="opencl"))

@@ -63,7 +63,7 @@ def test_float16_products():
     assert not on_tiles(scheduled(widened(64, 64, 64, "float16", "float32")))
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sizes", "options"),
     [

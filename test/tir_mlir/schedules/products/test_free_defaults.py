@@ -36,7 +36,7 @@ def test_rows_shared_by_threads(m, target):
     check(product(m, 1000, 1024), target, threads=2)
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(4)
 @TARGETS
 @pytest.mark.parametrize("sizes", [(40, 1, 33), (127, 5, 33), (16, 16, 4000), ("m", "n", "k")])
 def test_columns_and_steps(sizes, target):

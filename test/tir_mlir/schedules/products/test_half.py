@@ -44,7 +44,7 @@ def test_ragged_sizes(m, n, k, dtype):
     assert "Cast" not in update
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("right", [False, True])

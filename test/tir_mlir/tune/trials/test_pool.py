@@ -47,7 +47,6 @@ def test_another_machine_builds_and_measures(pool):
     assert "build.lower" in found.stages and "measure.board" in found.stages
 
 
-@pytest.mark.nightly
 def test_an_abort_of_the_compiler_costs_one_trial(pool):
     kept = [pool.submit(job("planted_fill", seed=n, runner=Abort("pi"))) for n in range(3)]
     found = [each.result(300) for each in kept]

@@ -190,7 +190,6 @@ def test_rotary_embedding():
     close(y, wanted.transpose(0, 2, 1, 3).reshape(2, 3, 8))
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("room", [0, 6])
 def test_grouped_queries_with_a_cache(room):
     """One new token behind those of each row, or a first prompt."""
