@@ -1,4 +1,4 @@
-"""`describe` as a program: `python -m tir_mlir.llm.describing FOLDER CHUNK CONTEXT BATCH CACHE ANSWER`."""
+"""`describe` in a process of its own, with the arguments FOLDER CHUNK CONTEXT BATCH CACHE ANSWER."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: 
     Path(answer).write_text(found)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Describe as the arguments of this process say, and end it."""
     main(*sys.argv[1:])
     sys.stderr.flush()
     os._exit(0)  # to take what torch and transformers made apart takes a second

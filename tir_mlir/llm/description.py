@@ -6,8 +6,6 @@ from __future__ import annotations
 import base64
 import importlib.metadata
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,10 +19,12 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.script.module import IRModule
 
 KIND = "languages"
+_CODE = "from tir_mlir.llm.describing import run; run()"
 _OF_WRITER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """What a config.json tells of the files alone: nothing that is computed depends on it."""
 Meanwhile = Callable[[Callable[[], bool]], None]
@@ -106,9 +106,9 @@ def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanw
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
         Path(temporary, "config.json").write_text(config)
-        command = [sys.executable, "-m", "tir_mlir.llm.describing", temporary, *map(str, sizes), str(out)]
+        child = processes.Python(_CODE, [temporary, *map(str, sizes), str(out)])
         with Path(temporary, "errors").open("w+") as errors:
-            with subprocess.Popen(command, stdout=errors, stderr=errors, env=environment()) as describing:
+            with processes.start(child, stdout=errors, stderr=errors, env=environment()) as describing:
                 try:
                     meanwhile(lambda: describing.poll() is None)
                     describing.wait()

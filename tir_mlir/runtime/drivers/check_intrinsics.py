@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import subprocess
-import sys
 from typing import Any
 
 from mlir import ir
@@ -16,11 +14,10 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import installation
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import address_of, llvm, message
-from tir_mlir.runtime.tools import clang_codegen, toolchain
+from tir_mlir.runtime.tools import clang_codegen, processes, toolchain
 
 _KIND = "intrinsics"
 _CHILD = """
-import sys
 from tir_mlir.runtime.llvm import object_code as code
 code.compile_text(sys.stdin.read(), wanted=code.LLVMTarget(*(a.encode() for a in sys.argv[1:])))
 """
@@ -122,8 +119,8 @@ def _compiled(code: str, target: object_code.LLVMTarget) -> str:
         words = [f"-mtriple={triple}", f"-mcpu={cpu}", f"-mattr={features}", "-filetype=null", "-O0"]
         done = toolchain.attempt("llc", words, input=code)
     except ToolError:  # llc is not installed
-        words = [sys.executable, "-c", _CHILD, triple, cpu, features]
-        done = subprocess.run(words, input=code, capture_output=True, text=True, check=False)
+        child = processes.Python(_CHILD, (triple, cpu, features))
+        done = processes.run(child, input=code, capture_output=True, text=True)
     if not done.returncode:
         return ""
     if "select" in done.stderr or "LLVM ERROR" in done.stderr or done.returncode < 0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.tools import files, toolchain
+from tir_mlir.runtime.tools.processes import Completed
 from tir_mlir.target import Target, chosen
 from tir_mlir.target.host import cpu_features
 
@@ -109,6 +109,6 @@ def _compile(source: str, language: str, options: Sequence[str]) -> str:
         return without_target(result.read_text())
 
 
-def _messages(done: subprocess.CompletedProcess[str], folder: str) -> str:
+def _messages(done: Completed, folder: str) -> str:
     lines = [line.replace(folder + "/", "") for line in done.stderr.splitlines() if not line.startswith("zig: warning")]
     return "\n".join(lines) or f"no message, {toolchain.status(done.returncode)}"

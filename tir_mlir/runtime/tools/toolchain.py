@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import ToolError
-from tir_mlir.runtime.tools import files
+from tir_mlir.runtime.tools import files, processes
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,8 @@ class Tool:
         """The version that the tool reports, or why it does not run."""
         command = [self.path, "version" if self.name == "zig" else "--version"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = processes.run(command, capture_output=True, text=True, timeout=60)
+        except (OSError, processes.TimeoutExpired) as error:
             return f"does not run: {error}"
         match = re.search(r"\d+\.\d+[\w.+-]*", done.stdout)
         return match.group() if match else f"does not run: exit code {done.returncode}"
@@ -181,23 +180,21 @@ def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: 
     return done.stdout
 
 
-def attempt(
-    name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300
-) -> subprocess.CompletedProcess[str]:
+def attempt(name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300) -> processes.Completed:
     """Run a tool and return the completed process. Raises ToolError only if it cannot start or times out."""
     tool = _found(name)
-    command = [tool.path, *_FIRST.get(tool.origin, ()), *args]
+    command = processes.Python(_SUBSTITUTE, args) if tool.origin == "bindings" else [tool.path, *args]
     try:
-        return subprocess.run(
-            command, input=input, capture_output=True, text=True, timeout=timeout, check=False, env=_environment(tool)
+        return processes.run(
+            command, input=input, capture_output=True, text=True, timeout=timeout, env=_environment(tool)
         )
     except OSError as error:
         raise ToolError(f"{tool.path} ({tool.origin}) does not start: {error}") from error
-    except subprocess.TimeoutExpired as error:
-        raise ToolError(_failure(command, f"no answer within {timeout:g} s", "", input)) from error
+    except processes.TimeoutExpired as error:
+        raise ToolError(_failure(error.cmd, f"no answer within {timeout:g} s", "", input)) from error
 
 
-_FIRST = {"bindings": ("-c", "from tir_mlir.runtime.tools.mlir_opt import main; main()")}
+_SUBSTITUTE = "from tir_mlir.runtime.tools.mlir_opt import main; main()"
 
 
 def _found(name: str) -> Tool:
@@ -211,10 +208,7 @@ def _found(name: str) -> Tool:
 
 
 def _environment(tool: Tool) -> dict[str, str] | None:
-    """The environment of a tool: zig needs writable caches, by default in our cache folder; the Python substitute gets
-    this process's import path."""
-    if tool.origin == "bindings":
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    """The environment of a tool: zig needs writable caches, by default in our cache folder."""
     if tool.name != "zig":
         return None
     cache = cache_folder() / "zig"

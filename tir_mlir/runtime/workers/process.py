@@ -6,18 +6,14 @@ import contextlib
 import fcntl
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 
 from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers import messages
 from tir_mlir.runtime.workers.messages import Answer
 
-_CODE = """import sys
-sys.path[:] = sys.argv[1].split(chr(10))
-from tir_mlir.runtime.workers.worker import main
-main(sys.argv[2:])"""
+_CODE = "from tir_mlir.runtime.workers.worker import main; main(sys.argv[1:])"
 _PIPE, _LEAST_PIPE = 1 << 20, 1 << 14
 """Bytes of a pipe: as wanted, and of systems that cannot change it."""
 
@@ -39,13 +35,12 @@ class Worker:
 
     def __init__(self, functions: Sequence[str], environment: Mapping[str, str]):
         """Start it. functions: are imported before the first request. Raises OSError."""
-        path = "\n".join(part for part in sys.path if isinstance(part, str))
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _CODE, path, *functions],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(environment),
+        self._process = processes.start(
+            processes.Python(_CODE, functions),
+            stdin=processes.PIPE,
+            stdout=processes.PIPE,
+            stderr=processes.NOTHING,
+            env=environment,
             bufsize=0,
         )
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -81,7 +76,7 @@ class Worker:
 
     def crash(self) -> str:
         """The signal by which code ended a process that is dead; "" if it ended itself, or was ended from outside."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(processes.TimeoutExpired):
             code = -self._process.wait(1)
             return signal.Signals(code).name if code in _CRASHES else ""
         return ""
@@ -91,7 +86,7 @@ class Worker:
         with contextlib.suppress(OSError):
             self._process.kill()
         self.forget()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(processes.TimeoutExpired):
             self._process.wait(1)
 
     def forget(self) -> None:

@@ -6,7 +6,6 @@ import math
 import os
 import re
 import shlex
-import subprocess
 import tempfile
 import time
 import weakref
@@ -24,6 +23,7 @@ from tir_mlir.dialect.ir import entered
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
+from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.target import chosen
 from tir_mlir.tune.boards.board_program import Call, linked, results
@@ -190,8 +190,8 @@ class SshConnection:
         start = [*(self.program or (*PROGRAM, *shared())), self.host, f"sh -c {shlex.quote(command)}"]
         with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
             try:
-                done = subprocess.run(start, input=stdin, stdout=-1, stderr=words, timeout=seconds, check=False)
-            except subprocess.TimeoutExpired:
+                done = processes.run(start, input=stdin, stdout=processes.PIPE, stderr=words, timeout=seconds)
+            except processes.TimeoutExpired:
                 raise MachineLost(f"the board {self.host} does not answer within {seconds:g} s") from None
             except OSError as error:
                 raise TuneError(f"{start[0]} does not start: {error}; fix: install an SSH client") from None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
-import sys
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.runtime.tools import processes
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.products.contraction import contraction
 
@@ -82,11 +81,11 @@ def _seconds(name: str, what: list[Any], threads: int) -> float | None:
     if importlib.util.find_spec(module) is None:
         return None
     limited = os.environ | {variable: str(threads) for variable in _THREADS}
-    call = [sys.executable, "-c", _CODE.replace("{library}", library), json.dumps(what), str(threads)]
+    call = processes.Python(_CODE.replace("{library}", library), (json.dumps(what), str(threads)))
     try:
-        done = subprocess.run(call, env=limited, capture_output=True, text=True, timeout=SECONDS, check=True)
+        done = processes.run(call, env=limited, capture_output=True, text=True, timeout=SECONDS, check=True)
         return float(done.stdout)
-    except (subprocess.SubprocessError, OSError, ValueError):
+    except (processes.Failed, OSError, ValueError):
         return None
 
 

@@ -7,8 +7,6 @@ import os
 import pickle
 import queue
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.tune.trials.forked import gigabytes
 from tir_mlir.tune.trials.job import PATIENCE, Job, Limits
@@ -308,7 +307,7 @@ TICK = 0.05
 START = 60.0
 """Seconds in which a worker starts, on a busy machine."""
 _LAST_WORDS = 600
-_CODE = "import sys; sys.path[:] = {path!r}; from tir_mlir.tune.trials.worker import main; main({handle})"
+_CODE = "from tir_mlir.tune.trials.worker import main; main(int(sys.argv[1]))"
 
 
 class WorkerLost(Exception):
@@ -415,16 +414,14 @@ class WorkerProcess:
         return self._words.read().decode(errors="replace").strip()
 
 
-def _start(theirs: Any, words: Any) -> subprocess.Popen[bytes]:
-    path = [folder or os.getcwd() for folder in sys.path]
-    code = _CODE.format(path=path, handle=theirs.fileno())
+def _start(theirs: Any, words: Any) -> processes.Process:
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
     with theirs:
-        return subprocess.Popen(
-            [sys.executable, "-c", code],
+        return processes.start(
+            processes.Python(_CODE, [str(theirs.fileno())]),
             pass_fds=(theirs.fileno(),),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdin=processes.NOTHING,
+            stdout=processes.NOTHING,
             stderr=words,
             env=environment,
         )
