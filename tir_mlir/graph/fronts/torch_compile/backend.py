@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.fronts.aten import translations
 from tir_mlir.graph.fronts.torch_compile.parts import PartModel, as_input, divide
+from tir_mlir.graph.fronts.torch_compile.shared_results import SharedResults
 from tir_mlir.graph.fronts.torch_compile.varying_sizes import Number, VaryingSizes, numbers_among, varying_sizes
 from tir_mlir.graph.fronts.torch_export.export_model import in_known_operators, without_writes
 
@@ -57,8 +59,20 @@ def backend(
     placeholders = [node for node in graph_module.graph.nodes if node.op == "placeholder"]
     weights = [n for n, node in enumerate(placeholders) if _is_weight(node, example_inputs[n])]
     traced = [node.meta.get("example_value", example_inputs[n]) for n, node in enumerate(placeholders)]
-    sizes = varying_sizes(traced)
-    return CompiledGraph(graph_module, [node.name for node in placeholders], weights, sizes, settings)
+    try:
+        shared = SharedResults(graph_module)
+    except GraphError as error:
+        return _with_torch(graph_module, str(error))
+    compiled = CompiledGraph(
+        shared.only_computed(graph_module) if shared.is_needed else graph_module,
+        [node.name for node in placeholders],
+        weights,
+        varying_sizes(traced),
+        settings,
+    )
+    if not shared.is_needed:
+        return compiled
+    return lambda *args: shared.of_call(args, compiled(*args))
 
 
 def _with_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
@@ -172,6 +186,8 @@ class CompiledGraph:
             _tell(f"{operator} stays with torch: {reason}")
         inputs = self._inputs(args, sizes)
         run = _caller(divided.module, program, inputs)
+        if written := _written(program, inputs):
+            run = _unless_shared(run, self._module, written, [n for n in range(len(args)) if n not in self._numbers])
         fits = _Version.fits if sizes is None else sizes.check(program, inputs)
         numbers = [(n, args[n].item()) for n in self._numbers]
         return _Version(run, [(n, args[n], args[n]._version) for n in self._weights], fits, numbers)
@@ -197,7 +213,7 @@ class CompiledGraph:
         shapes = None if sizes is None else (tuple(sizes.dims(n, args[n]) for n in positions),)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of torch's own code
-            inputs = tuple(arg.detach() if isinstance(arg := args[n], torch.Tensor) else arg for n in positions)
+            inputs = _in_own_memory([args[n] for n in positions])
             exported = torch.export.export(module, inputs, strict=False, dynamic_shapes=shapes)
             return in_known_operators(without_writes(exported), translations())
 
@@ -246,6 +262,40 @@ def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -
         return tuple(outputs)
 
     return run
+
+
+def _written(program: Any, inputs: Sequence[int]) -> list[int]:
+    """The positions of arguments that a program writes to."""
+    positions = dict(zip(program.graph_signature.user_inputs, inputs, strict=True))
+    specs = program.graph_signature.output_specs
+    return [positions[spec.target] for spec in specs if spec.kind.name.endswith("MUTATION")]
+
+
+def _unless_shared(
+    run: Callable[[Sequence[Any]], Any], module: torch.fx.GraphModule, written: Sequence[int], positions: Sequence[int]
+) -> Callable[[Sequence[Any]], Any]:
+    """The same where no argument that is written to shares memory with another one: torch runs such calls."""
+
+    def call(args: Sequence[Any]) -> Any:
+        memories = {n: _memory(args[n]) for n in positions if isinstance(args[n], torch.Tensor)}
+        counts = Counter(memories.values())
+        if any(memories[n] and counts[memories[n]] > 1 for n in written):
+            _tell("a call stays with torch: an argument that is written to shares memory with another one")
+            return module(*args)
+        return run(args)
+
+    return call
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _in_own_memory(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Example inputs without gradients; copies of those that share memory, which torch.export does not take."""
+    counts = Counter(_memory(arg) for arg in inputs if isinstance(arg, torch.Tensor))
+    tensors = (arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in inputs)
+    return tuple(t.clone() if isinstance(t, torch.Tensor) and counts[_memory(t)] > 1 else t for t in tensors)
 
 
 def _placeholders(program: Any, inputs: Sequence[int]) -> tuple[list[int | None], list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +34,7 @@ class Divided:
 def divide(program: Any, build: Build) -> Divided:
     """Divide a functional program, which is not changed. build: makes the model of a graph; what it refuses with a
     TirError stays with torch."""
-    refused: dict[str, str] = {node.name: "" for node in _views_of_inputs(program.graph)}
+    refused: dict[str, str] = {}
     translated = translations()
     for node in program.graph.nodes:
         if node.op == "call_function" and _is_size(node):
@@ -165,18 +165,6 @@ def as_input(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 
-def _views_of_inputs(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
-    """Nodes on the way from an input to an output that is a view of it: the caller may write to either."""
-    (output,) = [node for node in graph.nodes if node.op == "output"]
-    for node in output.all_input_nodes:
-        chain = []
-        while node.op == "call_function" and _is_view(node):
-            chain.append(node)
-            node = node.all_input_nodes[0]
-        if node.op == "placeholder":
-            yield from chain
-
-
 def _is_complex(node: torch.fx.Node) -> bool:
     values = node.meta.get("val")
     values = values if isinstance(values, (tuple, list)) else [values]
@@ -186,10 +174,3 @@ def _is_complex(node: torch.fx.Node) -> bool:
 def _is_item(node: torch.fx.Node) -> bool:
     """Whether a node is one of several results of another."""
     return node.target is operator.getitem
-
-
-def _is_view(node: torch.fx.Node) -> bool:
-    if _is_item(node):
-        return True
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and any(value.alias_info is not None for value in schema.returns)
