@@ -194,7 +194,7 @@ class _Reader:
         self.names[name] = self._bound(stmt, name, selected)
 
     def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
-        """The name that the last line of a branch binds, and its value; names of the branch are its own."""
+        """The name that the last line of a branch binds, and its value; its other names are new."""
         last = body[-1]
         target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
         if isinstance(last, ast.If):
@@ -206,6 +206,11 @@ class _Reader:
             if isinstance(stmt, (ast.Return, ast.With)):
                 raise self.source.error(stmt, "a branch of an `if` has assignments; it returns by the name it binds")
             self._statement(stmt)
+            for node in (n for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)):
+                if node.id != target.id and node.id in outside:
+                    raise self.source.error(
+                        node, f"{node.id} is bound again in a branch, which hands on {target.id} only; fix: rename it"
+                    )
         branch_values = list(self.emitter.values.values())[outer_count:]
         self._located(last, lambda: check_branch(branch_values, self.emitter.functions))
         value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))

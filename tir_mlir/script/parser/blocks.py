@@ -249,9 +249,11 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
             attrs.put(block.op, attrs.HIDDEN, hidden)
     block_nodes = BlockNodes(call, {s.name: anchor for s, _, anchor in specs}, header.reads, header.writes)
     state.block_nodes[block.id] = block_nodes
-    with state.scope.frame(bool(specs)):
+    with state.nest("a block", block_with_iters=bool(specs)):
         _body(evaluate, block, specs, header, run)
+        state.scope.in_regions = True
         regions.declare_regions(evaluate, block, header.reads, header.writes)
+        state.scope.in_regions = False
 
 
 def _is_root(evaluate: Evaluator, name: str, header: BlockHeader) -> bool:
@@ -299,7 +301,7 @@ def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:
     with state.source.location(node):
         with state.allocation_scopes[-1].point():
             op = create.init(block)
-        with create.at_end(op.regions[0].blocks[0]), state.scope.frame():
+        with create.at_end(op.regions[0].blocks[0]), state.nest("T.init"):
             run(node.body)
 
 

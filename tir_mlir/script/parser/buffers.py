@@ -120,7 +120,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         buffer = state.allocation_scopes[-1].prologue(make)
     for stride, value in zip(strides, buffer.stride_values, strict=False):
         if isinstance(stride, str):
-            state.scope.define(stride, _stride_item(value), node, "value")
+            state.scope.define(stride, _stride_item(value), node, "stride")
     return buffer
 
 

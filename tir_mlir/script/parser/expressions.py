@@ -276,6 +276,8 @@ class Evaluator:
 
     def _python(self, node: ast.expr) -> Any:
         """Any other node (a comprehension, an f-string) over names of the surrounding Python program: run Python."""
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+            raise ParseError(":= is not supported; bind the name in a statement before this one")
         local = {}
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}:
             binding = self.state.scope.find(name)
@@ -380,7 +382,9 @@ def parse_if(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], 
         return
     with evaluate.state.source.location(node):
         op = make_if(test, [], has_else=bool(node.orelse))
-    for region, body in zip(op.regions, (node.body, node.orelse), strict=True):
-        if body:
-            with create.at_end(region.blocks[0]), evaluate.state.scope.frame():
-                run(body)
+    with evaluate.state.nest("an if") as both:
+        for region, body in zip(op.regions, (node.body, node.orelse), strict=True):
+            if body:
+                with create.at_end(region.blocks[0]), evaluate.state.scope.frame() as branch:
+                    run(body)
+                both.bound |= branch.bound

@@ -6,12 +6,14 @@ import ast
 import builtins
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, Loop, is_size
+from tir_mlir.script.parser.items import Const, Value, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError, Source
 
 MISSING = object()
@@ -26,6 +28,17 @@ class Binding:
     line: int
     kind: str  # parameter, buffer, loop, iter, value, size
     depth: int = 0
+    lost: str = ""  # where it is bound again: a nest that does not hand the new value on
+
+
+class Frame(dict[str, Binding]):
+    """The names of one nest of statements, and what is needed to tell that Python would read another value."""
+
+    def __init__(self, local: Collection[str] = ()):
+        super().__init__()
+        self.local = frozenset(local)  # parameters of a macro: its own names, whatever those around it are
+        self.bound: dict[str, ast.AST] = {}  # names bound by statements, in nests inside it too, and where first
+        self.read: set[str] = set()  # names that were looked up in a frame around it
 
 
 class Scope:
@@ -34,10 +47,11 @@ class Scope:
     def __init__(self, python: Mapping[str, Any], assigned: Mapping[str, int]):
         self.python = python
         self.assigned = assigned  # every name the function defines, with the first line that does
-        self.frames: list[dict[str, Binding]] = [{}]
+        self.frames: list[Frame] = [Frame()]
         self.ended: dict[str, Binding] = {}
         self.depth = 0
         self.in_header = False
+        self.in_regions = False  # T.reads and T.writes, which stand at the start of a block and are parsed after it
         self.unrolled: set[str] = set()  # names assigned in static loops, which may be bound again
 
     def define(self, name: str, item: Any, node: ast.AST, kind: str) -> None:
@@ -45,6 +59,8 @@ class Scope:
         if old is not None and old.kind in ("parameter", "buffer", "iter") and old.item is not item:
             raise ParseError(f"{name} is already a {old.kind} (line {old.line}); choose another name")
         self.frames[-1][name] = Binding(item, getattr(node, "lineno", 0), kind, self.depth)
+        if kind != "stride" and name not in self.frames[-1].local:
+            self.frames[-1].bound.setdefault(name, node)
 
     def python_value(self, name: str) -> Any:
         """The value of a name in the surrounding Python program, or MISSING."""
@@ -62,6 +78,10 @@ class Scope:
         """Resolve a name. Raises ParseError if it is unknown, not yet defined, or out of scope."""
         binding = self.find(name)
         if binding is not None:
+            for frame in takewhile(lambda frame: name not in frame, reversed(self.frames)):
+                frame.read.add(name)
+            if binding.lost and not self.in_regions:
+                raise ParseError(f"{name} is bound again in {binding.lost}: {self.way_out(name, binding)}")
             if binding.kind == "loop" and binding.depth < self.depth and not self.in_header:
                 raise ParseError(
                     f"loop variable {name} is used inside a block that has iters; a block sees its own iters and the "
@@ -82,14 +102,36 @@ class Scope:
         return f"unknown name {name}: not a parameter, buffer, loop or iter, and not a Python name outside the function"
 
     @contextmanager
-    def frame(self, block_with_iters: bool = False) -> Iterator[None]:
-        self.frames.append({})
+    def frame(self, block_with_iters: bool = False) -> Iterator[Frame]:
+        """Names of their own, for as long as the context lasts."""
+        frame = Frame()
+        self.frames.append(frame)
         self.depth += block_with_iters
         try:
-            yield
+            yield frame
         finally:
             self.depth -= block_with_iters
             self.ended.update(self.frames.pop())
+
+    def way_out(self, name: str, binding: Binding) -> str:
+        """What to write for a name that a nest binds again."""
+        items = [b.item for b in (self.ended.get(name), binding) if b is not None]
+        items = [Const(item) if isinstance(item, bool | int | float) else item for item in items]
+        if binding.kind in ("loop", "iter", "buffer", "parameter") or not all(map(is_expr, items)):
+            return f"choose another name there, if the {binding.kind} of line {binding.line} is meant"
+        dtype = dtype_of(next((item for item in items if isinstance(item, Value)), items[0]))
+        buffer = f'{name} = T.alloc_buffer((1,), "{dtype}", scope="local")'
+        return f"use a buffer for a value that changes, {buffer} and {name}[0] = ...; or another name there"
+
+    def lose(self, bound: Mapping[str, ast.AST], what: str) -> None:
+        """Mark the names that a nest bound again: their old values may not be read after it."""
+        for name, node in bound.items():
+            frame = next((frame for frame in reversed(self.frames) if name in frame), None)
+            if frame is not None:
+                lost = frame[name].lost or f"line {getattr(node, 'lineno', 0)}, inside {what}"
+                frame[name] = replace(frame[name], lost=lost)
+            if frame is not self.frames[-1]:
+                self.frames[-1].bound.setdefault(name, node)
 
 
 @dataclass
@@ -157,6 +199,21 @@ class ParserState:
 
     def error(self, node: ast.AST | None, message: str) -> Exception:
         return self.source.error(node, message)
+
+    @contextmanager
+    def nest(self, what: str, repeats: bool = False, block_with_iters: bool = False) -> Iterator[Frame]:
+        """A frame of the statements of `what`. Python has none: a name of the frames around that it binds is lost.
+
+        Raises ScriptError if a nest that repeats reads such a name before it binds it: its second run would read what
+        the first one bound.
+        """
+        with self.scope.frame(block_with_iters) as frame:
+            yield frame
+        for name in frame.bound.keys() & frame.read if repeats else ():
+            if (binding := self.scope.find(name)) is not None:
+                before = f"{name} of line {binding.line} is read in {what} that binds it again here"
+                raise self.error(frame.bound[name], f"{before}: {self.scope.way_out(name, binding)}")
+        self.scope.lose(frame.bound, what)
 
 
 _LEAVES = (int, str, type(None), ast.Constant, ast.Load, ast.Store, float, bytes, bool)

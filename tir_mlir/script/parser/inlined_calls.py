@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS
 from tir_mlir.script.language.markers import Macro
 from tir_mlir.script.parser import arithmetic, python_scope
-from tir_mlir.script.parser.function_state import Binding, ParserState, Scope, assigned_names
+from tir_mlir.script.parser.function_state import Binding, Frame, ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import Const, Value, describe, is_expr
 from tir_mlir.script.parser.source import ParseError, Source
 
@@ -97,14 +97,24 @@ def call(evaluate: Evaluator, callee: Any, args: Sequence[Any], keywords: dict[s
         raise ParseError(f"{body.name} is inlined more than {_DEEPEST} levels deep; a recursive call has no end here")
     tree = _at_call(body.node, node)
     scope = _scope(state, body, function, macro is None or macro.hygienic)
+    scope.frames.append(Frame(bound))
     with _inside(state, scope, InlinedSource(state.source, body.source, body.name, node)):
         for name, item in bound.items():
             scope.frames[-1][name] = Binding(_named(item, name, tree), getattr(node, "lineno", 0), "argument")
         if isinstance(tree, ast.Lambda):
             return evaluate(tree.body)
         if macro is not None and not any(isinstance(n, ast.Return) for n in ast.walk(tree)):
-            return state.run(tree.body)  # type: ignore[misc]
+            state.run(tree.body)  # type: ignore[misc]
+            return _check_own_names(state, body)
         return _FunctionBody(evaluate, body.name).value(tree)
+
+
+def _check_own_names(state: ParserState, body: Body) -> None:
+    """A macro may not bind a name that it also reads from its caller: what it binds is its own."""
+    frame = state.scope.frames[-1]
+    for name in frame.bound.keys() & frame.read:
+        what = f"{name} is bound in {body.name}, which reads {name} of its caller before"
+        raise state.error(frame.bound[name], f"{what}: choose another name, or pass it as an argument")
 
 
 def _unwrapped(callee: Any, args: Sequence[Any] = (), keywords: Any = None) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -161,13 +171,15 @@ def _scope(state: ParserState, body: Body, function: Any, hygienic: bool) -> Sco
     outer = state.scope
     if isinstance(function, LocalLambda):
         scope = Scope(function.scope.python, {})
-        scope.frames = [*function.scope.frames, {}]
+        made_in = function.scope.frames
+        is_inside = [*map(id, made_in)] == [*map(id, outer.frames[: len(made_in)])]
+        scope.frames = list(outer.frames if is_inside else made_in)  # as in Python, names mean what they do at the call
     elif hygienic:
         assigned = assigned_names(body.node) if isinstance(body.node, ast.FunctionDef) else {}
         scope = Scope(body.names, assigned)
     else:
         scope = Scope(ChainMap(dict(outer.python), dict(body.names)), {})
-        scope.frames = [*outer.frames, {}]
+        scope.frames = list(outer.frames)
     scope.depth, scope.in_header = outer.depth, outer.in_header
     return scope
 

@@ -275,7 +275,7 @@ def _nest(
         raise state.error(bounds.place, f"loop {target.id} has a negative extent: {extent}")
     with state.source.location(node):
         body, variable = _loop(evaluate, target.id, bounds, kind, annotations)
-    with state.scope.frame(), create.at_end(body):
+    with state.nest("a loop", repeats=True), create.at_end(body):
         state.scope.define(target.id, variable, target, "loop")
         _nest(evaluate, node, inner, kind, annotations, run)
 
@@ -318,10 +318,11 @@ def parse_while(evaluate: Evaluator, node: ast.While, run: Callable[[list[ast.st
             raise state.error(node.test, f"the condition of this while is constant: the loop {never}")
         return arithmetic.to_value(item, "bool")
 
-    with state.source.location(node):
-        op = create.while_loop(test)
-    with state.scope.frame(), create.at_end(op.regions[1].blocks[0]):
-        run(node.body)
+    with state.nest("a while", repeats=True):
+        with state.source.location(node):
+            op = create.while_loop(test)
+        with create.at_end(op.regions[1].blocks[0]):
+            run(node.body)
 
 
 def domain_of(loop: Loop) -> tuple[Index, Index]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -80,7 +80,7 @@ class FunctionParser:
         if word == "LetStmt" and len(stmt.items) == 1 and isinstance(stmt.items[0].optional_vars, ast.Name):
             assert isinstance(call, ast.Call)
             value = self.evaluate(calls.bind(self.evaluate(call.func), call)["value"])
-            with self.state.scope.frame():
+            with self.state.nest("with T.LetStmt"):
                 self._define(stmt.items[0].optional_vars, value)
                 self.run(stmt.body)
             return
@@ -169,12 +169,12 @@ class FunctionParser:
     def _Assign(self, stmt: ast.Assign) -> None:
         if len(stmt.targets) != 1:
             raise ParseError("chained assignments are not supported")
-        self._assign(stmt.targets[0], stmt.value, stmt)
+        self._assign(stmt.targets[0], stmt.value)
 
     def _AnnAssign(self, stmt: ast.AnnAssign) -> None:
         if stmt.value is None:
             raise ParseError(f"{ast.unparse(stmt.target)} is declared without a value")
-        self._assign(stmt.target, stmt.value, stmt)
+        self._assign(stmt.target, stmt.value)
 
     def _AugAssign(self, stmt: ast.AugAssign) -> None:
         target = stmt.target
@@ -193,25 +193,25 @@ class FunctionParser:
             raise self.state.error(target, f"cannot store to {describe(base)}; store to a buffer: A[i, j] = value")
         return base, self.evaluate.subscripts(target)
 
-    def _assign(self, target: ast.expr, value: ast.expr, stmt: ast.stmt) -> None:
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        self._evaluated(target, value)()
+
+    def _evaluated(self, target: ast.expr, value: ast.expr) -> Callable[[], None]:
+        """Compute what is assigned, and return what stores or binds it: `a, b = b, a` reads all before it binds any."""
         if isinstance(target, ast.Subscript):
-            self._store(target, self.evaluate(value))
-        elif isinstance(target, ast.Name):
-            self._bind(target, value)
-        elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            return partial(self._store, target, self.evaluate(value))
+        if isinstance(target, ast.Name):
+            return self._named(target, value)
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
                 raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
-            if any(isinstance(element, ast.Subscript) for element in target.elts):
-                self._assign_at_once(target.elts, value.elts)
-                return
-            for element, part in zip(target.elts, value.elts, strict=True):
-                self._assign(element, part, stmt)
-        elif isinstance(target, ast.Tuple) and _is_axis(value):
+            parts = [self._evaluated(*pair) for pair in zip(target.elts, value.elts, strict=True)]
+            return partial(_run_all, parts)
+        if isinstance(target, ast.Tuple) and _is_axis(value):
             raise ParseError("axes must be declared directly in a block, before its other statements")
-        elif isinstance(target, ast.Tuple | ast.List):
-            self._unpack(target, value)
-        else:
-            raise ParseError(f"cannot assign to {ast.unparse(target)}")
+        if isinstance(target, ast.Tuple | ast.List):
+            return partial(self._unpack, target, self.evaluate(value))
+        raise ParseError(f"cannot assign to {ast.unparse(target)}")
 
     def _store(self, target: ast.Subscript, item: Any) -> None:
         buffer, items = self._element(target)
@@ -220,40 +220,25 @@ class FunctionParser:
         except ParseError as refused:
             raise self.state.error(target, str(refused)) from None
 
-    def _assign_at_once(self, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
-        """`A[i], B[i] = B[i], A[i]`: all values are computed before the first store, as in Python."""
-        items = [self.evaluate(value) for value in values]
-        for target, item in zip(targets, items, strict=True):
-            if isinstance(target, ast.Subscript):
-                self._store(target, item)
-            else:
-                self._define(target, item)
-
-    def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
-        item = self.evaluate(value)
+    def _unpack(self, target: ast.Tuple | ast.List, item: Any) -> None:
         elements = target.elts
         if not isinstance(item, tuple | list) or len(item) != len(elements):
             raise ParseError(f"{describe(item)} cannot be unpacked into {ast.unparse(target)}")
         for element, part in zip(elements, item, strict=True):
             self._define(element, part)
 
-    def _bind(self, target: ast.Name, value: ast.expr) -> None:
+    def _named(self, target: ast.Name, value: ast.expr) -> Callable[[], None]:
         word = blocks.construct_of(self.evaluate, value) if not _is_method(value) else None
-        if word == "alloc_buffer":
+        make = {"alloc_buffer": buffers.alloc_buffer, "match_buffer": buffers.match_region,
+                "decl_buffer": buffers.arena_view}.get(word or "")  # fmt: skip
+        if make is not None:
             assert isinstance(value, ast.Call)
-            self._buffer(target, buffers.alloc_buffer(self.evaluate, target.id, value))
-        elif word == "match_buffer":
-            assert isinstance(value, ast.Call)
-            self._buffer(target, buffers.match_region(self.evaluate, target.id, value))
-        elif word == "decl_buffer":
-            assert isinstance(value, ast.Call)
-            self._buffer(target, buffers.arena_view(self.evaluate, target.id, value))
-        elif word == "var":
-            self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
-        elif _is_axis(value):
+            return partial(self._buffer, target, make(self.evaluate, target.id, value))
+        if word == "var":
+            return partial(self.state.scope.define, target.id, UnboundVar(target.id), target, "size")
+        if _is_axis(value):
             raise ParseError("axes must be declared directly in a block, before its other statements")
-        else:
-            self._define(target, self.evaluate(value))
+        return partial(self._define, target, self.evaluate(value))
 
     def _buffer(self, target: ast.Name, buffer: BufferRef) -> None:
         self.state.scope.define(target.id, buffer, target, "buffer")
@@ -301,6 +286,11 @@ class FunctionParser:
             parameters.finish_shapes(state, signature.specs, names, extents)
         with create.at_end(state.func.body):
             self.run(node.body)
+
+
+def _run_all(parts: Sequence[Callable[[], None]]) -> None:
+    for part in parts:
+        part()
 
 
 def _declare_wide(size: Any) -> None:

@@ -58,6 +58,7 @@ def test_several_values():
     [
         (main(test="x"), r'a condition is R.Tensor\(\(\), "bool"\), not R.Tensor\(\(3,\)'),
         (main(other=""), "has an `else`"),
+        (main("x = R.exp(x); y = R.sin(x)"), "x is bound again in a branch, which hands on y only; fix: rename it"),
         (main(other="w = R.exp(x)"), "end by binding one name, not y and w"),
         (main(other="y = R.concat((x, x))"), r"values of one type, not R.Tensor\(\(3,\).*\(6,\)"),
         (main(other="return x"), "the last line of a branch"),
