@@ -15,10 +15,12 @@ from pathlib import Path
 from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.crash_notes import alive
+from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
 PATIENCE = 2.0
 """Seconds to wait for an entry that another process computes, where nothing else is to be done."""
+_DIGITS = 20
 _LONGEST = 300
 """Seconds after which a claim no longer counts: its process may be one of another machine that shares the folder."""
 
@@ -31,12 +33,12 @@ def claimed(kind: str, name: str) -> Iterator[bool]:
         path = _path(kind, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open(path, "x") as file:
-                file.write(str(os.getpid()))
+            with files.create(path) as file:
+                file.write(str(os.getpid()).encode())
         except FileExistsError:
             is_free = not _counts(path)
             if is_free:
-                path.write_text(str(os.getpid()))
+                files.replace(path, str(os.getpid()).encode())
     try:
         yield is_free
     finally:
@@ -62,6 +64,8 @@ def _path(kind: str, name: str) -> Path:
 def _counts(path: Path) -> bool:
     """Whether the process of a claim may still be at it."""
     try:
-        return time.time() - path.stat().st_mtime < _LONGEST and alive(int(path.read_text() or os.getpid()))
+        with files.open_regular(path) as file:
+            is_recent = time.time() - os.fstat(file.fileno()).st_mtime < _LONGEST
+            return is_recent and alive(int(file.read(_DIGITS) or os.getpid()))
     except (OSError, ValueError):
         return False

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
 LOWER, COMPILE = "lower", "compile"
 _KIND = "crashes"
+_NAME = re.compile(rf"\w+\.(\d{{1,9}})\.({LOWER}|{COMPILE})")
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,10 @@ def earlier_crash(name: str) -> CrashRecord | None:
     """The record of an earlier crash while building this program, or None."""
     with contextlib.suppress(OSError, ToolError):
         for path in sorted((cache_folder() / _KIND).glob(f"{name}.*")):
-            _, process, stage = path.name.split(".")
-            if not alive(int(process)):
-                return CrashRecord(path, stage, int(process))
+            match = _NAME.fullmatch(path.name)
+            facts = path.lstat()
+            if match and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and not alive(int(match[1])):
+                return CrashRecord(path, match[2], int(match[1]))
     return None
 
 
@@ -53,7 +58,7 @@ def record_build(name: str, text: str) -> Iterator[Callable[[str], None]]:
         folder = cache_folder() / _KIND
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}.{os.getpid()}.{LOWER}"
-        path.write_text(text, encoding="utf-8")
+        files.replace(path, text.encode())
     try:
         yield reached
     finally:

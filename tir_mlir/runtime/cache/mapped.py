@@ -18,6 +18,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.runtime.cache import store
+from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
 KIND = "weights"
@@ -41,13 +42,13 @@ def load(name: str) -> dict[str, np.ndarray] | None:
         return None
     try:
         path = cache_folder() / KIND / name
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             facts = os.fstat(file.fileno())
             if facts.st_uid not in (os.geteuid(), 0):
                 return None
             places = _index(file.fileno(), facts.st_size)
-        os.utime(path)  # mark as recently used
-        return {key: np.memmap(path, np.uint8, "r", start, (size,)) for key, (start, size) in places.items()}
+            os.utime(file.fileno())  # mark as recently used
+            return {key: np.memmap(file, np.uint8, "r", start, (size,)) for key, (start, size) in places.items()}
     except (OSError, ValueError, ToolError):
         return None
 
@@ -74,7 +75,7 @@ class Writer:
             folder = cache_folder() / KIND
             folder.mkdir(parents=True, exist_ok=True)
             self._path = folder / f"new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-            self._file = os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "r+b")
+            self._file = files.create(self._path)
 
     def add(self, key: str, array: np.ndarray) -> np.ndarray:
         """An array of bytes, and where it lies from now on: mapped, or as it is."""
@@ -87,7 +88,7 @@ class Writer:
             self._file.seek(start)
             self._file.write(array.data)
             self._file.flush()
-            mapped = np.memmap(self._path, np.uint8, "r", start, array.shape) if array.nbytes else array
+            mapped = np.memmap(self._file, np.uint8, "r", start, array.shape) if array.nbytes else array
         except OSError:
             self.abandon()
             return array

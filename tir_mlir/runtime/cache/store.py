@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
 KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "languages", "contents")
@@ -70,10 +71,11 @@ def load(kind: str, name: str) -> bytes | None:
 
 
 def read(path: Path, kind: str, name: str) -> tuple[str, bytes] | None:
-    """Who made an entry, see `fingerprint.maker`, and its content; None if it is damaged, or of another user. Raises
-    OSError."""
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_uid not in (os.geteuid(), 0):
+    """Who made an entry, see `fingerprint.maker`, and its content; None if it is damaged, larger than a cache,
+    or of another user. Raises OSError, also for what is not a regular file."""
+    with files.open_regular(path) as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_uid not in (os.geteuid(), 0) or facts.st_size > max(limit(), _DEFAULT * 2**20):
             return None
         head, _, data = file.read().partition(b"\n")
     maker = head.rpartition(b" ")[2]
@@ -108,12 +110,11 @@ def put(kind: str, name: str, maker: str, data: bytes) -> bool:
 
 def _created(path: Path) -> BinaryIO:
     """A new file that only this user reads, in a folder that is made if needed. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        return os.fdopen(os.open(path, flags, 0o600), "wb")
+        return files.create(path)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.fdopen(os.open(path, flags, 0o600), "wb")
+        return files.create(path)
 
 
 def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:

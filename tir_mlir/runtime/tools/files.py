@@ -1,16 +1,76 @@
-"""Atomic writing of files, and temporary files; errors of the file system become ToolErrors."""
+"""Files of folders that others may write too, atomic writing, and temporary files.
+
+`open_regular` and `create` open the files of the cache and of databases: a link, a pipe or a device that somebody put
+there is neither followed nor waited for.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import grp
 import os
+import pwd
+import stat
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 
 _PREFIX = "tir_mlir-"
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """A regular file, to read. Raises OSError, also for a link, a pipe, a device or a folder."""
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would be waited for
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return os.fdopen(number, "rb")
+
+
+def create(path: str | os.PathLike[str], mode: int = 0o600) -> BinaryIO:
+    """A new file, to write and read, by default of this user alone. Raises OSError, also if the name is taken, by a
+    link as well."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, mode), "w+b")
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file atomically; what had the name, a link or a file, is replaced and not written to. Raises OSError."""
+    new = path.with_name(f"new-{uuid.uuid4().hex}")
+    try:
+        with create(new) as file:
+            file.write(data)
+        os.replace(new, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise
+
+
+def other_writers(folder: str | os.PathLike[str]) -> str:
+    """Who may write to a folder, besides this user and root, in words; "" if nobody. Raises OSError.
+
+    A group that has the name of its only member, as many systems give each user one, is that user.
+    """
+    facts = os.stat(folder)
+    if facts.st_uid not in (os.geteuid(), 0):
+        return f"the user {facts.st_uid}, whom it belongs to,"
+    if facts.st_mode & stat.S_IWOTH:
+        return "every user"
+    return f"the group {facts.st_gid}" if facts.st_mode & stat.S_IWGRP and not _is_own_group(facts.st_gid) else ""
+
+
+def _is_own_group(number: int) -> bool:
+    try:
+        user, group = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(number)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
 
 
 def write_whole(contents: Mapping[Path, bytes | Iterable[bytes | memoryview]]) -> None:
@@ -22,9 +82,9 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes | memoryview]]) -
     try:
         for path, data in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_name(f".{path.name}.{os.getpid()}")
+            new = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
             written[new] = path
-            with new.open("wb") as file:
+            with create(new, 0o666) as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
             if path.suffix == ".so":
                 new.chmod(0o755)

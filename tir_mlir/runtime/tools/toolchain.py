@@ -7,6 +7,7 @@ its wheel, and on PATH.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib.metadata
 import importlib.util
@@ -16,11 +17,12 @@ import shutil
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.dialect.diagnostics import BuildWarning, ToolError
 from tir_mlir.runtime.tools import files, processes
 
 
@@ -240,7 +242,8 @@ def _failure(command: Sequence[str], status: str, stderr: str, input: str | None
 
 
 def cache_folder() -> Path:
-    """A writable folder: TIR_CACHE_DIR, else the user's cache folder, else a temporary one. Raises ToolError."""
+    """A folder that only this user (or root) writes: TIR_CACHE_DIR, else the user's cache folder, else a temporary one,
+    with a BuildWarning for one that is passed over as others may write to it. Raises ToolError."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
 
@@ -249,10 +252,18 @@ def cache_folder() -> Path:
 def _writable(places: tuple[str, ...]) -> Path:
     for candidate in filter(None, places):
         try:
-            os.makedirs(candidate, exist_ok=True)
+            if not os.path.isdir(candidate):
+                os.makedirs(os.path.dirname(os.path.abspath(candidate)), exist_ok=True)
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(candidate, 0o700)
+            others = files.other_writers(candidate)
         except OSError:
             continue
-        if os.access(candidate, os.W_OK):
+        if others:
+            fix = f"`chmod go-w {candidate}`, or set TIR_CACHE_DIR to a folder of your own"
+            message = f"the cache folder {candidate} is not used: {others} may write to it; fix: {fix}"
+            warnings.warn(message, BuildWarning, stacklevel=3)
+        elif os.access(candidate, os.W_OK):
             return Path(candidate)
     folder = files.folder()
     atexit.register(folder.cleanup)

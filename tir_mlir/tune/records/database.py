@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
+from tir_mlir.runtime.tools import files
 from tir_mlir.target import CUDA, Target
 from tir_mlir.tune.records.environment import machine, same_code, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.record import Record, decode, encode
 
 _FOLDER = "records"
+_LARGEST = 64 << 20  # bytes of a record
 _UNFINISHED = "new-"
 _ABANDONED = 60  # seconds after which an unfinished file has lost its writer
 _VERIFIED, _TIMED, _FAILED = "0", "1", "9"
@@ -155,7 +157,11 @@ class Database:
     def _read(self, path: Path) -> Record | None:
         """The record in a file; None, with a warning, for one that cannot be used."""
         try:
-            record = decode(path.read_text(encoding="utf-8"))
+            with files.open_regular(path) as file:
+                data = file.read(_LARGEST + 1)
+            if len(data) > _LARGEST:
+                raise TuneError(f"it is larger than {_LARGEST >> 20} MiB")
+            record = decode(data.decode())
             if not path.name.startswith(_merit(record)) or path.parent.name != record.program:
                 raise TuneError("its name does not fit its content")
         except (TuneError, OSError, UnicodeDecodeError) as error:
