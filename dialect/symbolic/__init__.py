@@ -30,6 +30,7 @@ from tir_mlir.dialect.symbolic.expression import plus as plus
 from tir_mlir.dialect.symbolic.expression import text as text
 from tir_mlir.dialect.symbolic.named_sizes import Source as Source
 from tir_mlir.dialect.symbolic.named_sizes import bounds as bounds
+from tir_mlir.dialect.symbolic.named_sizes import linear as linear
 from tir_mlir.dialect.symbolic.named_sizes import sources as sources
 from tir_mlir.dialect.symbolic.polynomial import Polynomial as Polynomial
 from tir_mlir.dialect.symbolic.polynomial import c_code as c_code

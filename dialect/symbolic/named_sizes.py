@@ -38,13 +38,13 @@ def sources(shapes: Sequence[Sequence[Size]]) -> dict[str, Source]:
         if size.isidentifier():
             first_sources.setdefault(size, Source(tensor, axis))
     for tensor, axis, size in named:
-        if (solved := _linear(size)) is not None:
+        if (solved := linear(size)) is not None:
             first_sources.setdefault(solved[0], Source(tensor, axis, *solved[1:]))
     return first_sources
 
 
-def _linear(size: str) -> tuple[str, int, int] | None:
-    """("n", 8, 3) of "8 * n + 3"; None of others."""
+def linear(size: str) -> tuple[str, int, int] | None:
+    """The name, its factor, which is positive, and the rest: ("n", 8, 3) of "8 * n + 3"; None of others."""
     terms = dict(Polynomial.of(parse(size)).terms)
     constant = terms.pop((), 0)
     if len(terms) != 1:

@@ -90,10 +90,13 @@ class GraphBuilder:
         return self._argument(name, TensorType(self.sizes.shape(shape), checked_dtype(dtype)), weight)
 
     def size_range(self, name: str, least: int, greatest: int | None = None) -> None:
-        """The values of a size that the graph is right for: a model refuses inputs of others."""
+        """The values of a size, a name or an expression, that the graph is right for, within those that are known
+        already: a model refuses inputs of others."""
         with entered():
             ranges = attrs.get(self.func.op, encoding.RANGES, {})
-            attrs.put(self.func.op, encoding.RANGES, {**ranges, name: [least, -1 if greatest is None else greatest]})
+            first, last = ranges.get(name, (0, -1))
+            ends = [end for end in (last, greatest) if end is not None and end >= 0]
+            attrs.put(self.func.op, encoding.RANGES, {**ranges, name: [max(least, first), min(ends, default=-1)]})
 
     def weight(self, name: str, array: Any, dtype: str | None = None) -> Value:
         """A parameter with a value, kept as the array that it is: no copy. One array given twice is one weight.

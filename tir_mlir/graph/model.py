@@ -151,9 +151,12 @@ class Model:
         if missing:
             raise ArgumentError(f"{self!r}: no argument has the shape that gives the size {missing[0]}")
         for size, (least, greatest) in self._ranges.items():
-            if size in sizes and not least <= sizes[size] <= (greatest if greatest >= 0 else sizes[size]):
+            if not all(name in sizes for name in size_code.symbols(size)):
+                continue
+            number = value(size, sizes)
+            if not least <= number <= (greatest if greatest >= 0 else number):
                 allowed = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
-                raise ArgumentError(f"{self!r}: the size {size} is {sizes[size]}; the graph is made for {allowed}")
+                raise ArgumentError(f"{self!r}: the size {size} is {number}; the graph is made for {allowed}")
         return sizes
 
     def _in_order(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -180,9 +180,10 @@ class _Writer:
     def _limits(self, names: Sequence[str]) -> list[ir.AffineExpr]:
         """least <= size and size <= greatest (-1: no greatest), of the sizes that have a range."""
         conditions = []
-        for number, name in enumerate(names):
-            least, greatest = self.plan.ranges.get(name, (0, -1))
-            size = ir.AffineSymbolExpr.get(number)
+        for text, (least, greatest) in self.plan.ranges.items():
+            size = size_code.affine(text, names) if set(size_code.symbols(text)) <= set(names) else None
+            if size is None:
+                continue
             if least > 0:
                 conditions.append(ir.AffineExpr.get_add(size, ir.AffineConstantExpr.get(-least)))
             if greatest >= 0:

@@ -107,11 +107,11 @@ class CModel:
     def _checks(self) -> str:
         """The start of NAME_run: what is not as the header says is an error."""
         lines = []
-        for size in self.plan.symbols:
-            least, greatest = self.ranges.get(size, (0, -1))
-            beyond = f" || {size} > {greatest}" if greatest >= 0 else ""
+        for size in dict.fromkeys([*self.plan.symbols, *(s for s in self.ranges if not s.isidentifier())]):
+            number, (least, greatest) = c_code(parse(size)), self.ranges.get(size, (0, -1))
+            beyond = f" || {number} > {greatest}" if greatest >= 0 else ""
             allowed = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
-            lines.append(f'  if ({size} < {least}{beyond}) return refused("the size {size} must be {allowed}");')
+            lines.append(f'  if ({number} < {least}{beyond}) return refused("the size {size} must be {allowed}");')
         for name, type_, _ in self.tensors:
             for size in dict.fromkeys(s for s in type_.shape if isinstance(s, str) and not s.isidentifier()):
                 words = f"{name} would have a negative size, {size}"

@@ -53,6 +53,8 @@ def is_foldable(node: Any, operands: Sequence[Any], e: OnnxEmitter) -> bool:
     """Whether a node is computed at import rather than by the graph: small, and without the model's float weights."""
     if not operands or node.op_type in GROWING or not is_known(node, operands):
         return False
+    if node.op_type == "DequantizeLinear" and operands[0].ndim:
+        return False  # of a weight of integers, which a product of integers takes as it is
     if any(x is not None and id(x) in e.names and x.dtype.kind not in "iub" for x in operands):
         return False
     if node.op_type in ("Div", "Mod") and operands[1].dtype.kind in "iu" and not operands[1].all():

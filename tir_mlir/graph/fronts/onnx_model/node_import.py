@@ -18,6 +18,7 @@ from tir_mlir.graph.fronts.onnx_model.function_bodies import Body, body_of_funct
 from tir_mlir.graph.fronts.onnx_model.model_checks import check_node, node_name, result_name, used_names
 from tir_mlir.graph.fronts.onnx_operators import translations
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
+from tir_mlir.graph.fronts.onnx_operators.onnx_sizes import sizes_result
 from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import GREATEST_BYTES, GREATEST_CONSTANT, array_of, bytes_of
 from tir_mlir.graph.fronts.refusals import Refusals
 
@@ -225,6 +226,8 @@ class NodeImporter:
             with suppress(GraphError):  # the translation tells better what is wrong
                 return folded(node, operands, self.emitter.opset)
         domain = "" if node.domain == "ai.onnx" else node.domain
+        if not domain and (sizes := sizes_result(self.emitter, node.op_type, operands)) is not None:
+            return sizes
         function = self.translations.get(f"{domain}::{node.op_type}" if domain else node.op_type)
         if function is None and is_known(node, operands):
             return folded(node, operands, self.emitter.opset)

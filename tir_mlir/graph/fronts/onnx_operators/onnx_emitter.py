@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import linear
 from tir_mlir.graph.fronts.data_sizes import number_from_data
 from tir_mlir.graph.fronts.emitter import Emitter
 from tir_mlir.graph.operators import OPERATORS, Operator
@@ -117,6 +118,12 @@ class OnnxEmitter(Emitter):
             way = "make it a constant, by onnxsim for example, or of an input: from_onnx(..., values={name: array})"
             raise NeedsValue(f"{what} is computed by the model\n  fix: {way}", x)
         return [v if isinstance(v, Expr) else v.item() if hasattr(v, "item") else v for v in x.reshape(-1)]
+
+    def limit(self, size: str, greatest: int) -> None:
+        """Let the graph be made for values of a size from 0 up to a number only: of one name a range of it, "2 * n + 1"
+        up to 17 of n up to 8."""
+        name, factor, rest = linear(size) or (size, 1, 0)
+        self.outermost.size_range(name, max(0, -(rest // factor)), (greatest - rest) // factor)
 
     def sizes(self, shape: Any) -> list[Any]:
         """A shape in the form of te: numbers and expressions."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import linear
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.layers import sized_range
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, all_known, dtype_of, onnx_op, rank_of
@@ -167,11 +168,45 @@ def slice_of(e: OnnxEmitter, x: Any, starts: Any = None, ends: Any = None, axes:
         raise GraphError("a Slice without bounds")
     chosen = [axis_in(a, rank_of(x)) for a in (chosen or range(len(begin)))]
     by = list(by or [1] * len(begin))
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) and all(isinstance(bound, int) for bound in (*begin, *end)):
         cut = {a: slice(b, s, d) for a, b, s, d in zip(chosen, begin, end, by, strict=True)}
         return x[tuple(cut.get(a, slice(None)) for a in range(x.ndim))]
-    stop = [max(min(v, _END), -_END) if isinstance(v, int) else v for v in end]
-    return e.op("strided_slice", x, axes=chosen, begin=list(begin), end=stop, strides=by)
+    x, stop = e.value(x), [max(min(v, _END), -_END) if isinstance(v, int) else v for v in end]
+    whole = []
+    for n, (axis, first, last, step) in enumerate(zip(chosen, begin, stop, by, strict=True)):
+        if step == 1 and isinstance(x.shape[axis], int) and not (isinstance(first, int) and isinstance(last, int)):
+            x = _cut_at_sizes(e, x, axis, first, last)
+        else:
+            whole.append(n)
+    if not whole:
+        return x
+    axes, begin, stop, by = ([part[n] for n in whole] for part in (chosen, list(begin), stop, by))
+    return e.op("strided_slice", x, axes=axes, begin=begin, end=stop, strides=by)
+
+
+def _cut_at_sizes(e: OnnxEmitter, x: Any, axis: int, begin: Any, end: Any) -> Any:
+    """x[begin:end] along an axis of a known number of elements, of bounds that are sizes; the graph is made for sizes
+    inside of the axis only: where they are beyond, ONNX cuts at the end, and the result has another shape."""
+    first, last = (_place_in(e, bound, x.shape[axis]) for bound in (begin, end))
+    if isinstance(first, int) and (isinstance(last, int) or linear(str(e.builder.sizes.text(last)))):
+        return e.slice(x, axis, first, last)
+    rows = sized_range(e, first, simple(last - first), 1, "int64", e.name)
+    return e.op("take", x, rows, axis=axis, mode="clip")
+
+
+def _place_in(e: OnnxEmitter, bound: Any, size: int) -> Any:
+    """A bound of a Slice as a place in 0..size: a number, or an expression that the graph is limited to."""
+    if isinstance(bound, int):
+        return min(max(bound + size if bound < 0 else bound, 0), size)
+    text, negated = (str(e.builder.sizes.text(b)) for b in (bound, -bound))
+    if (solved := linear(negated)) is not None and solved[2] >= 0:  # -n counts from the end, where n is not 0
+        e.limit(negated, size)
+        e.outermost.size_range(solved[0], 1)
+        return simple(bound + size)
+    if (solved := linear(text)) is not None and solved[2] >= size:
+        return size
+    e.limit(text, size)
+    return bound
 
 
 @onnx_op("Gather")
