@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, static
+from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, same_shape, static
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 from tir_mlir.graph.fronts.onnx_operators.onnx_tensors import check_bytes
+from tir_mlir.graph.fronts.sized_resize import SizedTable
 from tir_mlir.topi.image.resize import MODES
 
 FEW = 8
@@ -22,11 +24,16 @@ FEW = 8
 class _Axis:
     """An axis of `old` elements that gets `new`, and how."""
 
-    old: int
-    new: int
-    scale: float
+    old: Any  # a number, or text of named sizes; the same of `new`
+    new: Any
+    scale: Any  # a number; None: new / old, of named sizes
     begin: float = 0.0  # of a region, as a part of the axis
     end: float = 1.0
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a size is known only when the model runs."""
+        return isinstance(self.old, str) or isinstance(self.new, str)
 
     def places(self, mode: str) -> np.ndarray:
         """Where each new element lies among the old ones, in float32: rounded in the middle as by ONNX Runtime."""
@@ -110,22 +117,45 @@ def _applied(e: OnnxEmitter, x: Any, dim: int, indices: np.ndarray, weights: np.
     return total
 
 
-def _sizes(e: OnnxEmitter, old: list[int], scales: Any, sizes: Any, axes: list[int], policy: str) -> list[_Axis]:
-    """What happens to each of the axes."""
+def _sizes(e: OnnxEmitter, old: list[Any], scales: Any, sizes: Any, axes: list[int], policy: str) -> list[_Axis]:
+    """What happens to each of the axes. old: the sizes of all axes."""
     if sizes is not None:
-        new = [int(s) for s in e.known(sizes, "the sizes of a Resize")]
-        factors = [n / max(old[a], 1) for n, a in zip(new, axes, strict=True)]
-        if policy != "stretch":
-            factor = min(factors) if policy == "not_larger" else max(factors)
-            factors, new = [factor] * len(new), [math.floor(factor * old[a] + 0.5) for a in axes]
-        return [_Axis(old[a], n, f) for a, n, f in zip(axes, new, factors, strict=True)]
+        new = e.texts(e.known(sizes, "the sizes of a Resize"))
+        pairs = [(old[a], n) for a, n in zip(axes, new, strict=True)]
+        if policy == "stretch":
+            return [_Axis(o, n, _ratio(o, n)) for o, n in pairs]
+        factors = [n / max(o, 1) for o, n in ((static(o, _IMAGE), static(n, _IMAGE)) for o, n in pairs)]
+        factor = min(factors) if policy == "not_larger" else max(factors)
+        return [_Axis(old[a], math.floor(factor * old[a] + 0.5), factor) for a in axes]
     if scales is None:
         raise GraphError("a Resize without scales and sizes\n  fix: one of them")
     factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
     if wrong := [f for f in factors if not 0 < f < 2**31]:
         raise GraphError(f"the scale {wrong[0]} of a Resize\n  fix: a number above 0 and below 2**31")
-    new = [math.floor(np.float32(old[a]) * np.float32(f)) for a, f in zip(axes, factors, strict=True)]
-    return [_Axis(old[a], n, f) for a, n, f in zip(axes, new, factors, strict=True)]
+    return [_Axis(old[a], _scaled(e, old[a], f), f) for a, f in zip(axes, factors, strict=True)]
+
+
+_IMAGE = "the size of an image that is resized"
+
+
+def _ratio(old: Any, new: Any) -> float | None:
+    """new / old; None of named sizes that are not the same."""
+    if isinstance(old, int) and isinstance(new, int):
+        return new / max(old, 1)
+    return 1.0 if same_shape([old], [new]) else None
+
+
+def _scaled(e: OnnxEmitter, old: Any, factor: float) -> Any:
+    """floor(old * factor). Errors: GraphError for a named size and a factor that is no fraction of few digits."""
+    if isinstance(old, int):
+        return math.floor(np.float32(old) * np.float32(factor))
+    parts, whole = float(np.float32(factor)).as_integer_ratio()
+    if whole > 64:
+        raise GraphError(
+            f"the scale {factor} of an axis of {old} elements, which is known only when the model runs\n"
+            "  fix: a whole scale, or a multiple of 1/64"
+        )
+    return e.texts([e.sizes([old])[0] * parts // whole if whole > 1 else e.sizes([old])[0] * parts])[0]
 
 
 @onnx_op("Resize")
@@ -151,18 +181,22 @@ def resize(
         scales, roi, coordinate_transformation_mode, nearest_mode = roi, None, "asymmetric", "floor"
     x, rank = e.value(x), len(x.shape)
     chosen = [axis_in(a, rank) for a in (axes or range(rank))]
-    old = [static(s, "the size of an image that is resized") if n in chosen else 0 for n, s in enumerate(x.shape)]
     scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
-    plans = dict(zip(chosen, _sizes(e, old, scales, sizes, chosen, keep_aspect_ratio_policy), strict=True))
+    plans = dict(zip(chosen, _sizes(e, x.shape, scales, sizes, chosen, keep_aspect_ratio_policy), strict=True))
     if coordinate_transformation_mode == "tf_crop_and_resize":
         part = e.known(roi, "the region of a Resize")
         bounds = zip(plans.items(), part[: len(chosen)], part[len(chosen) :], strict=True)
         plans = {a: _Axis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
     else:
-        plans = {a: p for a, p in plans.items() if p.old != p.new or p.scale != 1}
-    smaller = {a for a, p in plans.items() if e.opset < 11 and p.scale < 1}
-    if not smaller and _is_plain(
-        x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside
+        plans = {a: p for a, p in plans.items() if p.scale != 1 or not same_shape([p.old], [p.new])}
+    named = [p for p in plans.values() if p.is_named]
+    if named and (antialias or exclude_outside or coordinate_transformation_mode == "tf_crop_and_resize"):
+        static(next(size for p in named for size in (p.old, p.new) if isinstance(size, str)), _IMAGE)
+    smaller = {a for a, p in plans.items() if e.opset < 11 and p.scale is not None and p.scale < 1}
+    if (
+        not smaller
+        and not named
+        and _is_plain(x, plans, mode, coordinate_transformation_mode, nearest_mode, antialias, exclude_outside)
     ):
         size = [plans[a].new if a in plans else x.shape[a] for a in (2, 3)]
         return _by_fractions(e, x, size, mode, coordinate_transformation_mode, nearest_mode)
@@ -170,6 +204,10 @@ def resize(
         raise GraphError(f"a Resize of mode {mode}\n  fix: nearest, linear or cubic")
     y, outside = (x if mode == "nearest" or x.dtype in ("float32", "float64") else e.cast(x, "float32")), None
     for dim, plan in reversed(plans.items()):
+        if plan.is_named:
+            rounds = "ceil" if dim in smaller else nearest_mode
+            y = _by_sizes(e, y, dim, plan, mode, coordinate_transformation_mode, rounds, cubic_coeff_a)
+            continue
         places = plan.places(coordinate_transformation_mode)
         if coordinate_transformation_mode == "tf_crop_and_resize":
             beyond = ((places < 0) | (places > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
@@ -183,6 +221,23 @@ def resize(
     if outside is not None and outside.any():
         y = e.op("where", e.constant(outside, "bool"), e.constant(extrapolation_value, y.dtype), y)
     return e.cast(_whole(e, y, x.dtype, nearest=bool(antialias)), x.dtype)
+
+
+def _by_sizes(e: OnnxEmitter, x: Any, dim: int, plan: _Axis, mode: str, places: str, rounds: str, a: float) -> Any:
+    """x with an axis in a size of which one is known only when the model runs: the places are computed then."""
+    if mode == "nearest" and plan.scale is not None and plan.scale == int(plan.scale) and (places, rounds) in _REPEATS:
+        return e.op("repeat", x, repeats=int(plan.scale), axis=dim)
+    made = SizedTable(e.builder.sizes.expression(plan.old), e.builder.sizes.expression(plan.new), plan.scale)
+    operands = e.carriers([size for size in (plan.old, plan.new) if isinstance(size, str)])
+    tables = made.nearest(places, rounds) if mode == "nearest" else made.weighted(places, mode, a)
+    return e.op("image.resample", x, *(e.builder.call_te(lambda *_, t=t: t, operands) for t in tables), axis=dim)
+
+
+_REPEATS = {
+    ("asymmetric", "floor"),
+    *product(("half_pixel", "half_pixel_symmetric"), ("round_prefer_floor", "round_prefer_ceil")),
+}
+"""Places and how they are rounded, by which an image that is whole times as large has each element repeated."""
 
 
 def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, places: str, nearest: str) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tir_mlir
-from tir_mlir.errors import ArgumentError
+from tir_mlir.errors import ArgumentError, GraphError
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -102,3 +102,54 @@ def test_an_exported_model_has_the_bound(tmp_path):
     nodes, inputs, _ = CUTS["behind a past"]
     tir_mlir.build(tir_mlir.from_onnx(model(nodes, inputs)), threads=1).export(tmp_path / "m", name="cut")
     assert '(s + p) > 16) return refused("the size s + p must be 0 to 16")' in (tmp_path / "m" / "cut.c").read_text()
+
+
+NEAR = {"mode": "nearest"}
+LINEAR = {"mode": "linear"}
+RESIZES = {
+    "twice as large": ([1, 1, 2, 2], NEAR),
+    "linear": ([1, 1, 1.5, 0.5], LINEAR),
+    "cubic": ([1, 1, 2, 0.5], {"mode": "cubic", "cubic_coeff_a": -0.5}),
+    "corners": ([1, 1, 2, 1], LINEAR | {"coordinate_transformation_mode": "align_corners"}),
+    "nearest by a half": ([1, 1, 1.5, 2.5], NEAR | {"nearest_mode": "ceil"}),
+    "asymmetric": ([1, 1, 0.5, 3], NEAR | {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}),
+}
+
+
+def resized(made, attrs, shape, inits, **inputs):
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    given = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in ({"x": shape} | inputs).items()]
+    nodes = [*made[:-1], NODE("Resize", made[-1], ["y"], **attrs)]
+    graph = helper.make_graph(nodes, "g", given, [result], [numpy_helper.from_array(a, n) for n, a in inits.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8)
+
+
+def close(made, *shapes):
+    """That results are near to those of ONNX Runtime."""
+    lib = tir_mlir.build(tir_mlir.from_onnx(made), threads=1, optimize="fast")
+    session = runtime.InferenceSession(made.SerializeToString())
+    arrays = [RNG.random(shape, dtype="float32") for shape in shapes]
+    (wanted,) = session.run(None, dict(zip((x.name for x in made.graph.input), arrays, strict=True)))
+    np.testing.assert_allclose(lib(*arrays), wanted, atol=2e-6)
+
+
+@pytest.mark.parametrize("sizes", [(8, 6), ("h", "w")])
+@pytest.mark.parametrize("name", RESIZES)
+def test_images_of_a_named_batch(name, sizes):
+    scales, attrs = RESIZES[name]
+    close(resized([["x", "", "s"]], attrs, ["b", 2, *sizes], {"s": np.array(scales, "float32")}), (3, 2, 8, 6))
+
+
+def test_images_as_large_as_others():
+    nodes = [
+        NODE("Shape", ["x"], ["a"], start=0, end=2), NODE("Shape", ["k"], ["c"], start=2),
+        NODE("Concat", ["a", "c"], ["t"], axis=0), ["x", "", "", "t"],
+    ]  # fmt: skip
+    made = resized(nodes, LINEAR, ["b", 2, "h", "w"], {}, k=["b", 3, "H", "W"])
+    close(made, (2, 2, 5, 6), (2, 3, 7, 12))
+
+
+def test_a_scale_of_a_named_size_is_a_fraction():
+    made = resized([["x", "", "s"]], NEAR, ["b", 2, "h", 6], {"s": np.array([1, 1, 0.3, 1], "float32")})
+    with pytest.raises(GraphError, match="a whole scale, or a multiple of 1/64"):
+        tir_mlir.from_onnx(made)
