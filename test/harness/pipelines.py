@@ -1,6 +1,9 @@
-"""Kernels with asynchronous copies for tests of the PTX machine, as texts to plant faults in."""
+"""Kernels with asynchronous copies for tests of the PTX machine, as texts to plant faults in. Each block computes the
+same into a part of its own of the result."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
@@ -100,6 +103,9 @@ setp.lt.u32 %q, %i, 4;
 @%q bra CONSUME;
 ld.param.b64 %o, [out];
 cvta.to.global.u64 %o, %o;
+mov.u32 %x, %ctaid.x;
+mul.wide.u32 %p, %x, 2048;
+add.s64 %o, %o, %p;
 shr.u32 %x, %t, 5;
 shl.b32 %x, %x, 4;
 and.b32 %y, %t, 31;
@@ -132,6 +138,9 @@ ld.param.b64 %in, [in];
 cvta.to.global.u64 %in, %in;
 ld.param.b64 %out, [out];
 cvta.to.global.u64 %out, %out;
+mov.u32 %x, %ctaid.x;
+mul.wide.u32 %p, %x, 256;
+add.s64 %out, %out, %p;
 mov.u32 %t, %tid.x;
 mov.b32 %sum, 0;
 mul.wide.u32 %p, %t, 4;
@@ -139,7 +148,7 @@ add.s64 %g, %in, %p;
 mov.b32 %to, stages;
 mad.lo.u32 %to, %t, 4, %to;
 mov.b32 %from, stages;
-xor.b32 %x, %t, 63;
+sub.s32 %x, 63, %t;
 mad.lo.u32 %from, %x, 4, %from;
 cp.async.ca.shared.global [%to], [%g], 4;
 cp.async.commit_group;
@@ -179,7 +188,7 @@ BULK_COPY = """.version 8.0
 .reqntid 64, 1, 1
 {
 .reg .b32 %t, %bar, %buffer, %x, %v;
-.reg .b64 %in, %out;
+.reg .b64 %in, %out, %p;
 .reg .pred %first, %ready;
 .shared .align 128 .b8 buffer[256];
 .shared .align 8 .b8 bar[8];
@@ -187,6 +196,9 @@ ld.param.b64 %in, [in];
 cvta.to.global.u64 %in, %in;
 ld.param.b64 %out, [out];
 cvta.to.global.u64 %out, %out;
+mov.u32 %x, %ctaid.x;
+mul.wide.u32 %p, %x, 256;
+add.s64 %out, %out, %p;
 mov.u32 %t, %tid.x;
 setp.eq.s32 %first, %t, 0;
 mov.b32 %bar, bar;
@@ -213,27 +225,35 @@ ret;
 """
 
 
-def run_product(text: str) -> float:
+def resized(text: str, threads: int) -> str:
+    """COPY_PIPELINE or BULK_COPY (with a fault) for blocks of so many threads instead of 64."""
+    sizes = {"63": threads - 1, "64": threads, "256": 4 * threads, "768": 12 * threads}
+    head, size, body = text.partition(".address_size 64")
+    return head + size + re.sub(r"\b(63|64|256|768)\b", lambda m: str(sizes[m.group()]), body)
+
+
+def run_product(text: str, threads: int = 256, blocks: int = 1) -> float:
     """Run TENSOR_PIPELINE (with a fault); returns the largest error."""
     rng = np.random.default_rng(1)
     a, b = (rng.integers(-4, 4, (rows, 256)).astype(np.float16) for rows in (64, 8))
-    out = np.zeros((64, 8), np.float32)
-    ptx.launch(text, "product", (1,), (256,), [ptx.TensorMap(a, (64, 64), 128), ptx.TensorMap(b, (8, 64), 128), out],
-               unwritten=[2])  # fmt: skip
+    out = np.zeros((blocks, 64, 8), np.float32)
+    text = text.replace(".reqntid 256", f".reqntid {threads}")
+    ptx.launch(text, "product", (blocks,), (threads,),
+               [ptx.TensorMap(a, (64, 64), 128), ptx.TensorMap(b, (8, 64), 128), out], unwritten=[2])  # fmt: skip
     return float(np.abs(out - a.astype(np.float32) @ b.astype(np.float32).T).max())
 
 
-def run_sums(text: str) -> float:
+def run_sums(text: str, threads: int = 64, blocks: int = 1) -> float:
     """Run COPY_PIPELINE (with a fault); returns the largest error."""
-    data = np.random.default_rng(2).integers(0, 1000, (8, 64)).astype(np.uint32)
-    out = np.zeros(64, np.uint32)
-    ptx.launch(text, "sums", (1,), (64,), [data, out], unwritten=[1])
+    data = np.random.default_rng(2).integers(0, 1000, (8, threads)).astype(np.uint32)
+    out = np.zeros((blocks, threads), np.uint32)
+    ptx.launch(resized(text, threads), "sums", (blocks,), (threads,), [data, out], unwritten=[1])
     return float(np.abs(out.astype(np.int64) - data.sum(0)[::-1].astype(np.int64)).max())
 
 
-def run_increment(text: str) -> float:
+def run_increment(text: str, threads: int = 64, blocks: int = 1) -> float:
     """Run BULK_COPY (with a fault); returns the largest error."""
-    data = np.arange(64, dtype=np.uint32)
-    out = np.zeros(64, np.uint32)
-    ptx.launch(text, "increment", (1,), (64,), [data, out], unwritten=[1])
+    data = np.arange(threads, dtype=np.uint32)
+    out = np.zeros((blocks, threads), np.uint32)
+    ptx.launch(resized(text, threads), "increment", (blocks,), (threads,), [data, out], unwritten=[1])
     return float(np.abs(out.astype(np.int64) - data - 1).max())

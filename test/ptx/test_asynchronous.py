@@ -17,10 +17,15 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_a_pipeline_is_right(name):
+BLOCKS = 3
+WIDTHS = {"product": (160, 256), "sums": (96, 128, 256), "increment": (96, 128, 256)}
+"""Threads of a block: `wgmma` needs a whole warpgroup, beside the thread that copies."""
+
+
+@pytest.mark.parametrize("name, threads", [(name, threads) for name in RUNS for threads in WIDTHS[name]])
+def test_a_pipeline_is_right(name, threads):
     text, run, _ = RUNS[name]
-    assert run(text) == 0
+    assert run(text, threads, BLOCKS) == 0
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -117,15 +122,25 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_found(name):
+@pytest.mark.parametrize("name, threads", [(name, n) for name, fault in FAULTS.items() for n in WIDTHS[fault[0]]])
+def test_a_planted_fault_is_found(name, threads):
     pipeline, old, new, kind, message = FAULTS[name]
     text, run, _ = RUNS[pipeline]
     assert old in text
     if kind is None:
-        assert run(text.replace(old, new, 1)) > 0
+        assert run(text.replace(old, new, 1), threads, BLOCKS) > 0
         return
     with pytest.raises(PtxError) as caught:
-        run(text.replace(old, new, 1))
+        run(text.replace(old, new, 1), threads, BLOCKS)
     assert caught.value.kind == kind, caught.value
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("threads", [96, 128, 256])
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_a_wait_that_one_block_leaves_out(block, threads):
+    text = pipelines.COPY_PIPELINE
+    leave = f"mov.u32 %x, %ctaid.x;\nsetp.eq.u32 %q, %x, {block};\n@!%q cp.async.wait_group 1;\n"
+    with pytest.raises(PtxError, match="which an asynchronous copy of a thread wrote") as caught:
+        pipelines.run_sums(text.replace("cp.async.wait_group 1;\n", leave), threads, BLOCKS)
+    assert caught.value.block == (block, 0, 0)

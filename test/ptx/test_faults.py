@@ -130,6 +130,21 @@ def test_two_blocks_read_one_element():
     launch(kernels.module(kernels.kernel(f"{AT}\nld.global.b32 %r5, [%d63];")), 32, grid=2)
 
 
+SAME = "mov.b32 %r1, buffer;\nmov.b32 %r5, {};\nst.shared.b32 [%r1], %r5;\nbar.sync 0;\nld.shared.b32 %r5, [%r1];\n"
+
+
+def test_lanes_of_a_warp_may_store_one_value_to_one_address():
+    a, out = np.zeros((2, 32), np.uint32)
+    ptx.launch(kernels.module(kernels.kernel(SAME.format(7) + STORE, shared=64)), "k", (1,), (32,), [a, out])
+    np.testing.assert_array_equal(out, 7)
+
+
+@pytest.mark.parametrize("value, threads", [("%t", 32), ("7", 64)])
+def test_stores_of_other_values_or_other_warps_to_one_address_are_a_race(value, threads):
+    with pytest.raises(PtxError, match="writes at the same time"):
+        launch(kernels.module(kernels.kernel(SAME.format(value) + STORE, shared=64)), threads)
+
+
 def test_a_block_writes_what_another_one_reads():
     body = f"{AT}\nmov.u32 %r6, %ctaid.x;\nsetp.eq.s32 %q1, %r6, 0;\n"
     body += "@%q1 ld.global.b32 %r5, [%d63];\n@!%q1 st.global.b32 [%d63], %t;"

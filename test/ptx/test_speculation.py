@@ -27,6 +27,21 @@ def test_a_value_that_other_threads_throw_away_is_no_race(choice):
     np.testing.assert_array_equal(launch(WRITE + LOAD + choice), [7] + [5] * 31)
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_value_that_other_threads_drop_after_a_branch_is_no_race(rounds):
+    """Thread 0 keeps a running sum; the others load it too and never look at it."""
+    body = WRITE + "mov.b32 %r4, 5;\nmov.b32 %r5, 0;\nLOOP:\nbar.sync 0;\nld.shared.b32 %r2, [%r1];\n@!%q1 bra NEXT;\n"
+    body += "add.s32 %r4, %r2, 1;\nst.shared.b32 [%r1], %r4;\nNEXT:\nadd.s32 %r5, %r5, 1;\n"
+    body += f"setp.lt.s32 %q2, %r5, {rounds};\n@%q2 bra LOOP;"
+    np.testing.assert_array_equal(launch(body), [7 + rounds] + [5] * 31)
+
+
+def test_a_value_that_is_carried_by_a_loop_and_then_used_is_a_race():
+    body = WRITE + "mov.b32 %r4, 0;\nmov.b32 %r5, 0;\nLOOP:\nld.shared.b32 %r2, [%r1];\nadd.s32 %r4, %r4, %r2;\n"
+    with pytest.raises(ptx.PtxError, match="reads byte 0 of shared `buffer`"):
+        launch(body + "add.s32 %r5, %r5, 1;\nsetp.lt.s32 %q2, %r5, 3;\n@%q2 bra LOOP;")
+
+
 def test_a_condition_on_the_value_and_on_the_thread():
     choice = "setp.eq.s32 %q2, %r3, 7;\nand.pred %q3, %q2, %q1;\nselp.b32 %r4, 1, 0, %q3;\n"
     np.testing.assert_array_equal(launch(WRITE + LOAD + choice), [1] + [0] * 31)

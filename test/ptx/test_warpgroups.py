@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,96 @@ def test_descriptors_that_differ_are_refused():
         ptx.launch(
             text, "k", (1,), (128,), [images[0], images[1].copy(), np.zeros(2048, np.uint8), np.zeros(1024, np.uint32)]
         )
+
+
+def ones(text, threads=128, grid=1):
+    """Run a product on zeros."""
+    arrays = [np.zeros(n, np.uint8) for n in (16384, 16384, 2048, 4096)]
+    ptx.launch(text, "k", (grid,), (threads,), arrays)
+
+
+FENCES = {
+    "none before the first product": ("wgmma.fence.sync.aligned;\n", "", "starts its first wgmma without"),
+    "an accumulator that was set": (
+        "wgmma.mma_async", "mov.b32 %r3, 0;\nwgmma.mma_async", "thread (0, 0, 0) accesses %r3, which a wgmma then"),
+    "an operand that was set": (
+        "wgmma.mma_async", "mov.b32 %r41, 0;\nwgmma.mma_async", "thread (0, 0, 0) accesses %r41, which a wgmma then"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FENCES)
+def test_a_fence_of_registers_that_is_missing(name):
+    old, new, message = FENCES[name]
+    text = kernels.module(product_kernel("f16", registers=True))
+    ones(text)
+    with pytest.raises(ptx.PtxError, match=re.escape(message)) as caught:
+        ones(text.replace(old, new))
+    assert caught.value.kind == "race"
+
+
+def test_products_of_another_shape_on_the_same_accumulators_need_a_fence():
+    text = kernels.module(product_kernel("f16"))
+    product = next(line for line in text.splitlines() if line.startswith("wgmma.mma_async"))
+    ones(text.replace(product, f"{product}\n{product}"))
+    narrow = product.replace("n16k16", "n8k16").replace(", %r4, %r5, %r6, %r7", "")
+    with pytest.raises(ptx.PtxError, match="on %r0, an accumulator of another wgmma, without a `wgmma.fence`"):
+        ones(text.replace(product, f"{product}\n{narrow}"))
+
+
+def test_a_warpgroup_that_is_not_whole():
+    with pytest.raises(ptx.PtxError, match="a warpgroup of 96 threads: it has 128"):
+        ones(kernels.module(product_kernel("f16")), 96)
+
+
+COPIES = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 c) .reqntid THREADS, 1, 1
+{
+.reg .b32 %r<8>; .reg .b64 %rd<12>; .reg .f32 %f<4>; .reg .pred %p;
+.shared .align 1024 .b8 s[4096];
+mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 4; and.b32 %r1, %r1, 2047; mov.u32 %r2, s; add.s32 %r3, %r2, %r1;
+ld.param.b64 %rd0, [a]; cvt.u64.u32 %rd1, %r1; add.s64 %rd2, %rd0, %rd1;
+setp.gt.u32 %p, %r0, 127;
+@%p bra END;
+cp.async.cg.shared.global [%r3+2048], [%rd2], 16;
+cp.async.commit_group;
+cp.async.cg.shared.global [%r3], [%rd2], 16;
+cp.async.commit_group;
+cp.async.wait_group 0;
+bar.sync 1, 128;
+fence.proxy.async.shared::cta;
+shr.u32 %r4, %r2, 4; cvt.u64.u32 %rd3, %r4; or.b64 %rd4, %rd3, 0x0000001000080000; add.s64 %rd5, %rd4, 128;
+setp.eq.u32 %p, %r2, 0xffffffff;
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd4, %rd5, %p, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+ld.param.b64 %rd6, [c]; mov.u32 %r5, %ctaid.x; shl.b32 %r6, %r5, 7; add.s32 %r6, %r6, %r0;
+mul.wide.u32 %rd7, %r6, 4; add.s64 %rd8, %rd6, %rd7;
+st.global.f32 [%rd8], %f0;
+END:
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [128, 160, 256])
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        ("", None),
+        ("fence.proxy.async.shared::cta;", "asynchronous copy of a thread wrote, is read asynchronously without"),
+        ("cp.async.wait_group 0;", "which an asynchronous copy of a thread wrote"),
+    ],
+)
+def test_copies_of_threads_for_a_product(threads, fault, message):
+    """`cp.async` is of the generic proxy: it needs a proxy fence before a product reads what it wrote."""
+    out = np.zeros((3, 128), np.float32)
+    text = COPIES.replace("THREADS", str(threads)).replace(fault or "nothing", "")
+    if message is None:
+        ptx.launch(text, "k", (3,), (threads,), [np.ones(1024, np.float16), out])
+        assert (out == 16).all()
+        return
+    with pytest.raises(ptx.PtxError, match=message):
+        ptx.launch(text, "k", (3,), (threads,), [np.ones(1024, np.float16), out])

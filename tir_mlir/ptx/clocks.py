@@ -79,9 +79,10 @@ class Clocks:
             row += (last - first) // width
         return rows
 
-    def agent_stamp(self, lane: int, column: int, clock: int, pc: int) -> int:
-        """The stamp of an access of an asynchronous agent of the block of a lane."""
-        return (clock << CLOCK) + (pc << PLACE) + (int(self.block_of[lane]) << self.bits) + column
+    def agent_stamps(self, lanes: Lanes, columns: np.ndarray | int, clocks: np.ndarray | int, pc: int) -> np.ndarray:
+        """The stamps of accesses of asynchronous agents of the blocks of these lanes."""
+        blocks = self.block_of[lanes].astype(np.int64) << self.bits
+        return (np.asarray(clocks, np.int64) << CLOCK) + (pc << PLACE) + blocks + columns
 
     def _parts(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         lane = stamps & LANE
@@ -96,12 +97,13 @@ class Clocks:
         return (stamps > HOST) & (block == self.block_of[mine]) & (clock > self.known[mine, column])
 
     def unfenced(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
-        """Which stamps are of plain accesses of the block that the asynchronous proxy does not see yet."""
+        """Which stamps are of accesses by the generic proxy, plain ones and `cp.async`, of the block that the
+        asynchronous proxy does not see yet."""
         assert self.fenced is not None
         block, column, clock = self._parts(stamps)
         mine = self.index[lanes]
-        plain = (stamps > HOST) & (block == self.block_of[mine]) & (column < self.width)
-        return plain & (clock > self.fenced[mine, column])
+        generic = (stamps > HOST) & (block == self.block_of[mine]) & (column < self.groups)
+        return generic & (clock > self.fenced[mine, column])
 
     def foreign(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of another block."""
@@ -145,9 +147,11 @@ class Clocks:
                 matrix[lanes] = np.maximum(matrix[lanes], row)
 
     def complete(self, lanes: np.ndarray, columns: np.ndarray | int, clocks: np.ndarray | int) -> None:
-        """These lanes know that an agent has completed its accesses up to a clock."""
+        """These lanes know that agents have completed their accesses up to a clock. Those of `cp.async` are by the
+        generic proxy: the asynchronous one sees them after a fence only."""
         for matrix in self.matrices():
-            matrix[lanes, columns] = np.maximum(matrix[lanes, columns], clocks)
+            done = clocks if matrix is self.known else np.where(np.asarray(columns) < self.groups, 0, clocks)
+            matrix[lanes, columns] = np.maximum(matrix[lanes, columns], done)
 
     def fence(self, lanes: Lanes) -> None:
         """`fence.proxy.async`: what these lanes know is visible to the asynchronous proxy."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tir_mlir.errors import PtxError
-from tir_mlir.ptx.machine import Machine
+from tir_mlir.ptx.machine import Machine, padded
 from tir_mlir.ptx.memory import GAP, WINDOWS, Region
 from tir_mlir.ptx.parser import Kernel, Module, Parameter, parse
 from tir_mlir.ptx.report import Report
+from tir_mlir.ptx.speculation import Checked, Uses
 from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.ptx.types import DTYPES
 
@@ -48,33 +50,77 @@ def launch(
     grid3, block3 = _three(grid, "grid"), _three(block, "block")
     _check_launch(entry, block3, args)
     memory = _Arguments(entry, args, unwritten)
+    batches = _Batches(entry, grid3, block3, memory, shared_bytes)
     try:
-        report, data = _run(entry, grid3, block3, memory, shared_bytes)
+        report, data = batches.checked()
     except PtxError as error:
         raise _cited(error, lines) from None
     memory.give_back(data)
     return report
 
 
-def _run(
-    kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], memory: _Arguments, shared_bytes: int
-) -> tuple[Report, np.ndarray]:
-    """Run the blocks of a grid in batches; returns what they did, and global memory."""
-    blocks = grid[0] * grid[1] * grid[2]
-    width = -(-block[0] * block[1] * block[2] // 32) * 32
-    batch = max(1, LANES // width)
-    report, previous = None, None
-    for first in range(0, blocks, batch):
-        part = range(first, min(first + batch, blocks))
-        machine = Machine(kernel, grid, block, part, memory, shared_bytes, STEPS, previous)
-        done = machine.run()
-        previous = machine.spaces["global"]
-        if report is None:
-            report = done
-        else:
-            report.merge(done)
-    assert report is not None and previous is not None
-    return report, previous.data
+@dataclass
+class _Batches:
+    """A launch: the blocks of a grid in batches. `conflicts`: the positions of loads in the faults of the last run."""
+
+    kernel: Kernel
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    memory: _Arguments
+    shared_bytes: int
+    conflicts: frozenset[int] = frozenset()
+
+    def checked(self) -> tuple[Report, np.ndarray]:
+        """What the blocks do, and global memory. A load is checked in the threads that use its value."""
+        checked = Checked()
+        while True:
+            try:
+                return self.run(checked)
+            except PtxError:
+                if self.conflicts <= checked.loads:
+                    raise
+                followed = self._followed(checked.loads | self.conflicts)
+                if followed is None:
+                    raise
+                checked = followed
+
+    def _followed(self, loads: frozenset[int]) -> Checked | None:
+        """The threads that use the values of these loads, and of all others whose check would fail; None: the launch
+        does not come to its end."""
+        while True:
+            uses = Uses(loads)
+            try:
+                self.run(uses)
+            except PtxError:
+                return None
+            if self.conflicts <= loads:
+                return Checked(loads, uses.used)
+            loads |= self.conflicts
+
+    def run(self, loads: Checked | Uses) -> tuple[Report, np.ndarray]:
+        """Run all batches once."""
+        self.conflicts = frozenset()
+        report, previous = None, None
+        for part in self._parts():
+            machine = Machine(
+                self.kernel, self.grid, self.block, part, self.memory, self.shared_bytes, STEPS, previous, loads
+            )
+            try:
+                done = machine.run()
+            finally:
+                self.conflicts |= machine.conflicts
+            previous = machine.spaces["global"]
+            if report is None:
+                report = done
+            else:
+                report.merge(done)
+        assert report is not None and previous is not None
+        return report, previous.data
+
+    def _parts(self) -> Iterator[range]:
+        blocks = self.grid[0] * self.grid[1] * self.grid[2]
+        batch = max(1, LANES // padded(self.kernel, self.block[0] * self.block[1] * self.block[2]))
+        return (range(first, min(first + batch, blocks)) for first in range(0, blocks, batch))
 
 
 def _three(sizes: Sequence[int], what: str) -> tuple[int, int, int]:

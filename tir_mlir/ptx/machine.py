@@ -21,13 +21,13 @@ from tir_mlir.ptx.clocks import Clocks, needed
 from tir_mlir.ptx.copies import Copies
 from tir_mlir.ptx.instructions.barriers import BlockBarriers
 from tir_mlir.ptx.instructions.mbarriers import Mbarriers
-from tir_mlir.ptx.instructions.warpgroups import Warpgroups
+from tir_mlir.ptx.instructions.warpgroups import GROUP, Warpgroups
 from tir_mlir.ptx.memory import WINDOWS, Space, regions_of
 from tir_mlir.ptx.order import Epochs
 from tir_mlir.ptx.parser import Instruction, Kernel, registers_of
-from tir_mlir.ptx.registers import Lanes, Registers
+from tir_mlir.ptx.registers import Lanes, Registers, vector
 from tir_mlir.ptx.report import Report
-from tir_mlir.ptx.speculation import Choice, speculative_loads
+from tir_mlir.ptx.speculation import Checked, Uses
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
@@ -39,13 +39,20 @@ FAIR = 64
 
 @dataclass
 class Step:
-    """A compiled instruction. `control`: it moves its lanes itself, and gets (lanes, position)."""
+    """A compiled instruction. `control`: it moves its lanes itself, and gets (lanes, position). `registers`: those of
+    products of warpgroups that it accesses."""
 
     run: Callable[..., None]
     control: bool
     guard: np.ndarray | None
     negated: bool
     registers: frozenset[str]
+
+
+def padded(kernel: Kernel, threads: int) -> int:
+    """The lanes of a block: its threads in whole warps; in whole warpgroups where they work together."""
+    unit = GROUP if any(i.parts[0] == "wgmma" for i in kernel.instructions) else WARP
+    return -(-threads // unit) * unit
 
 
 class Machine:
@@ -61,12 +68,16 @@ class Machine:
         dynamic: int,
         limit: int,
         previous: Space | None = None,
+        loads: Checked | Uses | None = None,
     ):
+        self.checked = loads if isinstance(loads, Checked) else Checked()
+        self.uses = loads if isinstance(loads, Uses) else None
+        self.conflicts: set[int] = set()
         self.kernel, self.grid, self.block, self.limit = kernel, grid, block, limit
         self.first_block = blocks.start
         self.tensor_maps = arguments.maps
         self.threads = block[0] * block[1] * block[2]
-        self.width = -(-self.threads // WARP) * WARP
+        self.width = padded(kernel, self.threads)
         self.blocks = len(blocks)
         self.lanes = self.blocks * self.width
         self.own = np.arange(self.lanes)
@@ -95,11 +106,9 @@ class Machine:
             raise PtxError(
                 f"kernel {kernel.name} has {self.end} instructions, the machine takes {MOST_INSTRUCTIONS}", "launch"
             )
-        self.speculative = speculative_loads(kernel, instructions.kind_of)
-        self.deferred: dict[int, list[tuple[np.ndarray, Callable[[np.ndarray], None]]]] = {}
         self.steps = [self._compile(ins) for ins in kernel.instructions]
-        for position, choice in self.speculative.items():
-            self._check_at_choice(position, choice)
+        if self.uses is not None:
+            self.uses.start(self)
 
     # --- layout ---
 
@@ -193,27 +202,9 @@ class Machine:
             )
         row.check(ins)
         guard = None if ins.guard is None else self.registers.rows(ins.guard, "pred", ins)
-        registers = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
+        named = frozenset() if ins.parts[0] == "wgmma" else registers_of(ins, self.kernel)
+        registers = named & self.warpgroups.registers
         return Step(row.compile(self, ins), row.control, guard, ins.negated, registers)
-
-    def _check_at_choice(self, load: int, choice: Choice) -> None:
-        """Count a speculative load as a read where its value is chosen, in the lanes that choose it."""
-        step, ins = self.steps[choice.last], self.kernel.instructions[choice.last]
-        execute = step.run
-        predicates = [(self.registers.rows(name, "pred", ins), value) for name, value in choice.predicates]
-
-        def run(on: Lanes) -> None:
-            for lanes, check in self.deferred.pop(load, []):
-                chosen = np.zeros(len(lanes), np.bool_)
-                for predicate, value in predicates:
-                    chosen |= predicate[lanes] == value
-                if chosen.any():
-                    self.active, self.at = lanes[chosen], load
-                    check(chosen)
-            self.active, self.at = on, choice.last
-            execute(on)
-
-        step.run = run
 
     @cached_property
     def mentions(self) -> Counter[str]:
@@ -223,6 +214,16 @@ class Machine:
     def position_of(self, ins: Instruction) -> int:
         """The position of an instruction."""
         return self.positions[id(ins)]
+
+    def may_drop(self, position: int) -> bool:
+        """Whether the instruction is a load of a value that threads may drop. One that no instruction reads has not
+        been moved: the text wants it."""
+        ins = self.kernel.instructions[position]
+        return ins.parts[0] == "ld" and any(self.mentions[out] > 1 for out in vector(ins.operands[0]))
+
+    def is_pure(self, ins: Instruction) -> bool:
+        """Whether an instruction only computes a register from others."""
+        return instructions.is_pure(ins)
 
     def dtype(self, name: str) -> np.dtype:
         return np.dtype(DTYPES[name])
@@ -317,19 +318,22 @@ class Machine:
             step = steps[position]
             counts[position] += warps
             self.active, self.at = lanes, position
-            if self.warpgroups.all and step.registers:
-                self.warpgroups.check(step.registers, lanes)
+            if self.uses is not None:
+                self.uses.observe(position, lanes)
             if step.control:
+                if step.registers:
+                    self.warpgroups.touch(step.registers, lanes)
                 step.run(lanes, position)
                 return
-            if step.guard is None:
-                step.run(lanes)
-            else:
+            active = lanes
+            if step.guard is not None:
                 guard = step.guard[lanes]
                 active = self.chosen(lanes, ~guard if step.negated else guard)
-                if active is not None:
-                    self.active = active
-                    step.run(active)
+            if active is not None:
+                self.active = active
+                if step.registers:
+                    self.warpgroups.touch(step.registers, active)
+                step.run(active)
             position += 1
             if position == stop:
                 self.push(position, lanes)

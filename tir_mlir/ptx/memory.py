@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tir_mlir.ptx.order import NEVER
 from tir_mlir.ptx.registers import Lanes
 from tir_mlir.ptx.shadow import Private, Shadow
+from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
@@ -102,9 +102,13 @@ class Space:
         else:
             self.shadow = Shadow(len(self.data), granule, self.machine.order, across, self.conflict)
 
-    def conflict(self, what: str, k: int, granule: int, stamp: int, verb: str) -> NoReturn:
-        """The error of a race or of a read of what nobody wrote."""
+    def conflict(self, what: str, k: int, granule: int, stamp: int, verb: str) -> None:
+        """Raise the error of a race or of a read of what nobody wrote; while uses of loads are followed, go on."""
         machine, lanes = self.machine, self.machine.active
+        positions = [machine.at, *([machine.order.describe(stamp, machine)[1]] if verb == "read" else [])]
+        machine.conflicts |= {p for p in positions if machine.may_drop(p)}
+        if machine.uses is not None:
+            return
         assert self.shadow is not None
         byte = granule << self.shadow.shift
         if self.base is not None:
@@ -156,18 +160,23 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
     needed = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
-    is_speculative = pc in machine.speculative
+    uses = machine.checked.of_load(machine, pc)
+
+    def check(on: Lanes, position: np.ndarray) -> None:
+        if uses is not None:
+            lanes = machine.own[on]
+            used = uses(lanes)
+            machine.active, position = lanes[used], position[used]
+        if len(position):
+            assert shadow is not None
+            shadow.read(machine.active, position, needed, pc)
+        machine.active = on
 
     def run(on: Lanes) -> None:
         address = read(on)
         position = space.flat(on, address, total, "reads", needed)
         if shadow is not None:
-            if is_speculative:
-                lanes = machine.index(on)
-                check = partial(_read_chosen, shadow, lanes, position, needed, pc)
-                machine.deferred.setdefault(pc, []).append((lanes, check))
-            else:
-                shadow.read(on, position, needed, pc)
+            check(on, position)
             if counted:
                 count_access(on, address)
         rows = data[position >> shift]
@@ -175,13 +184,6 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
             puts[k](on, rows[:, k])
 
     return run
-
-
-def _read_chosen(
-    shadow: Shadow | Private, lanes: np.ndarray, positions: np.ndarray, size: int, pc: int, chosen: np.ndarray
-) -> None:
-    """Count a speculative load as a read of the chosen lanes."""
-    shadow.read(lanes[chosen], positions[chosen], size, pc)
 
 
 def store(machine: Machine, ins: Instruction, space: Space, type_: str, address: str, values: list[str]) -> Access:
@@ -195,11 +197,13 @@ def store(machine: Machine, ins: Instruction, space: Space, type_: str, address:
     pc, count_access = machine.position_of(ins), machine.report.access(ins, space.name, total)
     shadow, counted = space.shadow, space.name != "local"
 
+    unsigned = UNSIGNED[size]
+
     def run(on: Lanes) -> None:
         address = read(on)
         position = space.flat(on, address, total, "writes")
         if shadow is not None:
-            shadow.write(on, position, total, pc)
+            shadow.write(on, position, total, pc, values=lambda: np.stack([g(on).view(unsigned) for g in gets], 1))
             if counted:
                 count_access(on, address)
         row = position >> shift

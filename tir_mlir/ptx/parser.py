@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tir_mlir.errors import PtxError
-from tir_mlir.ptx.types import DTYPES, size_of
+from tir_mlir.ptx.types import DTYPES, integer, number, size_of
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Module:
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)\{", re.S)
 _VARIABLE = re.compile(
     r"\.(shared|local|global|const)\s+(?:\.align\s+(\d+)\s+)?(?:\.align\s+(\d+)\s+)?\.(\w+)\s+([\w$]+)"
-    r"((?:\[\d*\])*)\s*(?:=\s*(.*))?$",
+    r"((?:\[\w*\])*)\s*(?:=\s*(.*))?$",
     re.S,
 )
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.*)$", re.S)
@@ -185,30 +185,27 @@ def _variable(text: str, line: int) -> Variable:
     match = _VARIABLE.match(text)
     if match is None or match.group(4) not in DTYPES:
         raise PtxError(f"declaration `{text}` is not understood", kind="syntax", line=line)
+    try:
+        return _variable_of(match)
+    except ValueError as error:
+        raise PtxError(f"declaration `{text}`: {error}", kind="syntax", line=line) from None
+
+
+def _variable_of(match: re.Match) -> Variable:
     space, first_alignment, second_alignment, type_, name, shape, data = match.groups()
     count = 1
-    for extent in re.findall(r"\[(\d*)\]", shape):
-        count *= int(extent or 0)
+    for extent in re.findall(r"\[\s*(\w*)\s*\]", shape):
+        count *= integer(extent or "0")
     if not shape and type_ == "b8" and space == "shared":
         count = 0  # LLVM prints an array of no elements, which the launch sizes, without brackets
     bytes_ = None
     if data is not None:
         import numpy as np
 
-        values = [_number(v) for v in re.findall(r"-?[\w.]+", data)]
+        values = [number(v) for v in re.findall(r"-?[\w.]+(?:(?<=[eE])[-+]\d+)?", data)]
         bytes_ = np.array(values).astype(DTYPES[type_]).tobytes().ljust(count * size_of(type_), b"\0")
     alignment = int(first_alignment or second_alignment or size_of(type_))
     return Variable(name, space, count * size_of(type_), alignment, bytes_)
-
-
-def _number(text: str) -> float:
-    import struct
-
-    if text[:2].lower() == "0f":
-        return struct.unpack(">f", bytes.fromhex(text[2:]))[0]
-    if text[:2].lower() == "0d":
-        return struct.unpack(">d", bytes.fromhex(text[2:]))[0]
-    return int(text.rstrip("U"), 0)
 
 
 class _Body:

@@ -4,14 +4,13 @@ lanes."""
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tir_mlir.ptx.parser import Instruction, Kernel
-from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, is_signed
+from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, integer, is_signed, number
 
 Lanes = Any
 """The active lanes: a slice or a sorted array of indices."""
@@ -20,9 +19,7 @@ Write = Callable[[Lanes, Any], None]
 
 _UNSET = 0xFFD5FFD5FFD5FFD5
 """What a register holds before it is written: no number as a float, no address."""
-_INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
-_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|-?\d+[eE][-+]?\d+$")
-_ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?(?:0x)?[0-9a-fA-F]+))?\s*\]$")
+_ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?\w+))?\s*\]$")
 
 
 class Registers:
@@ -66,31 +63,27 @@ class Registers:
         width = np.dtype(dtype).itemsize
         symbol, _, offset = text.partition("+")
         if symbol in self.symbols:
-            return np.array(self.symbols[symbol] + int(offset or "0", 0), np.int64).astype(dtype)
-        if text[:2] in ("0f", "0F") and len(text) == 10:
-            bits, have = int(text[2:], 16), 4
-        elif text[:2] in ("0d", "0D") and len(text) == 18:
-            bits, have = int(text[2:], 16), 8
-        elif _INTEGER.match(text):
-            value = int(text.rstrip("U"), 0) if not re.match(r"-?0\d", text) else int(text.rstrip("U"), 8)
+            return np.array(self.symbols[symbol] + immediate(ins, offset.strip() or "0"), np.int64).astype(dtype)
+        if text in ("true", "false"):
+            return np.array(text == "true").astype(dtype)
+        if text == "WARP_SZ":
+            return np.array(32, dtype)
+        try:
+            value = number(text)
+        except ValueError:
+            self.unknown(text, ins)
+        if isinstance(value, int):
             if np.dtype(dtype).kind == "f":
                 return np.array(value, dtype)
             if np.dtype(dtype).kind == "b":
                 return np.array(bool(value))
             return np.array(value & ((1 << 8 * width) - 1), UNSIGNED[width]).view(dtype)
-        elif _FLOAT.match(text):
-            value = np.array(float(text), dtype if np.dtype(dtype).kind == "f" else {4: "f4", 8: "f8"}[width])
-            return value.view(dtype)
-        elif text in ("true", "false"):
-            return np.array(text == "true").astype(dtype)
-        elif text == "WARP_SZ":
-            return np.array(32, dtype)
-        else:
-            self.unknown(text, ins)
-        if np.dtype(dtype).kind == "f" and have != width:
-            number = struct.unpack(">f" if have == 4 else ">d", bits.to_bytes(have, "big"))[0]
-            return np.array(number, dtype)
-        return np.array(bits, UNSIGNED[have]).astype(UNSIGNED[width]).view(dtype)
+        if not isinstance(value, np.floating):
+            value = {4: np.float32, 8: np.float64}.get(width, np.float64)(value)
+        bits = np.asarray(value)
+        if np.dtype(dtype).kind == "f":
+            return bits if bits.itemsize == width else bits.astype(dtype)
+        return bits.view(UNSIGNED[bits.itemsize]).astype(UNSIGNED[width]).view(dtype)
 
     def write(self, text: str, type_: str, ins: Instruction) -> Write:
         """Stores values of a type in a register; a wider register gets them extended by sign or zero."""
@@ -133,7 +126,7 @@ class Registers:
         match = _ADDRESS.match(text)
         if match is None:
             self.unknown(text, ins)
-        base, offset = match.group(1), int(match.group(2) or "0", 0)
+        base, offset = match.group(1), immediate(ins, match.group(2) or "0")
         if base in self.bits:
             bits = self.bits[base]
             if bits.itemsize == 8:
@@ -144,6 +137,18 @@ class Registers:
             self.unknown(text, ins)
         values = np.broadcast_to(self.constant(base, np.int64, ins) + offset, (self.lanes,))
         return lambda on: values[on]
+
+
+def immediate(ins: Instruction, text: str) -> int:
+    """An operand that has to be an integer literal."""
+    from tir_mlir.errors import PtxError
+
+    try:
+        return integer(text)
+    except ValueError:
+        raise PtxError(
+            f"`{text}` of `{ins.text}` has to be an integer literal", "instruction", ins.line, ins.source
+        ) from None
 
 
 def _reading(bits: np.ndarray, dtype: np.dtype, unknown: Callable[[], NoReturn]) -> Read:

@@ -14,6 +14,8 @@ from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.order import HOST, LANE, NEVER, Epochs
 from tir_mlir.ptx.registers import Lanes
 
+Values = Callable[[], np.ndarray]
+"""What the lanes of a store write, [lane, element], as bits."""
 Report = Callable[[str, int, int, int, str], None]
 """Raises the error of a race: what, the lane, its address, the other stamp, the other's access."""
 
@@ -120,7 +122,7 @@ class Private:
                 k = int(np.argmax(bad))
                 self.report("unwritten", k, int(granule[k]), NEVER, "reads")
 
-    def write(self, lanes: Lanes, index: np.ndarray, size: int, pc: int) -> None:
+    def write(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, *, values: Values | None = None) -> None:
         for granule in _granules(index, size, self.shift):
             self.written[granule] = True
 
@@ -135,6 +137,16 @@ def _granules(index: np.ndarray, size: int, shift: int) -> list[np.ndarray]:
     """The granules of accesses of `size` bytes."""
     first = index >> shift
     return [first + j if j else first for j in range(max(1, size >> shift))]
+
+
+def _clashes(stamps: np.ndarray, granule: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Which accesses to a granule that others access too are by lanes of several warps, or with several values: of
+    equal values of a warp it does not matter whose is stored."""
+    _, first, inverse = np.unique(granule, return_index=True, return_inverse=True)
+    other = first[inverse]
+    warps = (stamps & LANE) // 32
+    differs = (values != values[other]).any(1) | (warps != warps[other])
+    return np.bincount(inverse, differs)[inverse] > 0
 
 
 class Shadow:
@@ -178,16 +190,25 @@ class Shadow:
             k = int(np.argmax(conflict[0]))
             self.report(what, k, int(index[k]), int(conflict[1][k]), verb)
 
-    def read(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, stamp: int | None = None) -> None:
+    def read(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, stamp: np.ndarray | None = None) -> None:
         """Plain reads of `size` bytes at these addresses; with a stamp, of an asynchronous agent."""
-        stamps = self.order.stamp(lanes, pc) if stamp is None else np.full(len(index), stamp)
+        stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, index.shape)
         for granule in _granules(index, size, self.shift):
             self._writers(lanes, granule, "reads", True)
             self._set(self.atomics, lanes, granule, "reads", "changed atomically")
             self.reads.add(lanes, granule, stamps)
 
-    def write(self, lanes: Lanes, index: np.ndarray, size: int, pc: int, stamp: int | np.ndarray | None = None) -> None:
-        """Plain writes of `size` bytes at these addresses; with stamps, of an asynchronous agent."""
+    def write(
+        self,
+        lanes: Lanes,
+        index: np.ndarray,
+        size: int,
+        pc: int,
+        stamp: np.ndarray | None = None,
+        values: Values | None = None,
+    ) -> None:
+        """Plain writes of `size` bytes at these addresses; with stamps, of an asynchronous agent. `values`: what each
+        lane writes: lanes of one warp may write one value to one address."""
         stamps = self.order.stamp(lanes, pc) if stamp is None else np.broadcast_to(stamp, index.shape)
         for granule in _granules(index, size, self.shift):
             self._writers(lanes, granule, "writes", False)
@@ -195,6 +216,8 @@ class Shadow:
             self._set(self.atomics, lanes, granule, "writes", "changed atomically")
             self.writes[granule] = stamps
             lost = self.writes[granule] != stamps
+            if lost.any() and values is not None:
+                lost &= _clashes(stamps, granule, values())
             if lost.any():
                 k = int(np.argmax(lost))
                 self.report("writes", k, int(granule[k]), int(self.writes[granule[k]]), "writes at the same time")

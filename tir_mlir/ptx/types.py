@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,32 @@ SIGNED: dict[int, Any] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 """Bytes -> the signed NumPy type of this width."""
 WIDER: dict[str, str] = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 """The result type of `mul.wide` and `mad.wide`."""
+
+
+_INTEGER = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))U?$")
+
+_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|-?\d+[eE][-+]?\d+$")
+_FLOAT_BITS = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
+
+
+def integer(text: str) -> int:
+    """An integer literal: decimal, `0x`, `0b`, octal with a leading 0, with or without `U`. Raises ValueError."""
+    match = _INTEGER.match(text)
+    if match is None:
+        raise ValueError(f"{text} is not an integer literal")
+    sign, *digits = match.groups()
+    value = next(int(d, base) for d, base in zip(digits, (16, 2, 8, 10)) if d)
+    return -value if sign else value
+
+
+def number(text: str) -> int | float | np.floating:
+    """A literal: an integer, a float's bits `0f3F800000` and `0d3FF0000000000000` as NumPy's float32 and float64, or a
+    decimal float. Raises ValueError."""
+    match = _FLOAT_BITS.match(text)
+    if match is None:
+        return float(text) if _FLOAT.match(text) else integer(text)
+    single, double = match.groups()
+    return np.uint32(int(single, 16)).view(np.float32) if single else np.uint64(int(double, 16)).view(np.float64)
 
 
 def size_of(name: str) -> int:

@@ -25,14 +25,9 @@ ROWS: dict[str, Row] = {
 _PURE = frozenset([*INTEGER_ROWS, *NUMBER_ROWS, *PREDICATE_ROWS, "mov", "cvt"])
 
 
-def kind_of(ins: Instruction) -> str:
-    """What speculation asks: whether an instruction is "pure", "memory", "control" or none of them ("")."""
-    name = ins.parts[0]
-    if name in _PURE:
-        return "" if "cc" in ins.parts or name in ("addc", "subc") else "pure"
-    if name in ("ld", "st"):
-        return "memory"
-    return "control" if name in ROWS and ROWS[name].control else ""
+def is_pure(ins: Instruction) -> bool:
+    """Whether an instruction only computes its first operand from the others."""
+    return ins.parts[0] in _PURE and "cc" not in ins.parts and ins.parts[0] not in ("addc", "subc")
 
 
-__all__ = ["ACCURACY", "ROWS", "Row", "kind_of"]
+__all__ = ["ACCURACY", "ROWS", "Row", "is_pure"]

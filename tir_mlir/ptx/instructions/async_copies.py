@@ -11,8 +11,7 @@ import numpy as np
 from tir_mlir.ptx.copies import ArriveOn, BulkCopy, ThreadCopies
 from tir_mlir.ptx.instructions.mbarriers import groups, shared_address
 from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
-from tir_mlir.ptx.order import CLOCK, PLACE
-from tir_mlir.ptx.registers import Lanes, vector
+from tir_mlir.ptx.registers import Lanes, immediate, vector
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
     """The bytes that a `cp.async` writes, and how many of them it reads (None: all)."""
-    size = int(ins.operands[2])
+    size = immediate(ins, ins.operands[2])
     if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
         bad(ins, f"the size {size}")
     optional = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
@@ -52,9 +51,8 @@ def _copy(machine: Machine, ins: Instruction) -> Any:
             count_global(lanes[reads], start[reads])
         machine.active = on
         group = machine.copies.open[lanes]
-        block = order.block_of[lanes].astype(np.int64)
-        column = block * order.count + order.copies + order.thread_of[lanes]
-        shared.records.write(on, positions, size, pc, ((group + 1) << CLOCK) + (pc << PLACE) + column)
+        stamps = order.agent_stamps(lanes, order.copies + order.thread_of[lanes], group + 1, pc)
+        shared.records.write(on, positions, size, pc, stamps)
         count_shared(on, to)
         state = {"at": positions, "from": read_from, "taken": lengths}
 
@@ -79,7 +77,7 @@ def _commit(machine: Machine, ins: Instruction) -> Any:
 
 def _wait(machine: Machine, ins: Instruction) -> Any:
     """`cp.async.wait_group n`: all but the last n groups have landed; `wait_all`: everything."""
-    keep = 0 if "wait_all" in ins.parts else int(ins.operands[0])
+    keep = 0 if "wait_all" in ins.parts else immediate(ins, ins.operands[0])
     everything = "wait_all" in ins.parts
 
     def run(on: Lanes) -> None:
@@ -124,7 +122,7 @@ def _bulk(machine: Machine, ins: Instruction) -> Any:
     if "commit_group" in ins.parts:
         return _each_lane(machine, machine.copies.commit_bulk)
     if "wait_group" in ins.parts:
-        keep = int(ins.operands[0])
+        keep = immediate(ins, ins.operands[0])
         return _each_lane(machine, lambda lane: machine.copies.wait_bulk(lane, keep))
     if "prefetch" in ins.parts:
         return lambda on: None
@@ -149,7 +147,7 @@ def _into_shared(
     shared, memory = machine.spaces["shared"], machine.spaces["global"]
     barrier = machine.mbarriers.get(lane, mbarrier)
     barrier.issued += 1
-    stamp = order.agent_stamp(int(lane[0]), barrier.column, barrier.issued, pc)
+    stamp = order.agent_stamps(lane, barrier.column, barrier.issued, pc)
     machine.active = np.repeat(lane, in_bounds.sum())
     if in_bounds.any():
         memory.records.read(machine.active, source[in_bounds], unit, pc)
@@ -287,7 +285,7 @@ def _out_of_shared(
 
     group = copies.issue_bulk(int(lane[0]), land)
     column = order.groups + int(order.thread_of[lane[0]])
-    stamp = order.agent_stamp(int(lane[0]), column, group, pc)
+    stamp = order.agent_stamps(lane, column, group, pc)
     first = positions[np.arange(0, len(positions), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
     shared.records.visible(machine.active, first, 16)

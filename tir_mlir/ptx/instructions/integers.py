@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
-from tir_mlir.ptx.registers import Lanes
+from tir_mlir.ptx.registers import Lanes, immediate
 from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, WIDER, size_of
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _carry(add: bool, use: bool) -> Any:
 
 def _lop3(ins: Instruction, type_: str) -> Function:
     """A function of three bits by its table of 8 results."""
-    table = int(ins.operands[4], 0)
+    table = immediate(ins, ins.operands[4])
 
     def operation(a: np.ndarray, b: np.ndarray, c: np.ndarray, _: np.ndarray) -> np.ndarray:
         result = np.zeros_like(a)

@@ -3,9 +3,10 @@ for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.instructions.matrices import gather, scatter
 from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
 from tir_mlir.ptx.instructions.warps import collective
-from tir_mlir.ptx.registers import vector
+from tir_mlir.ptx.registers import immediate, vector
 from tir_mlir.ptx.tensors import swizzled
 from tir_mlir.ptx.types import UNSIGNED
 
@@ -29,19 +30,31 @@ _SWIZZLES = {0: 0, 1: 128, 2: 64, 3: 32}
 @dataclass
 class Products:
     """The products of a warpgroup on their way: committed groups, the open one last; `done` groups are complete.
-    `busy`: the registers that they write or read."""
+    `busy`: the registers that they write or read. `fenced`: there was a `wgmma.fence`; `touched`: registers that other
+    instructions have accessed since it, and with which thread; `shapes`: the shape of the product that has each
+    accumulator since then."""
 
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
     done: int = 0
     busy: list[set[str]] = field(default_factory=lambda: [set()])
+    fenced: bool = False
+    touched: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+
+    def fence(self) -> None:
+        self.fenced = True
+        self.touched.clear()
+        self.shapes.clear()
 
 
 class Warpgroups:
-    """The products of all warpgroups."""
+    """The products of all warpgroups. `registers`: accumulators and operands of products."""
 
     def __init__(self, machine: Machine):
         self.machine = machine
         self.all: dict[int, Products] = {}
+        products = [i for i in machine.kernel.instructions if i.parts[:2] == ("wgmma", "mma_async")]
+        self.registers = frozenset(n for i in products for o in i.operands[:2] if o[0] == "{" for n in vector(o))
 
     def products_of(self, group: int) -> Products:
         return self.all.setdefault(group, Products())
@@ -65,18 +78,41 @@ class Warpgroups:
         column = order.products + group * GROUP % self.machine.width // GROUP
         order.complete(lanes, column, products.done)
 
-    def check(self, names: frozenset[str], on: Any) -> None:
-        """Refuse an access to a register that a product on its way writes or reads."""
-        for group, products in self.all.items():
+    def touch(self, names: frozenset[str], on: Any) -> None:
+        """Other instructions access registers of products. Refuses those that a product on its way writes or reads."""
+        lanes = self.machine.own[on]
+        groups, first = np.unique(lanes // GROUP, return_index=True)
+        for group, k in zip(groups.tolist(), first.tolist()):
+            products = self.products_of(group)
+            products.touched |= dict.fromkeys(names, int(lanes[k]))
             busy = set().union(*products.busy) & names
             if busy:
-                lanes = self.machine.own[on]
-                mine = lanes[lanes // GROUP == group]
-                if len(mine):
-                    self.machine.fault(
-                        f"thread {self.machine.thread(mine, 0)} accesses {min(busy)}, which a wgmma may not be "
-                        "done with: no `wgmma.wait_group` since", "race", mine, 0,
-                    )  # fmt: skip
+                mine = lanes[k : k + 1]
+                self.machine.fault(
+                    f"thread {self.machine.thread(mine, 0)} accesses {min(busy)}, which a wgmma may not be "
+                    "done with: no `wgmma.wait_group` since", "race", mine, 0,
+                )  # fmt: skip
+
+    def start(self, lanes: np.ndarray, accumulators: list[str], operands: list[str], shape: str) -> Products:
+        """The products of the warpgroup of these lanes, which starts one more. By the manual a `wgmma.fence` has to
+        stand before the first one, and between any access of a register and a product that accesses it, except
+        accumulators of products of one shape."""
+        products = self.products_of(int(lanes[0]) // GROUP)
+        if not products.fenced:
+            self._unfenced(int(lanes[0]), "starts its first wgmma without a `wgmma.fence` before it")
+        for name in (*accumulators, *operands):
+            if name in products.touched:
+                text = f"accesses {name}, which a wgmma then accesses without a `wgmma.fence` in between"
+                self._unfenced(products.touched[name], text)
+            if products.shapes.get(name, shape) != shape or name in operands and name in products.shapes:
+                text = f"starts a wgmma on {name}, an accumulator of another wgmma, without a `wgmma.fence` in between"
+                self._unfenced(int(lanes[0]), text)
+        products.shapes |= dict.fromkeys(accumulators, shape)
+        return products
+
+    def _unfenced(self, lane: int, text: str) -> NoReturn:
+        lanes = np.array([lane])
+        self.machine.fault(f"thread {self.machine.thread(lanes, 0)} {text}", "race", lanes, 0)
 
     def finish(self) -> None:
         """The launch has ended."""
@@ -127,7 +163,7 @@ def _shared_operand(
     size = fragments.element_bytes(type_)
     shared, pc = machine.spaces["shared"], machine.position_of(ins)
 
-    def prepare(lanes: np.ndarray, stamp: int) -> Callable[[], np.ndarray]:
+    def prepare(lanes: np.ndarray, stamp: np.ndarray) -> Callable[[], np.ndarray]:
         bits = get(lanes)
         if (bits != bits[0]).any():
             k = int(np.argmax(bits != bits[0]))
@@ -161,7 +197,7 @@ def _register_operand(machine: Machine, ins: Instruction, operand: str, depth: i
     size = fragments.element_bytes(type_)
     read = gather(machine, ins, operand, fragments.operand_a(16, depth, size), type_, (16, depth))
 
-    def prepare(lanes: np.ndarray, stamp: int) -> Callable[[], np.ndarray]:
+    def prepare(lanes: np.ndarray, stamp: np.ndarray) -> Callable[[], np.ndarray]:
         values = read(lanes.reshape(4, 32)).reshape(64, depth)
         return lambda: values
 
@@ -170,9 +206,9 @@ def _register_operand(machine: Machine, ins: Instruction, operand: str, depth: i
 
 def _immediates(ins: Instruction, accumulator: str) -> tuple[int, bool, bool]:
     """The sign of the product, and which operands are transposed."""
-    immediates = list(ins.operands[4:])
-    sign = int(immediates.pop(0)) * int(immediates.pop(0)) if accumulator != "s32" else 1
-    flags = [x == "1" for x in immediates]
+    immediates = [immediate(ins, o) for o in ins.operands[4:]]
+    sign = immediates.pop(0) * immediates.pop(0) if accumulator != "s32" else 1
+    flags = [x == 1 for x in immediates]
     if len(flags) == 1:
         return sign, False, flags[0]
     return (sign, flags[0], flags[1]) if flags else (sign, False, False)
@@ -196,15 +232,15 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     fragment = _accumulator(n, fragments.element_bytes(td))
     read_d = gather(machine, ins, d, fragment, td, (16, n))
     write_d = scatter(machine, ins, d, fragment, td)
-    names = {*vector(d), *(vector(a) if a.startswith("{") else [])}
+    accumulators, operands = vector(d), vector(a) if a.startswith("{") else []
+    shape = next(p for p in ins.parts if re.match(r"m\d+n", p))
     pc, order = machine.position_of(ins), machine.order
     assert isinstance(order, Clocks)
 
     def start(lanes: np.ndarray) -> None:
-        group = int(lanes[0]) // GROUP
-        products = machine.warpgroups.products_of(group)
+        products = machine.warpgroups.start(lanes, accumulators, operands, shape)
         column = order.products + int(lanes[0]) % machine.width // GROUP
-        stamp = order.agent_stamp(int(lanes[0]), column, products.done + len(products.groups), pc)
+        stamp = order.agent_stamps(lanes[:1], column, products.done + len(products.groups), pc)
         read_a, read_b = read_first(lanes, stamp), read_second(lanes, stamp)
         rows, keeps = lanes.reshape(4, 32), bool(add(lanes)[0])
 
@@ -215,9 +251,9 @@ def _product(machine: Machine, ins: Instruction) -> Any:
             write_d(rows, fragments.rounded_sum(total, td))
 
         products.groups[-1].append(complete)
-        products.busy[-1] |= names
+        products.busy[-1] |= {*accumulators, *operands}
 
-    return collective(machine, ins, lambda rows, members: [start(lanes) for lanes in rows], None, GROUP)
+    return _together(machine, ins, start)
 
 
 def _accumulator(n: int, size: int) -> fragments.Fragment:
@@ -229,25 +265,32 @@ def _accumulator(n: int, size: int) -> fragments.Fragment:
     return fragments.Fragment(row, column, n // 2 // per, per)
 
 
+def _together(machine: Machine, ins: Instruction, run: Callable[[np.ndarray], None]) -> Any:
+    """An instruction of whole warpgroups: `run` gets the lanes of each."""
+
+    def groups(rows: np.ndarray, members: np.ndarray) -> None:
+        for lanes, present in zip(rows, members):
+            if not present.all():
+                machine.fault(f"a warpgroup of {present.sum()} threads: it has {GROUP}", "barrier", lanes, 0)
+            machine.active = lanes
+            run(lanes)
+
+    return collective(machine, ins, groups, None, GROUP)
+
+
 def _wgmma(machine: Machine, ins: Instruction) -> Any:
     form = ins.parts[1]
     if form == "mma_async":
         if "sp" in ins.parts:
             bad(ins, "sparse operands")
         return _product(machine, ins)
+    warpgroups = machine.warpgroups
     if form == "fence":
-        return collective(machine, ins, lambda rows, members: None, None, GROUP)
-    pending = int(ins.operands[0]) if form == "wait_group" else None
-
-    def run(rows: np.ndarray, members: np.ndarray) -> None:
-        for lanes in rows:
-            group = int(lanes[0]) // GROUP
-            if pending is None:
-                machine.warpgroups.commit(group)
-            else:
-                machine.warpgroups.wait(group, pending)
-
-    return collective(machine, ins, run, None, GROUP)
+        return _together(machine, ins, lambda lanes: warpgroups.products_of(int(lanes[0]) // GROUP).fence())
+    if form == "commit_group":
+        return _together(machine, ins, lambda lanes: warpgroups.commit(int(lanes[0]) // GROUP))
+    pending = immediate(ins, ins.operands[0])
+    return _together(machine, ins, lambda lanes: warpgroups.wait(int(lanes[0]) // GROUP, pending))
 
 
 _SHAPES = frozenset(f"m64n{n}k{k}" for n in range(8, 257, 8) for k in (8, 16, 32))
