@@ -8,7 +8,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env demo quick check check-all lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
+.PHONY: help env demo quick check check-all cpus lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -37,13 +37,23 @@ quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Pytho
 check: lint lit  ## all checks before a merge; at most twelve minutes on two cores
 	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
+	@$(MAKE) --no-print-directory cpus
 
 check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, lit with one process per run, Intel's OpenCL
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[nightly,zoo]'
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
+	@$(MAKE) --no-print-directory cpus CPUS=--all TIER=all
 	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --torch 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
 	$(BIN)/python tools/bench/torch_ops.py
+
+# tests whose code or output could depend on the CPU
+CPU_TESTS = test/docs/test_pages.py test/golden test/tir_mlir/target test/tir_mlir/intrin test/tir_mlir/schedules \
+  test/tir_mlir/runtime test/tir_mlir/graph/models
+TIER ?= check
+cpus: env  ## run the tests that could depend on the CPU as other CPUs too (TIR_HOST)
+	@set -e; for cpu in $$($(BIN)/python tools/other_cpus.py $(CPUS)); do \
+	  echo "TIR_HOST=$$cpu"; TIR_HOST=$$cpu $(PYTEST) --tier $(TIER) $(CPU_TESTS); done
 
 lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .

@@ -38,7 +38,7 @@ from tir_mlir.runtime.llvm import llvm_c, object_code
 from tir_mlir.runtime.progress import followed
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
-from tir_mlir.target import CUDA, GPU, ROCM, OpenCL, Target, named
+from tir_mlir.target import CUDA, GPU, ROCM, OpenCL, Target, host, named
 
 TARGETS = ("llvm",)
 DRIVERS = ("jit", "tools", "object")
@@ -132,8 +132,7 @@ def build(
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
     Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
     """
-    if not isinstance(target, Target | GPU) and not (isinstance(target, str) and target in TARGETS):
-        target = named(target)
+    target = _target(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
         chosen_options = {"optimize": optimize, "then": then}
@@ -141,6 +140,13 @@ def build(
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize if then is None else then)
     return _build_program(mod, target, driver, libs, cache, checked, dump)
+
+
+def _target(target: Any) -> str | Target | GPU:
+    """A target, or "llvm" for this machine; where TIR_HOST names a CPU whose code it does not run, that CPU."""
+    if isinstance(target, str) and target in TARGETS:
+        return host() if host().triple else target
+    return target if isinstance(target, Target | GPU) else named(target)
 
 
 def build_by_function(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 
@@ -9,13 +10,14 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target import mac
 from tir_mlir.target.cpu import Target
 from tir_mlir.target.gpu import CUDA, GPU, OPENCL, ROCM, OpenCL, host_gpu
-from tir_mlir.target.host import architecture, cores
+from tir_mlir.target.host import architecture, assumed, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
 from tir_mlir.target.predefined import (
     APPLE_M1,
     AVX2,
     AVX512,
+    AVX512_BF16,
     AVX512_VNNI,
     NAMES,
     NEON,
@@ -33,9 +35,9 @@ from tir_mlir.target.predefined import (
 )
 
 __all__ = [
-    "APPLE_M1", "AVX2", "AVX512", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD", "NEON_I8MM", "OPENCL",
-    "OpenCL", "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target", "WASM_SIMD", "ZEN4",
-    "chosen", "host", "host_gpu", "named", "ptx_target", "resolved",
+    "APPLE_M1", "AVX2", "AVX512", "AVX512_BF16", "AVX512_VNNI", "CUDA", "GPU", "NAMES", "NEON", "NEON_DOTPROD",
+    "NEON_I8MM", "OPENCL", "OpenCL", "ROCM", "RVV", "RVV_128", "SAPPHIRE_RAPIDS", "SME", "SSE2", "SVE", "Target",
+    "WASM_SIMD", "ZEN4", "assumed_cpu", "chosen", "host", "host_gpu", "named", "ptx_target", "resolved",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -66,9 +68,20 @@ def ptx_target(target: object) -> CUDA | None:
     return gpu if isinstance(gpu, CUDA) and not gpu.emulated else None
 
 
+def assumed_cpu() -> Target | None:
+    """The predefined CPU that TIR_HOST names; None without."""
+    return None if (name := assumed()) is None else NAMES[name]
+
+
 @functools.cache
 def host() -> Target:
-    """The target of this machine, from system information; typical sizes where that is missing."""
+    """The target of this machine, from system information; typical sizes where that is missing.
+
+    With TIR_HOST, the predefined CPU of that name: where this machine has its instruction sets, programs run as on that
+    CPU; elsewhere it has a triple, and code for it is generated only.
+    """
+    if (cpu := assumed_cpu()) is not None:
+        return cpu if cpu.hindrance else dataclasses.replace(cpu, triple="", cpu="", cores=cores())
     vectors = registers_of_host()
     sizes = {int(level): size for level, size in _cache_sizes()}
     plain = Target(vectors.vector_bits, vectors.registers)

@@ -7,8 +7,7 @@ import functools
 import sys
 from dataclasses import dataclass
 
-from tir_mlir.target.host import architecture
-from tir_mlir.target.host import features as features_of_host
+from tir_mlir.target.host import machine_architecture, runnable_features
 
 _SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
 """The systems that this package runs on, and what the triples of their code contain."""
@@ -47,9 +46,9 @@ class Target:
     @property
     def hindrance(self) -> str | None:
         """Why this machine does not run code for the target: `it lacks amx-tile`; None if it does."""
-        if self.arch != architecture() or _SYSTEMS.get(sys.platform, " ") not in self.triple:
-            return f"it is {architecture()}, {sys.platform}"
-        if lacking := sorted(self.features - features_of_host()):
+        if self.arch != machine_architecture() or _SYSTEMS.get(sys.platform, " ") not in self.triple:
+            return f"it is {machine_architecture()}, {sys.platform}"
+        if lacking := sorted(self.features - runnable_features()):
             return f"it lacks {', '.join(lacking)}"
         if self.is_scalable and scalable_bits() < self.vector_bits:
             return f"its vector registers have {scalable_bits()} bits, not {self.vector_bits}"
@@ -103,7 +102,7 @@ _LENGTH = 0xFFFF  # the other bits of the answer are flags
 @functools.cache
 def scalable_bits() -> int:
     """The length in bits; 0 without such registers."""
-    if architecture() != "aarch64":
+    if machine_architecture() != "aarch64":
         return 0
     answer = _ask_system()
     return 8 * (answer & _LENGTH) if answer > 0 else 0

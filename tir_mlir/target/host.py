@@ -1,8 +1,9 @@
-"""The CPU of this machine, as seen by kernel builders and schedules."""
+"""The CPU of this machine, as seen by kernel builders and schedules: itself, or the one that TIR_HOST names."""
 
 from __future__ import annotations
 
 import ctypes
+import difflib
 import functools
 import os
 import platform
@@ -10,7 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.target import mac
+from tir_mlir.target.instruction_sets import PREDEFINED, llvm_word, plain_name
 
 
 @dataclass(frozen=True)
@@ -36,35 +39,49 @@ def library_file(name: str) -> str:
 
 
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
-_LLVM_WORDS = {
-    "avx512_vnni": "avx512vnni", "avx512_bf16": "avx512bf16", "avx512_fp16": "avx512fp16",
-    "avx512_vbmi2": "avx512vbmi2", "avx512_bitalg": "avx512bitalg", "avx512_vpopcntdq": "avx512vpopcntdq",
-    "avx512_vp2intersect": "avx512vp2intersect", "avx_vnni": "avxvnni", "avx_vnni_int8": "avxvnniint8",
-    "avx_vnni_int16": "avxvnniint16", "avx_ifma": "avxifma", "avx_ne_convert": "avxneconvert",
-    "amx_tile": "amx-tile", "amx_int8": "amx-int8", "amx_bf16": "amx-bf16", "amx_fp16": "amx-fp16",
-    "amx_complex": "amx-complex", "pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "abm": "lzcnt",
-    "asimd": "neon", "asimddp": "dotprod", "asimdhp": "fullfp16",
-}  # fmt: skip
-"""Instruction sets with different names in Linux and LLVM."""
 
 
-def llvm_word(feature: str) -> str:
-    """LLVM's name of an instruction set that Linux may call otherwise: `avx512_vnni` -> `avx512vnni`."""
-    return _LLVM_WORDS.get(feature, feature)
+@functools.cache
+def assumed() -> str | None:
+    """The name of the predefined CPU that TIR_HOST says this machine's CPU is; None without. Raises BuildError for
+    another name."""
+    text = os.environ.get("TIR_HOST", "")
+    if not text:
+        return None
+    if (name := plain_name(text)) in PREDEFINED:
+        return name
+    near = difflib.get_close_matches(name, PREDEFINED, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = ", ".join(PREDEFINED)
+    raise BuildError(
+        f"the environment variable TIR_HOST names an unknown CPU, {short_repr(text)}{hint}; known: {known}"
+    )
 
 
 def architecture() -> str:
-    """LLVM's name of the architecture."""
-    name = platform.machine().lower()
-    return _ARCHITECTURES.get(name, name)
-
-
-def _is_mac() -> bool:
-    return sys.platform == "darwin" and architecture() == "aarch64"
+    """LLVM's name of the architecture of the host: this machine's, or that of TIR_HOST."""
+    return PREDEFINED[name][0] if (name := assumed()) else machine_architecture()
 
 
 @functools.cache
 def features() -> frozenset[str]:
+    """The instruction sets that code for the host may use, by LLVM's names: this machine's, or those of TIR_HOST."""
+    return frozenset(PREDEFINED[name][1]) if (name := assumed()) else machine_features()
+
+
+def runnable_features() -> frozenset[str]:
+    """The instruction sets of the host that this machine has: all of them, unless TIR_HOST names another CPU."""
+    return features() & machine_features()
+
+
+def machine_architecture() -> str:
+    """LLVM's name of the architecture of this machine."""
+    name = platform.machine().lower()
+    return _ARCHITECTURES.get(name, name)
+
+
+@functools.cache
+def machine_features() -> frozenset[str]:
     """The instruction sets of this machine, by LLVM's names; AMX only where the system supports it."""
     if _is_mac():
         return mac.features()
@@ -74,6 +91,10 @@ def features() -> frozenset[str]:
     return names
 
 
+def _is_mac() -> bool:
+    return sys.platform == "darwin" and machine_architecture() == "aarch64"
+
+
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -81,7 +102,7 @@ def cores() -> int:
 
 @functools.cache
 def host() -> Host:
-    """The vector registers of this machine. Too wide a guess is only slower: LLVM splits vectors that do not fit."""
+    """The vector registers of the host. Too wide a guess is only slower: LLVM splits vectors that do not fit."""
     if architecture() == "x86_64":
         if "avx512f" in features():
             return Host(512, 32)

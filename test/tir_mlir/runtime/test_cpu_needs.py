@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.drivers import cpu_needs, jit, link_kernels
 from tir_mlir.runtime.kernels import emit, needed_by, register_kernel
 from tir_mlir.runtime.tools import toolchain
-from tir_mlir.target.host import features, has_tiles
+from tir_mlir.target.host import features, has_tiles, machine_features
 
 KERNEL = """
 llvm.func @{name}(%a: !llvm.ptr) -> i32 {{
@@ -97,15 +97,16 @@ def test_the_system_may_refuse_tiles(monkeypatch):
 
 @pytest.mark.parametrize("supported", [False, True])
 def test_tiles_that_the_system_does_not_support(monkeypatch, supported):
-    monkeypatch.setitem(features.__wrapped__.__globals__, "cpu_features", lambda: "flags : avx2 amx_tile amx_int8")
-    monkeypatch.setitem(features.__wrapped__.__globals__, "has_tiles", lambda: supported)
-    assert features.__wrapped__() == {"avx2", *(["amx-tile", "amx-int8"] if supported else [])}
+    of_machine = machine_features.__wrapped__
+    monkeypatch.setitem(of_machine.__globals__, "cpu_features", lambda: "flags : avx2 amx_tile amx_int8")
+    monkeypatch.setitem(of_machine.__globals__, "has_tiles", lambda: supported)
+    assert of_machine() == {"avx2", *(["amx-tile", "amx-int8"] if supported else [])}
     assert isinstance(has_tiles(), bool)
 
 
 def test_asking_for_tiles_is_harmless():
     assert (cpu_needs.tile_refusal() == "") == (cpu_needs.tile_refusal.__wrapped__() == "")
-    if "amx-tile" not in features():
+    if "amx-tile" not in machine_features():
         assert cpu_needs.tile_refusal()
 
 

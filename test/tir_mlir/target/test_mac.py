@@ -24,13 +24,15 @@ ANSWERS = {
 @pytest.fixture
 def on_mac(monkeypatch):
     """This process believes to be on macOS."""
+    monkeypatch.delenv("TIR_HOST", raising=False)
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(host.platform, "machine", lambda: "arm64")
     monkeypatch.setattr(mac, "sysctl", lambda name: ANSWERS.get(name, 0))
-    for function in (mac.features, host.features, host.host, target.host):
+    answers = mac.features, host.assumed, host.machine_features, host.features, host.host, target.host
+    for function in answers:
         function.cache_clear()
     yield
-    for function in (mac.features, host.features, host.host, target.host):
+    for function in answers:
         function.cache_clear()
 
 

@@ -50,8 +50,8 @@ def arm(monkeypatch):
     """A 64-bit ARM with SVE registers of a length."""
 
     def with_length(bits):
-        monkeypatch.setattr(cpu, "architecture", lambda: "aarch64")
-        monkeypatch.setattr(cpu, "features_of_host", lambda: frozenset({"neon", "sve"}))
+        monkeypatch.setattr(cpu, "machine_architecture", lambda: "aarch64")
+        monkeypatch.setattr(cpu, "runnable_features", lambda: frozenset({"neon", "sve"}))
         monkeypatch.setattr(cpu, "scalable_bits", lambda: bits)
 
     return with_length
@@ -80,8 +80,8 @@ def test_missing_instruction_sets_are_named(arm):
 
 @pytest.mark.parametrize(("answer", "bits"), [(16, 128), (32 | 1 << 17, 256), (-1, 0)])
 def test_the_length_is_asked_of_the_system(monkeypatch, answer, bits):
-    monkeypatch.setattr(cpu, "architecture", lambda: "aarch64")
+    monkeypatch.setattr(cpu, "machine_architecture", lambda: "aarch64")
     monkeypatch.setattr(cpu, "_ask_system", lambda: answer)
     assert cpu.scalable_bits.__wrapped__() == bits
-    monkeypatch.setattr(cpu, "architecture", lambda: "x86_64")
+    monkeypatch.setattr(cpu, "machine_architecture", lambda: "x86_64")
     assert cpu.scalable_bits.__wrapped__() == 0

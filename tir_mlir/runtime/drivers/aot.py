@@ -23,6 +23,7 @@ from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.tools import c_tools, files, toolchain
+from tir_mlir.target import assumed_cpu
 
 
 class Aot:
@@ -113,10 +114,17 @@ def to_llvm_ir(text: str) -> str:
 
 def compile_object(llvm_ir: str, target: str) -> None:
     """LLVM IR -> an optimized object file for this CPU."""
-    triple = f"-mtriple={_triple()}"  # without it opt assumes no vector registers
-    optimized = toolchain.run("opt", ["-O3", NO_SLP, "-mcpu=native", triple, "-S", "-"], input=llvm_ir)
-    options = ["-O3", "-mcpu=native", triple, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
+    cpu = [f"-mtriple={_triple()}", *_cpu_options()]  # without a triple opt assumes no vector registers
+    optimized = toolchain.run("opt", ["-O3", NO_SLP, *cpu, "-S", "-"], input=llvm_ir)
+    options = ["-O3", *cpu, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
     toolchain.run("llc", options, input=optimized)
+
+
+def _cpu_options() -> list[str]:
+    cpu = assumed_cpu()
+    if cpu is None or cpu.hindrance:
+        return ["-mcpu=native"]
+    return [f"-mcpu={cpu.cpu}", f"-mattr={cpu.llvm_features}"]
 
 
 def _triple() -> str:

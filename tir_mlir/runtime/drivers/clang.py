@@ -11,10 +11,9 @@ from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.cache.store import cached
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.runtime.tools.processes import Completed
-from tir_mlir.target import Target, chosen
+from tir_mlir.target import Target, assumed_cpu, chosen
 from tir_mlir.target.host import cpu_features
 
-_HERE = ("-march=native",)
 # without these, zig adds sanitizers and stack protection
 _FLAGS = (
     "-S",
@@ -58,7 +57,7 @@ def create_llvm(
     source, language = _read(source)
     extra = options.split() if isinstance(options, str) else list(options or ())
     cpu = chosen(target)
-    extra = [*(_for_target(cpu) if cpu.triple else _HERE), *extra]
+    extra = [*(_for_target(cpu) if cpu.triple else _for_host(cpu)), *extra]
     key = [source, language, *_FLAGS, *extra, _host()]
     text = cached("c", key, lambda: _compile(source, language, extra))
     if output is not None:
@@ -70,8 +69,16 @@ def _for_target(cpu: Target) -> list[str]:
     """Options for another CPU. The parts of a triple that the compiler knows: `aarch64-linux-gnu`."""
     arch, *system = cpu.triple.split("-")
     os_part = "-".join(["freestanding"] if cpu.arch == "wasm32" else system[1:])
+    return ["-target", f"{arch}-{os_part}", *_feature_options(cpu)]
+
+
+def _for_host(cpu: Target) -> list[str]:
+    return ["-march=native"] if assumed_cpu() is None else _feature_options(cpu)
+
+
+def _feature_options(cpu: Target) -> list[str]:
     features = cpu.llvm_features.split(",") if cpu.features else []
-    return ["-target", f"{arch}-{os_part}", *(word for f in features for word in (*_FEATURE, f))]
+    return [word for feature in features for word in (*_FEATURE, feature)]
 
 
 _FEATURE = ("-Xclang", "-target-feature", "-Xclang")

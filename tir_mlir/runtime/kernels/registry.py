@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from mlir import ir
 
 from tir_mlir import on_demand
-from tir_mlir.target.host import llvm_word
+from tir_mlir.target.instruction_sets import llvm_word
 
 Builder = Callable[[], None]
 

@@ -19,6 +19,7 @@ from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
+from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores
 
 EXTERNAL, INTERNAL = 0, 8  # LLVMLinkage
@@ -177,9 +178,13 @@ class LLVMTarget:
 
 @functools.cache
 def target() -> LLVMTarget:
-    """The target of this machine."""
+    """The target of the host: this machine, or the CPU that TIR_HOST names, if this machine runs its code."""
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
-    return LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
+    machine = LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
+    cpu = assumed_cpu()
+    if cpu is None or cpu.hindrance:
+        return machine
+    return LLVMTarget(machine.triple, cpu.cpu.encode(), cpu.llvm_features.encode())
 
 
 def compile_module(
