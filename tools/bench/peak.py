@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from external import on_all_threads
-from tir_mlir.target.host import cpu_features, host
+from tir_mlir.target.host import features, host
 
 TURNS = 400_000
 
@@ -27,7 +27,7 @@ class Chain:
 
 def chains(dtype: str) -> list[Chain]:
     """Return the chains for a type on this machine; int8 means int8 products summed in int32."""
-    words = set(cpu_features().split())
+    words = features()
     found = _integer() if dtype == "int8" else [_float(dtype)]
     return [chain for chain in found if words.issuperset(chain.needs)]
 
@@ -59,7 +59,7 @@ def _float(dtype: str) -> Chain:
 
 
 def _integer() -> list[Chain]:
-    return [_maddwd(), _maddubs(), *(_vnni(bits, flag) for bits, flag in ((256, "avx_vnni"), (512, "avx512_vnni"))),
+    return [_maddwd(), _maddubs(), *(_vnni(bits, flag) for bits, flag in ((256, "avxvnni"), (512, "avx512vnni"))),
             _sdot()]  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _sdot() -> Chain:
         "sdot", "<4 x i32>",
         "{b}y = bitcast <4 x i32> %x to <16 x i8>\n"
         "  {b} = call <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32> {a}, <16 x i8> {b}y, <16 x i8> {b}y)",
-        32, "declare <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)", ("asimddp",),
+        32, "declare <4 x i32> @llvm.aarch64.neon.sdot.v4i32.v16i8(<4 x i32>, <16 x i8>, <16 x i8>)", ("dotprod",),
     )  # fmt: skip
 
 
