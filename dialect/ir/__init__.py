@@ -3,6 +3,7 @@ analysis caches. No program analysis here.
 """
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES as OVERWRITES
+from tir_mlir.dialect.ir.budget import budget as budget
 from tir_mlir.dialect.ir.context import entered as entered
 from tir_mlir.dialect.ir.context import user_frame as user_frame
 from tir_mlir.dialect.ir.context import user_line as user_line

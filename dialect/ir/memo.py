@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from mlir import ir
 
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.dialect.ir.op_traits import BODIES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,6 +71,7 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
+        self.operations = given_operations()
 
     def end(self) -> None:
         """Forget all: what it is about is edited."""
@@ -107,7 +109,10 @@ def frozen() -> Answers:
 
 def until_edit(period: Answers) -> Answers:
     """A context manager: a frozen period that ends at the next edit, or with the statement. May be entered again until
-    then; all that is asked in it is of one module, or of such as are never edited (see `apart`)."""
+    then; all that is asked in it is of one module, or of such as are never edited (see `apart`). What was undecided
+    under another budget is asked again."""
+    if period.operations != given_operations():
+        period.known, period.operations = {}, given_operations()
     _state.held = _state.open = weakref.ref(period)
     return period
 
@@ -175,6 +180,7 @@ def by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> C
             structure = key(*args)
             if structure is None:
                 return function(*args)
+            structure = structure, given_operations()  # some answers are "unknown" under a small budget
             answer = cache.get(structure, _MISSING)
             if answer is _MISSING:
                 answer = cache[structure] = function(*args)

@@ -37,6 +37,8 @@ from tir_mlir.dialect.presburger.intervals import summands as summands
 from tir_mlir.dialect.presburger.intervals import times as times
 from tir_mlir.dialect.presburger.isl_exprs import recover as recover
 from tir_mlir.dialect.presburger.isl_exprs import to_index as to_index
+from tir_mlir.dialect.presburger.questions import BUILD_OPERATIONS as BUILD_OPERATIONS
+from tir_mlir.dialect.presburger.questions import question as question
 from tir_mlir.dialect.presburger.sets import Domain as Domain
 from tir_mlir.dialect.presburger.sets import assume as assume
 from tir_mlir.dialect.presburger.sets import constraint_set as constraint_set
@@ -47,7 +49,6 @@ from tir_mlir.dialect.presburger.sets import guard_set as guard_set
 from tir_mlir.dialect.presburger.sets import holds as holds
 from tir_mlir.dialect.presburger.sets import local_space as local_space
 from tir_mlir.dialect.presburger.sets import nonneg as nonneg
-from tir_mlir.dialect.presburger.sets import question as question
 from tir_mlir.dialect.presburger.sets import region_map as region_map
 from tir_mlir.dialect.presburger.sets import sizes as sizes
 from tir_mlir.dialect.presburger.sets import smallest_point as smallest_point

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import islpy as isl
+
+from tir_mlir.dialect.presburger.questions import counter
 
 
 class Points:
@@ -40,24 +41,8 @@ class LazySet:
             raise AttributeError  # a field without a default
         if holder.points.known:
             return holder.points.get()
-        with _unlimited():
+        with counter(0):
             return holder.points.get()
 
     def __set__(self, holder: Any, value: isl.Set | Points) -> None:
         holder.points = value if isinstance(value, Points) else Points(value)
-
-
-@contextmanager
-def _unlimited() -> Iterator[None]:
-    """Do isl work that is no part of the question that is being asked."""
-    ctx = isl.DEFAULT_CONTEXT
-    limit = ctx.get_max_operations()
-    if not limit:
-        yield
-        return
-    ctx.set_max_operations(0)
-    try:
-        yield
-    finally:
-        ctx.reset_operations()
-        ctx.set_max_operations(limit)

@@ -7,7 +7,6 @@ Proofs may use the assumptions of a function on its sizes, `T.assume(n % 16 == 0
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -41,27 +40,10 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
 from tir_mlir.dialect.presburger.lazy_sets import LazySet, Points
+from tir_mlir.dialect.presburger.questions import question as question
 
 AffineExpr = ir.AffineExpr
 dim_type = isl.dim_type
-MAX_OPERATIONS = 100_000
-
-
-@contextmanager
-def question(what: str) -> Iterator[None]:
-    """Limit isl to its operation budget for one query. Errors: NotProvable if exceeded, or if isl cannot express it."""
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(MAX_OPERATIONS)
-    try:
-        yield
-    except isl.Error as error:
-        exceeded = f"isl exceeded its budget of {MAX_OPERATIONS:,} operations"
-        reason = exceeded if "operations" in str(error) else "not expressible as integer sets"
-        raise NotProvable(f"{what}: undecided, {reason}") from error
-    finally:
-        ctx.set_max_operations(0)
-        ctx.reset_operations()
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
-from tir_mlir.dialect.presburger import dim_type, question, smallest_point
+from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, question, smallest_point
 from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
@@ -75,7 +75,7 @@ def _by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
 def _require_written(group: Sequence[AccessRelation], top: ir.Operation) -> None:
     """Refuse a read of what an earlier kernel leaves in memory that lasts as long as a kernel."""
     buffer = Buffer(group[0].access.buffer)
-    with question(f"whether a kernel writes what it reads of {buffer.name}"):
+    with question(f"whether a kernel writes what it reads of {buffer.name}", BUILD_OPERATIONS):
         missing = unwritten(group, top)
     if missing is not None:
         touch, point = missing
@@ -93,11 +93,11 @@ def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequ
     buffer = Buffer(group[0].access.buffer)
     extents = _extents(axes)
     threads = [ThreadAccess(touch, top, extents) for touch in group]
-    with question(f"whether {_copies(threads[0])} of {buffer.name} will do"):
+    with question(f"whether {_copies(threads[0])} of {buffer.name} will do", BUILD_OPERATIONS):
         if _keeps_values(threads):
             return
     _require_modeled(threads, buffer)
-    with question(f"whether {_copies(threads[0])} of {buffer.name} will do"):
+    with question(f"whether {_copies(threads[0])} of {buffer.name} will do", BUILD_OPERATIONS):
         serial, parallel = serial_flow(threads), parallel_flow(threads)
         if serial.is_equal(parallel) and serial.reverse().is_single_valued():
             return
@@ -133,14 +133,18 @@ def _extents(axes: Sequence[Loop]) -> dict[str, int | None]:
 def _require_modeled(threads: Sequence[ThreadAccess], buffer: Buffer) -> None:
     for thread in threads:
         access = thread.touch.access
-        over = next((p for p in walk.parents(access.op) if is_data_loop(p)), None)
-        if over is not None:
+        if (over := _data_loop(thread)) is not None:
             raise NotProvable(
                 f"{buffer.name} is used by several threads in {walk.data_loop_name(over)},"
                 " and what its iterations leave for each other is not modeled"
             )
         if access.is_write and (why := doubt(access)):
             raise NotProvable(f"whether {_copies(thread)} of {buffer.name} will do: undecided, {why}")
+
+
+def _data_loop(thread: ThreadAccess) -> ir.Operation | None:
+    """The innermost loop over data around an access."""
+    return next((p for p in walk.parents(thread.touch.access.op) if is_data_loop(p)), None)
 
 
 # --- plain cases, without dataflow ------------------------------------------------------------------------------------
@@ -150,7 +154,7 @@ def _keeps_values(threads: Sequence[ThreadAccess]) -> bool:
     """Whether each read, and what the kernel leaves in memory of the device, plainly has the same value in both orders.
     False: unknown."""
     writes = [t for t in threads if t.touch.access.is_write]
-    if threads[0].owner == DEVICE and not all(_in_one_thread(a, b) for a, b in combinations_of(writes)):
+    if threads[0].is_left and not all(_in_one_thread(a, b) for a, b in combinations_of(writes)):
         return False
     reads = [t for t in threads if not t.touch.access.is_write]
     return all(all(_in_one_thread(r, w) for w in writes) or _follows_writes(r, writes) for r in reads)
@@ -163,12 +167,20 @@ def combinations_of(writes: Sequence[ThreadAccess]) -> Iterator[tuple[ThreadAcce
 
 def _in_one_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
     """Whether two accesses touch one element only in one thread, in the serial program and on the GPU: a thread runs
-    its own part in the serial order."""
+    its own part in the serial order. Along an axis that neither has a loop over, all threads are at one step at a time,
+    which is that of the serial program; in a loop over data that is so where each has a copy of its own.
+
+        for p in range(2):
+          c = alloc((1,), "local"); c[0] = 0            # each thread counts in its own c
+          for d in range(8): if c[0] < X[d]: c[0] += 1
+    """
     if any(_is_repeated(t) for t in (a, b)):
         return False
     one_copy = a.relation.apply_range(b.relation.reverse())
     private = a.as_thread.reverse().apply_range(same_element(a.touch, b.touch)).apply_range(b.as_thread)
-    return all(_same_columns(pairs, range(len(a.extents)), range(len(a.extents))) for pairs in (one_copy, private))
+    in_step = len(a.extents) if not any(_data_loop(t) for t in (a, b)) else a.copies
+    axes = [n for n in range(len(a.extents)) if n >= in_step or not (n in a.missing and n in b.missing)]
+    return all(_same_columns(pairs, axes, axes) for pairs in (one_copy, private))
 
 
 def _is_repeated(thread: ThreadAccess) -> bool:

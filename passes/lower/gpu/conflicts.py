@@ -16,7 +16,7 @@ from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
-from tir_mlir.dialect.presburger import dim_type, flatten, over_digits, question, smallest_point
+from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, flatten, over_digits, question, smallest_point
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, KernelNest, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import axis_values
 from tir_mlir.passes.lower.registry import location_text
@@ -79,7 +79,7 @@ def conflicts(nest: KernelNest) -> list[Conflict]:
         for a, b in ((a, b) for a in group for b in group if a.access.is_write or b.access.is_write):
             key = _key(a), _key(b)
             try:
-                with question(f"which threads touch one element of {Buffer(a.access.buffer).name}"):
+                with question(f"which threads touch one element of {Buffer(a.access.buffer).name}", BUILD_OPERATIONS):
                     if key not in meetings:
                         meetings[key] = _two_threads(nest, a, b)
                     if (both := meetings[key]) is not None:

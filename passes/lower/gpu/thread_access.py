@@ -34,6 +34,12 @@ class ThreadAccess:
         return owner_of(Buffer(self.touch.access.buffer))
 
     @cached_property
+    def is_left(self) -> bool:
+        """Whether the buffer still has a value after the kernel."""
+        home = Buffer(self.touch.access.buffer).op
+        return self.owner == DEVICE and (home is None or not walk.is_inside(home, self.top))
+
+    @cached_property
     def loops(self) -> list[Loop]:
         return [Loop(p) for p in walk.parents(self.touch.access.op)[::-1] if is_loop(p)]
 

@@ -10,7 +10,6 @@ from mlir import ir
 from tir_mlir.dialect.analysis import AccessRelation
 from tir_mlir.dialect.analysis.dataflow import Flow, first_in, join, times
 from tir_mlir.dialect.presburger import dim_type
-from tir_mlir.passes.lower.gpu.nests import DEVICE
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
 
 
@@ -65,7 +64,7 @@ def _add_final(
     flow: Flow, threads: Sequence[ThreadAccess], relations: Sequence[isl.Map], length: int, reads: _Renamed
 ) -> None:
     """The contents of memory of the device after the kernel count as one more read."""
-    if threads[0].owner != DEVICE:
+    if not threads[0].is_left:
         return
     written = [r.range() for t, r in zip(threads, relations, strict=True) if t.touch.access.is_write]
     elements = written[0]
