@@ -25,19 +25,17 @@ from tir_mlir.dialect.analysis.access_relations import (
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import require_certain
 from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
-from tir_mlir.dialect.analysis.reduction_updates import is_one_sum, is_reduction_pair, update_store
+from tir_mlir.dialect.analysis.reduction_updates import common_block, is_one_sum, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.selections import block_selection, keeps_order
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
 from tir_mlir.dialect.diagnostics import Counterexample, NotProvable, proved
 from tir_mlir.dialect.ir import (
-    Block,
     Buffer,
     Func,
     Loop,
     attrs,
     by_structure,
     func_of,
-    is_block,
     is_inside,
     is_loop,
     only_reads,
@@ -122,12 +120,9 @@ _COMBINED = "what they add up is combined at the end"
 def _is_one_selection(a: AccessRelation, b: AccessRelation, loop: Loop) -> bool:
     """Whether both accesses belong to one reduction that selects, such as argmax, of which the iterations of a loop may
     compute parts that are combined in their order."""
-    owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
-    if owners[0] is None or owners[0] != owners[1]:
-        return False
-    block = Block(owners[0])
-    update = block_selection(block)
-    if update is None or not {t.access.buffer for t in (a, b)} <= set(update.buffers):
+    block = common_block(a, b)
+    update = block_selection(block) if block is not None else None
+    if block is None or update is None or not {t.access.buffer for t in (a, b)} <= set(update.buffers):
         return False
     laws = update.selection.laws
     return laws.parts_in_any_order or (laws.parts_in_order and keeps_order(block, loop))

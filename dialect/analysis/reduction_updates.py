@@ -38,11 +38,15 @@ def is_reduction_pair(a: AccessRelation, b: AccessRelation) -> bool:
 
 def is_one_sum(a: AccessRelation, b: AccessRelation) -> bool:
     """Whether both accesses belong to one reduction: its init, or its update `X[f] = X[f] op value`."""
-    owners = [next((p for p in parents(t.access.op) if is_block(p)), None) for t in (a, b)]
-    if owners[0] is None or owners[0] != owners[1]:
-        return False
-    init = Block(owners[0]).init
+    block = common_block(a, b)
+    init = block.init if block is not None else None
     return init is not None and all(is_inside(t.access.op, init) or update_store(t.access.op) for t in (a, b))
+
+
+def common_block(a: AccessRelation, b: AccessRelation) -> Block | None:
+    """The block that both accesses are directly in; None for a condition around a block and an access in it."""
+    first, second = (next(filter(is_block, parents(t.access.op)), None) for t in (a, b))
+    return Block(first) if first is not None and second is not None and first == second else None
 
 
 @remembered

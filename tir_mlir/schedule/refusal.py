@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from dis import opname
 from typing import Any
 
 from mlir import ir
@@ -81,8 +82,18 @@ def step_error(error: Exception) -> type[ScheduleError]:
         return type(error)
     if isinstance(error, (VerifyError, NotProvable, NotAffine)):
         return ScheduleError
+    if not _is_raised(error):
+        return _of_other(error)
     kinds = ((IndexError, StepIndexError), (ValueError, StepValueError), (TypeError, StepTypeError))
     return next((step for kind, step in kinds if isinstance(error, kind)), _of_other(error))
+
+
+def _is_raised(error: Exception) -> bool:
+    """Whether a `raise` statement speaks to the user; an error of Python or of the bindings is a fault of ours."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is None or opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _of_other(error: Exception) -> type[ScheduleError]:

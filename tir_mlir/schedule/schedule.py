@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScheduleError, ScheduleWarning, short_repr
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, short_repr
 from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
@@ -246,6 +246,8 @@ class Schedule(LegalityQueries):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ScheduleWarning)
                 step(trial)
+        except InternalError:
+            raise  # a fault says nothing about the step
         except ScheduleError as error:
             return Answer.refused(error.call, error)
         return Answer(trial._executor.history[-1].call, "legal", mod=trial.mod)

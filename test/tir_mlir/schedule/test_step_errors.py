@@ -73,6 +73,18 @@ def test_an_error_of_pythons_from_inside_is_a_schedule_error(error, kind, monkey
     assert len(sch.trace) == 2
 
 
+@pytest.mark.parametrize("step", ["unroll", "can_unroll", "explain"])
+@pytest.mark.parametrize("fault", [lambda loop: loop + None, lambda loop: [][loop.id], lambda loop: loop.op == None])  # noqa: E711
+def test_an_error_that_no_statement_raised_is_a_fault_and_says_nothing_of_the_step(fault, step, monkeypatch):
+    fault.__signature__ = PRIMITIVES["unroll"].signature
+    monkeypatch.setitem(PRIMITIVES, "unroll", replace(PRIMITIVES["unroll"], run=fault))
+    sch = Schedule(matmul(8, 8, 8))
+    loop = sch.get_loops("C")[0]
+    arguments = ("unroll", loop) if step == "explain" else (loop,)
+    with pytest.raises(InternalError, match="a fault in the primitive, (Type|Index)Error"):
+        getattr(sch, step)(*arguments)
+
+
 def _failing(error: Exception):
     def run(loop):
         raise error

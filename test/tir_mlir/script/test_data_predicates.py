@@ -149,3 +149,43 @@ def test_loops_around_a_predicate_are_reordered():
     inner = sch.split(sch.get_loops("p")[0], [4, 4])
     sch.reorder(*inner[::-1])
     assert sch.verify()
+
+
+READS_ITS_OWN = """
+for i in range(16):
+    with T.block("b"):
+        vi = T.axis.opaque(16, i)
+        T.where({condition})
+        B[vi] = {value}
+"""
+KINDS = {
+    "parallel": lambda sch, loop: sch.parallel(loop),
+    "vectorize": lambda sch, loop: sch.vectorize(loop),
+    "bind": lambda sch, loop: sch.bind(loop, "threadIdx.x"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("condition", "value"),
+    [("B[i] < T.float32(0)", "T.float32(0)"), ("B[i] < A[i] and C[i] > T.float32(0)", "B[vi] + A[vi]")],
+)
+def test_a_condition_that_reads_the_element_that_the_block_writes(kind, condition, value):
+    sch = Schedule(scripts.function(READS_ITS_OWN.format(condition=condition, value=value), PARAMS))
+    KINDS[kind](sch, sch.get_loops("b")[0])
+    a, b, c = arrays()
+    b[3], a[3] = -0.0, 0.0
+    wanted = np.where(b < 0, 0, b) if value == "T.float32(0)" else np.where((b < a) & (c > 0), b + a, b)
+    for call in (build(sch.mod), lambda *args: interpret(sch.mod, *args)):
+        now = b.copy()
+        call(a, now, c)
+        np.testing.assert_array_equal(now, wanted.astype(np.float32))
+        assert np.signbit(now[3]) == np.signbit(wanted[3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_condition_that_reads_what_another_iteration_writes(kind):
+    text = READS_ITS_OWN.format(condition="B[0] < T.float32(0)", value="T.float32(0)")
+    sch = Schedule(scripts.function(text, PARAMS))
+    with pytest.raises(ScheduleError, match="access one element of B"):
+        KINDS[kind](sch, sch.get_loops("b")[0])
