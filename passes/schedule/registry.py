@@ -199,12 +199,15 @@ def check_from_zero(loop: Loop, what: str) -> None:
             f"loop {loop.name} starts at {start_text}; {what} needs a loop that starts at 0",
             fix=start_at_zero(loop),
         )
-    check(
-        len(loop.uppers) == 1,
-        loop,
-        f"loop {loop.name} ends at the minimum of several bounds; {what} needs a single one",
-        USE_ONE_BOUND,
-    )
+    check_bounds(loop, what)
+
+
+def check_bounds(loop: Loop, what: str) -> None:
+    """Refuse a loop that does not run from one start to one end."""
+    several = [("starts", "maximum")] * (len(loop.lowers) > 1) + [("ends", "minimum")] * (len(loop.uppers) > 1)
+    for word, which in several[:1]:
+        text = f"loop {loop.name} {word} at the {which} of several bounds; {what} needs a single one"
+        refuse(loop, text, fix=USE_ONE_BOUND)
 
 
 # --- fixes that several primitives give -------------------------------------------------------------------------------

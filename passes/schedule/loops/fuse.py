@@ -16,7 +16,7 @@ from tir_mlir.passes.schedule.edits import check_computable, emit_floormod, repl
 from tir_mlir.passes.schedule.registry import (
     ASSUME_SIZES,
     check,
-    check_from_zero,
+    check_bounds,
     check_only_inner,
     check_plain,
     primitive,
@@ -36,16 +36,18 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     The iterations and their order do not change. The new loop is serial: a ScheduleWarning says so if one of the loops
     was not.
 
-    Requires: each loop is the only op in the body of the previous one, starts at 0, and has no annotation or thread
-    binding; no extent depends on another one of the loops. Where an extent other than that of the outermost loop is
-    symbolic, `i_j_fused // m` is not affine: it may stand in bindings and in guards of blocks, not in bounds of loops.
-    Extents may be quotients that are not negative, as of `split`: `(n + 63) // 64 * ((m + 15) // 16)`.
+    A loop that starts at `low` becomes `low + i_j_fused // m`, or `low + i_j_fused % m`: the new loop starts at 0.
+
+    Requires: each loop is the only op in the body of the previous one, has one start and one end, and no annotation or
+    thread binding; no bound depends on another one of the loops. Where an extent other than that of the outermost loop
+    is symbolic, `i_j_fused // m` is not affine: it may stand in bindings and in guards of blocks, not in bounds of
+    loops. Extents may be quotients that are not negative, as of `split`: `(n + 63) // 64 * ((m + 15) // 16)`.
     """
     if not loops:
         raise ValueError("fuse needs at least one loop")
     for loop in loops:
         check_plain(loop, "fuse")
-        check_from_zero(loop, "fuse")
+        check_bounds(loop, "fuse")
     for outer, inner in zip(loops, loops[1:], strict=False):
         check_nested(outer, inner)
     _check_independent(loops)
@@ -70,7 +72,7 @@ def _move_into(fused: Loop, loops: Sequence[Loop], outermost: int, symbolic: boo
     edit.move_body(loops[-1].body, fused.body)
     if symbolic:
         _divide(loops[outermost:], fused)
-        edit.substitute({lp.var: Index.constant(0) for lp in loops[:outermost]})
+        edit.substitute({lp.var: lp.lower for lp in loops[:outermost]})
     else:
         edit.substitute(_unfused(loops, Index.of(fused.var)))
     for loop in reversed(loops):
@@ -82,7 +84,7 @@ def _check_independent(loops: Sequence[Loop]) -> None:
     variables = {lp.var for lp in loops}
     for loop in loops:
         text = f"the extent of loop {loop.name} depends on a loop that it would be fused with"
-        check(not variables & set(loop.upper.values), loop, text, fix=use_longest_range(loop))
+        check(not variables & {*loop.lower.values, *loop.upper.values}, loop, text, fix=use_longest_range(loop))
     names = ", ".join(f"`{loop.name}`" for loop in loops)
     proved(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
 
@@ -131,16 +133,24 @@ def _divide(loops: Sequence[Loop], fused: Loop) -> None:
     for loop in reversed(loops[1:]):
         size = loop.const_extent
         if size == 1:
-            plain[loop.var] = Index.constant(0)
+            plain[loop.var] = loop.lower
         elif size is not None and isinstance(quotient, Index):
-            plain[loop.var], quotient = quotient % size, quotient // size
+            plain[loop.var], quotient = (quotient % size + loop.lower).simplified(), quotient // size
         else:
             part = partial(create.apply, quotient) if isinstance(quotient, Index) else quotient
-            makers[loop.var] = partial(_divided, part, loop.extent, emit_floormod)
+            makers[loop.var] = _moved(partial(_divided, part, loop.extent, emit_floormod), loop.lower)
             quotient = partial(_divided, part, loop.extent, arith.floordivsi)
     edit.substitute(plain)
-    makers[loops[0].var] = quotient  # type: ignore[assignment]
+    first = partial(create.apply, quotient) if isinstance(quotient, Index) else quotient
+    makers[loops[0].var] = _moved(first, loops[0].lower)
     replace_by_computed(fused.op, makers, {})
+
+
+def _moved(position: Callable[[], ir.Value], low: Index) -> Callable[[], ir.Value]:
+    """What emits a position in a loop that starts at `low`."""
+    if low.as_constant() == 0:
+        return position
+    return lambda: arith.addi(position(), create.apply(low))
 
 
 def _divided(
@@ -159,7 +169,7 @@ def _unfused(loops: Sequence[Loop], index: Index) -> dict[ir.Value, Index]:
         if loop != loops[0] and size is not None:
             part = (index % (lower * size)) // lower
             lower *= size
-        mapping[loop.var] = Index.constant(0) if size == 1 else part.simplified()
+        mapping[loop.var] = loop.lower if size == 1 else (part + loop.lower).simplified()
     return mapping
 
 

@@ -23,7 +23,7 @@ from tir_mlir.passes.schedule.edits import (
 from tir_mlir.passes.schedule.registry import (
     WRAP_IN_BLOCK,
     check,
-    check_from_zero,
+    check_bounds,
     check_plain,
     primitive,
     refuse,
@@ -44,13 +44,15 @@ def split(
     the extent. One factor may be None, to be inferred. The new loops are serial: a ScheduleWarning says so if the loop
     was not.
 
-    Requires: the loop starts at 0 and has no annotation or thread binding; the factors are positive and their product
-    is at least the extent. Where an inner factor is inferred from a symbolic extent, `i_0 * f + i_1` is not affine: it
-    may stand in bindings and in guards of blocks, not in bounds of loops. `disable_predication` omits the guard, and
-    requires factors that divide the extent, or guards that exclude all further iterations already.
+    A loop that starts at `low` (after `loop_partition`) becomes `body(low + i_0 * f + i_1)`: the new loops start at 0.
+
+    Requires: the loop has one start and one end, and no annotation or thread binding; the factors are positive and
+    their product is at least the extent. Where an inner factor is inferred from a symbolic extent, `i_0 * f + i_1` is
+    not affine: it may stand in bindings and in guards of blocks, not in bounds of loops. `disable_predication` omits
+    the guard, and requires factors that divide the extent, or guards that exclude all further iterations already.
     """
     check_plain(loop, "split")
-    check_from_zero(loop, "split")
+    check_bounds(loop, "split")
     extents = infer_factors(loop, factors)
     needs_guard = _needs_guard(loop, extents)
     if needs_guard and disable_predication:
@@ -74,11 +76,11 @@ def _split(loop: Loop, extents: Sequence[int | Index], symbolic: int | None, nee
         nest = _nest(loop.name, extents, loop.is_wide)
     edit.move_body(loop.body, nest[-1].body)
     if symbolic is not None:
-        make = partial(_position, nest, extents, symbolic)
+        make = partial(_position, nest, extents, symbolic, loop.lower)
         replace_by_computed(nest[0].op, {loop.var: make}, {loop.var: upper} if needs_guard else {})
         edit.erase(loop.op)
     else:
-        index = _affine_position(nest, extents)
+        index = (_affine_position(nest, extents) + loop.lower).simplified()
         edit.substitute({loop.var: index})
         edit.erase(loop.op)
         if needs_guard:
@@ -125,9 +127,10 @@ def _check_symbolic(loop: Loop, needs_guard: bool) -> None:
     check(not outside, loop, text, WRAP_IN_BLOCK)
 
 
-def _position(nest: Sequence[Loop], extents: Sequence[int | Index], symbolic: int) -> ir.Value:
+def _position(nest: Sequence[Loop], extents: Sequence[int | Index], symbolic: int, low: Index) -> ir.Value:
     """Emit the old variable, `(i_0 * f1 + i_1) * (s * f3) + i_2 * f3 + i_3` if the factor of loop 2 is symbolic."""
-    outer, inner = linear_index(nest[:symbolic], extents[:symbolic]), linear_index(nest[symbolic:], extents[symbolic:])
+    outer = linear_index(nest[:symbolic], extents[:symbolic])
+    inner = (linear_index(nest[symbolic:], extents[symbolic:]) + low).simplified()
     stride = _product(extents[symbolic:]).simplified()
     return arith.addi(arith.muli(create.apply(outer), create.apply(stride)), create.apply(inner))
 
@@ -185,8 +188,8 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
 
 def _check_reached(loop: Loop, total: int) -> None:
     """Refuse factors whose product may be less than a symbolic extent."""
-    dom = sets.domain(loop.op, extra=[loop.upper])
-    enough = Constraint(Index.constant(total) - loop.upper)
+    dom = sets.domain(loop.op, extra=[loop.extent])
+    enough = Constraint(Index.constant(total) - loop.extent)
     with sets.question(f"whether {total} iterations are enough"):
         longer = dom.set.subtract(sets.constraint_set(dom, enough))
     if not longer.is_empty():
@@ -209,7 +212,7 @@ def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
     beyond = _product(extents) - loop.extent
     if beyond.simplified().as_constant() == 0:
         return True
-    return sets.holds(sets.domain(loop.op, extra=[loop.upper]), -beyond)
+    return sets.holds(sets.domain(loop.op, extra=[loop.extent]), -beyond)
 
 
 def _excludes_more(loop: Loop, extents: Sequence[int | Index]) -> bool:
@@ -219,7 +222,8 @@ def _excludes_more(loop: Loop, extents: Sequence[int | Index]) -> bool:
 
 def _is_excluded_beyond(block: Block, loop: Loop, extents: Sequence[int | Index]) -> bool:
     guard = walk.constraints(block.where) if block.where is not None else []
-    beyond = [Constraint(Index.of(loop.var) - loop.upper), Constraint(_product(extents) - Index.of(loop.var) - 1)]
+    position = Index.of(loop.var)
+    beyond = [Constraint(position - loop.upper), Constraint(_product(extents) + loop.lower - position - 1)]
     dom = sets.domain(block.outermost, extra=[c.index for c in (*guard, *beyond)], guards=False)
     with sets.question(f'whether the guard of block "{block.name}" excludes more iterations of loop {loop.name}'):
         number = dom.index_of(loop.var)
@@ -232,7 +236,7 @@ def _is_excluded_beyond(block: Block, loop: Loop, extents: Sequence[int | Index]
 def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
     """The sizes for which the new loops run exactly the old iterations, if any."""
     beyond = Constraint(_product(extents) - loop.extent - 1)
-    dom = sets.domain(loop.op, extra=[loop.upper])
+    dom = sets.domain(loop.op, extra=[loop.extent])
     unless = sizes_without(dom.set.intersect(sets.constraint_set(dom, beyond)), loop.op)
     return f" (unless {unless})" if unless else ""
 

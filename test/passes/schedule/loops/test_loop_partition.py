@@ -115,6 +115,29 @@ def test_a_segment_can_be_scheduled_on_its_own(same_result):
     same_result(sch, rows(19), ((4, 19), "float32"), ((4, 19), "float32"))
 
 
+@pytest.mark.parametrize("factors", [[None, 8], [3, None], [2, 2, 12]])
+@pytest.mark.parametrize("n", [17, 25])
+def test_a_segment_is_split(n, factors, same_result):
+    sch = Schedule(rows(n))
+    _, inner = sch.loop_partition(sch.get_loops("B")[1], [5, None])
+    sch.vectorize(sch.split(inner, factors)[-1])
+    same_result(sch, rows(n), ((4, n), "float32"), ((4, n), "float32"))
+
+
+def test_the_binding_of_a_split_segment_gets_its_start():
+    sch = Schedule(rows(21))
+    sch.split(sch.loop_partition(sch.get_loops("B")[1], [5, None])[1], [None, 8])
+    assert "vj = T.axis.spatial((5, 21), j1_0 * 8 + j1_1 + 5)" in sch.mod.script()
+
+
+def test_a_segment_is_fused_with_the_loop_in_it(same_result):
+    sch = Schedule(rows(19))
+    rest = sch.loop_partition(sch.get_loops("B")[0], [1, None])[1]
+    sch.parallel(sch.fuse(rest, sch.get_loops("B_i1")[-1]))
+    assert "vi = T.axis.spatial((1, 4), i1_j_fused // 19 + 1)" in sch.mod.script()
+    same_result(sch, rows(19), ((4, 19), "float32"), ((4, 19), "float32"))
+
+
 def test_unit_segments_stay_bound_by_default():
     sch = Schedule(rows(3))
     sch.loop_partition(sch.get_loops("B")[1], [1, None])

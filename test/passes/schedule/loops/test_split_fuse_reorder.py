@@ -11,7 +11,7 @@ from programs.short import each, nest, program, sblock
 from programs.sizes import matmul_nt_sizes
 from programs.symbolic import add_one
 
-from tir_mlir import Schedule
+from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleWarning
 from tir_mlir.script.structural_equal import difference
 
@@ -353,3 +353,42 @@ def test_conditions_and_bounds_that_a_unit_loop_decides_are_folded():
     text = sch.mod.script()
     assert "for i_fused, k in T.grid(1, 3):" in text and ">= 0" not in text
     assert difference(parse(text).mlir, sch.mod.mlir) is None
+
+
+def rows_from_3(end: str, columns: str):
+    return parse(f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n, m = T.int32(), T.int32()
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    T.assume(n >= 8 and m >= 5)
+    for i in range(3, {end}):
+        for j in range({columns}):
+            with T.block("B"):
+                vi, vj = T.axis.spatial((3, {end}), i), T.axis.spatial({columns}, j)
+                B[vi, vj] = A[vi, vj] + T.float32(1)
+""")
+
+
+@pytest.mark.parametrize("n", [8, 9, 21])
+@pytest.mark.parametrize(
+    ("end", "columns", "step"),
+    [
+        ("n", "m", lambda sch, i, j: sch.split(i, [None, 8])),
+        ("n", "m", lambda sch, i, j: sch.split(i, [8, None])),
+        ("n", "5", lambda sch, i, j: sch.fuse(i, j)),
+        ("n", "5", lambda sch, i, j: sch.split(sch.fuse(i, j), [None, 16])),
+        ("8", "m", lambda sch, i, j: sch.fuse(i, j)),
+    ],
+)
+def test_a_symbolic_loop_that_starts_elsewhere(end, columns, step, n):
+    sch = Schedule(rows_from_3(end, columns))
+    step(sch, *sch.get_loops("B"))
+    a, got = np.random.default_rng(0).random((n, 7), np.float32), np.zeros((n, 7), np.float32)
+    build(sch)(a, got)
+    want = np.zeros_like(a)
+    rows, used = slice(3, eval(end, {"n": n})), 7 if columns == "m" else 5
+    want[rows, :used] = a[rows, :used] + 1
+    np.testing.assert_array_equal(got, want)
+    assert sch.verify()

@@ -1,10 +1,11 @@
 @T.prim_func
-def start(A: T.Buffer((8,), "float32")):
-    # expected-error @below {{loop i starts at 1; split needs a loop that starts at 0}}
-    for i in range(1, 8):
-        with T.block("A"):
-            vi = T.axis.spatial((1, 8), i)
-            A[vi] = T.float32(0)
+def greatest(A: T.Buffer((8,), "float32")):
+    for k in range(8):
+        # expected-error @below {{loop i starts at the maximum of several bounds; split needs a single one}}
+        for i in range(T.max(k, 2), 8):
+            with T.block("A"):
+                vi = T.axis.opaque(8, i)
+                A[vi] = T.float32(0)
 
 
 # -----

@@ -185,14 +185,32 @@ def triangle(A: T.Buffer((8, 8), "float32")):
 # -----
 
 
+# Loops that start elsewhere: the bindings get the starts.
+# CHECK-LABEL: def start(
 @T.prim_func
 def start(A: T.Buffer((8, 8), "float32")):
-    for i in range(8):
-        # expected-error @below {{loop j starts at 1; fuse needs a loop that starts at 0}}
+    # CHECK: for i_j_fused in range(42):
+    # CHECK: vi = T.axis.spatial((2, 8), i_j_fused // 7 + 2)
+    # CHECK: vj = T.axis.spatial((1, 8), i_j_fused % 7 + 1)
+    for i in range(2, 8):
         for j in range(1, 8):
             with T.block("A"):
-                vi = T.axis.spatial(8, i)
+                vi = T.axis.spatial((2, 8), i)
                 vj = T.axis.spatial((1, 8), j)
+                A[vi, vj] = T.float32(0)
+
+
+# -----
+
+
+@T.prim_func
+def start_of_outer(A: T.Buffer((8, 8), "float32")):
+    for i in range(8):
+        # expected-error @below {{the extent of loop j depends on a loop that it would be fused with}}
+        for j in range(i, 8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.opaque(8, j)
                 A[vi, vj] = T.float32(0)
 
 

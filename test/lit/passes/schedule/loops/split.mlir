@@ -36,6 +36,25 @@ func.func @exact(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : 
 
 // -----
 
+// The binding gets the start of the loop.
+// CHECK-LABEL: func.func @start
+func.func @start(%A: memref<128xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
+  %c = arith.constant 1.0 : f32
+  // CHECK: affine.for %[[O:.*]] = 0 to 4
+  // CHECK-NEXT: affine.for %[[I:.*]] = 0 to 30
+  // CHECK-NOT: affine.if
+  // CHECK: affine.parallel (%{{.*}}) = (%[[O]] * 30 + %[[I]] + 8)
+  affine.for %i = 8 to 128 {
+    affine.parallel (%v) = (%i) to (%i + 1) {
+      affine.store %c, %A[%v] : memref<128xf32>
+    } {tir.block = "A", tir.id = 2 : i64, tir.iters = ["S"], tir.names = ["v"],
+       tir.min = affine_map<() -> (8)>, tir.extent = affine_map<() -> (120)>, tir.syms = []}
+  } {tir.loop = "i", tir.id = 1 : i64}
+  return
+}
+
+// -----
+
 // The bound of the loop beneath is folded: (i_0 * 32 + i_1) floordiv 32 is i_0.
 // CHECK-LABEL: func.func @bounds
 func.func @bounds(%A: memref<128x4xf32> {tir.name = "A"}) attributes {tir.id = 0 : i64} {
