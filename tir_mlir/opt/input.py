@@ -21,6 +21,7 @@ from tir_mlir.opt.diagnostics import Diagnostic, DriverError
 from tir_mlir.script.mlir_text import add_missing_attributes, check_annotations, is_fragile, try_in_subprocess
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import Source
+from tir_mlir.script.text_guard import check_divisors, check_text
 
 STDIN = "<stdin>"
 _CUT = re.compile(r"^[ \t]*(//|#) -----[^\n]*$", re.MULTILINE)
@@ -86,15 +87,18 @@ def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
     """
     if piece.is_script:
         return _script(piece)
+    source = Source(piece.name, piece.text.splitlines(keepends=True))
+    check_text(piece.text, source)
     if not crash_guard.is_guarded() and is_fragile(piece.text):
-        try_in_subprocess(piece.text, Source(piece.name, piece.text.splitlines(keepends=True)))
+        try_in_subprocess(piece.text, source)
     module = ir.Module.parse(piece.text)
+    check_divisors(module, piece.text)
     structure.check(module)
     if any(key.startswith("tir.") for op in walk.ops(module.operation) for key in op.attributes):
         _add_defaults(module)
         if rules and any(is_block(op) for op in walk.ops(module.operation)):
             _verify(module, True)
-        check_annotations(module, Source(piece.name, piece.text.splitlines(keepends=True)))
+        check_annotations(module, source)
     return module
 
 

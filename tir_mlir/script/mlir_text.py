@@ -15,6 +15,7 @@ from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import Source
 from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
+from tir_mlir.script.text_guard import check_divisors, check_text
 
 ROBUST_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "tir")
 """Dialects whose ops MLIR parses and verifies without aborting on bad input; linalg and tensor can abort."""
@@ -37,6 +38,8 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
                 verify(module, source=True, written=True)
         except VerifyError as error:
             raise relocated(error.message, error.location, source) from None
+        except RecursionError:
+            raise ScriptError("the text is nested too deeply", source.filename) from None
         check_annotations(module, source)
         return module
 
@@ -64,6 +67,7 @@ def is_fragile(text: str) -> bool:
 def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> None:
     """Parse a text, and run passes on it, in a subprocess first: MLIR's parser of named ops aborts or loops on some
     malformed input. Raises ScriptError if it does."""
+    check_text(text, source)
     try:
         done = toolchain.attempt("mlir-opt", ["-o", os.devnull, *passes], input=text, timeout=20 + len(text) / 1e5)
     except ToolError as error:
@@ -81,11 +85,17 @@ def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> 
 
 
 def parse_mlir(text: str, source: Source, trusted: bool = False) -> ir.Module:
-    """Parse MLIR text. `trusted`: `try_in_subprocess` has accepted it. Raises ScriptError with the line."""
+    """Parse MLIR text of a user, a file or a record. `trusted`: `try_in_subprocess` has accepted it. Raises ScriptError
+    with the line."""
+    check_text(text, source)
     if not trusted and is_fragile(text):
         try_in_subprocess(text, source)
     try:
-        return ir.Module.parse(text)
+        module = ir.Module.parse(text)
+        check_divisors(module, text)
+        return module
+    except VerifyError as error:
+        raise relocated(error.message, error.location, source) from None
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         first = error.error_diagnostics[0] if error.error_diagnostics else None
         raise relocated(first.message if first else str(error), first.location if first else None, source) from None

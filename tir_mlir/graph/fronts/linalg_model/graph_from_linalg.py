@@ -20,7 +20,7 @@ from tir_mlir.passes.linalg.constant_buffers import dense_array
 from tir_mlir.passes.linalg.from_linalg import NameOfLocation
 from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 from tir_mlir.script.linalg import checked_text, source_names
-from tir_mlir.script.mlir_text import add_missing_attributes, relocated
+from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir, relocated
 from tir_mlir.script.module import IRModule, PrimFunc
 
 _ON_TENSORS = ("tensor.extract_slice", "tensor.insert_slice", "tensor.pad", "tensor.concat")
@@ -42,7 +42,7 @@ def graph_from_linalg(source: str, func: str | None = None) -> Graph:
     text, lines = checked_text(source)
     with entered():
         try:
-            return graph_of_module(ir.Module.parse(text), func, source_names(lines.lines))
+            return graph_of_module(parse_mlir(text, lines, trusted=True), func, source_names(lines.lines))
         except VerifyError as error:
             raise relocated(error.message, error.location, lines) from None
 
