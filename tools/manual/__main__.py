@@ -17,6 +17,7 @@ import looking  # noqa: E402, F401
 import loops  # noqa: E402, F401
 import lowering_passes  # noqa: E402
 import moving  # noqa: E402, F401
+import onnx_table  # noqa: E402
 import operator_table  # noqa: E402
 import sampling  # noqa: E402, F401
 import tir_words  # noqa: E402
@@ -38,6 +39,7 @@ def main() -> None:
     (folder / "annotations.md").write_text(annotation_table.page(), encoding="utf-8")
     (folder / "graph-passes.md").write_text(graph_passes.page(), encoding="utf-8")
     (folder / "lowering-passes.md").write_text(lowering_passes.page(), encoding="utf-8")
+    (folder / "onnx-operators.md").write_text(onnx_table.page(), encoding="utf-8")
     (folder / "operators.md").write_text(operator_table.page(), encoding="utf-8")
     (folder / "tir.md").write_text(tir_words.page(), encoding="utf-8")
 

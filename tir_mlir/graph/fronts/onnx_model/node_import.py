@@ -304,8 +304,28 @@ _REASONS = {
 }
 
 
+_EXTENDED = "\n  fix: save the model with the optimization level ORT_ENABLE_EXTENDED, not ORT_ENABLE_ALL"
+_DOMAINS = {
+    "com.microsoft.nchwc": f"ONNX Runtime wrote it for the vectors of one CPU{_EXTENDED}",
+    "com.ms.internal.nhwc": f"ONNX Runtime wrote it for its own use{_EXTENDED}",
+    "ai.onnx.ml": "it is no operator of tensors, but a model or a step of classical machine learning",
+    "ai.onnx.preview.training": "it is a step of training\n  fix: export the model for inference",
+}
+_MICROSOFT = {
+    r"\w*BeamSearch|GreedySearch|Sampling":
+        "it generates text\n  fix: import the graph of its decoder, and call it for each token",
+    r"Packed\w+|\w*PagedAttention|RemovePadding|RestorePadding|QOrdered\w+|LongformerAttention|DecoderMasked\w+|"
+    r"Sparse\w+": "ONNX Runtime has it for GPUs\n  fix: optimize the model for the CPU",
+    r"Tokenizer|MurmurHash3": _TEXT,
+}  # fmt: skip
+
+
 def reason(op_type: str, domain: str) -> str:
     """What to tell of an operator without a translation."""
+    if domain in _DOMAINS:
+        return f"{_DOMAINS[domain]} (domain {domain})" if "\n" not in _DOMAINS[domain] else _DOMAINS[domain]
     if domain:
-        return f"it is not known (domain {domain})"
+        reasons = _MICROSOFT.items() if domain == "com.microsoft" else ()
+        own = (why for names, why in reasons if re.fullmatch(names, op_type))
+        return next(own, f"it is not known (domain {domain})")
     return next((why for names, why in _REASONS.items() if re.fullmatch(names, op_type)), "it is not known")

@@ -79,6 +79,21 @@ def attention(
     added: Any = None,
     past_length: Any = None,
     num_heads: int = 1,
+    **options: Any,
+) -> Any:
+    """Queries, keys and values of one product with the input; the keys and values of all tokens, (2, batch, ..)."""
+    y = e.op("matmul", x, weights)
+    y = y if bias is None else e.op("add", y, bias)
+    return attention_of_product(e, y, mask, past, added, num_heads, **options)
+
+
+def attention_of_product(
+    e: OnnxEmitter,
+    y: Any,
+    mask: Any,
+    past: Any,
+    added: Any,
+    num_heads: int,
     scale: float | None = None,
     unidirectional: int = 0,
     mask_filter_value: float = -10000.0,
@@ -87,11 +102,9 @@ def attention(
     past_present_share_buffer: int = 0,
     rotary_embedding_dim: int = 0,
 ) -> Any:
-    """Queries, keys and values of one product with the input; the keys and values of all tokens, (2, batch, ..)."""
+    """`attention` of queries, keys and values (batch, tokens, sizes) that lie one after the other in y."""
     if do_rotary or past_present_share_buffer:
         raise GraphError("do_rotary and past_present_share_buffer are not supported\n  fix: export without them")
-    y = e.op("matmul", x, weights)
-    y = y if bias is None else e.op("add", y, bias)
     sizes = list(qkv_hidden_sizes or [y.shape[2] // 3] * 3)
     ends = np.cumsum(sizes).tolist()
     q, k, v = (heads(e, e.slice(y, 2, end - n, end), num_heads) for n, end in zip(sizes, ends, strict=True))

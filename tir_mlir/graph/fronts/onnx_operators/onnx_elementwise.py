@@ -149,6 +149,7 @@ def hard_sigmoid(e: OnnxEmitter, x: Any, alpha: float = 0.2, beta: float = 0.5) 
 
 @onnx_op("Gelu")
 def gelu(e: OnnxEmitter, x: Any, approximate: str = "none") -> Any:
+    """x times the normal distribution up to x, or its approximation by tanh."""
     return e.op("nn.gelu" if approximate == "none" else "nn.gelu_tanh", x)
 
 

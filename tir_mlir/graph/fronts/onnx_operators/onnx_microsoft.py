@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
-from tir_mlir.graph.fronts.onnx_operators.onnx_elementwise import elu, gelu
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op
+from tir_mlir.graph.fronts.emitter import axis_in, static
+from tir_mlir.graph.fronts.onnx_operators.onnx_elementwise import dropout, elu, gelu
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT, OnnxEmitter, Translation, onnx_op, rank_of
 from tir_mlir.graph.fronts.onnx_operators.onnx_layers import conv, gemm
 from tir_mlir.graph.fronts.onnx_operators.onnx_shapes import gather_nd, pad, span, triangle, unsqueeze
 
@@ -28,11 +31,13 @@ for _name, _translation in (
 
 @_microsoft("ExpandDims")
 def expand_dims(e: OnnxEmitter, x: Any, axis: Any) -> Any:
+    """x with a new axis of one element."""
     return unsqueeze(e, x, axes=[int(e.known(axis, "the axis of an ExpandDims")[0])])
 
 
 @_microsoft("TorchEmbedding")
 def torch_embedding(e: OnnxEmitter, table: Any, indices: Any, padding: Any = None, scaled: Any = None) -> Any:
+    """The rows of a table at indices."""
     return e.op("take", table, indices, axis=0, mode="wrap")
 
 
@@ -45,22 +50,26 @@ def _plus(e: OnnxEmitter, x: Any, *terms: Any) -> Any:
 
 @_microsoft("BiasGelu")
 def bias_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Any:
+    """gelu(x + bias)."""
     return e.op("nn.gelu", _plus(e, x, bias))
 
 
 @_microsoft("FastGelu")
 def fast_gelu(e: OnnxEmitter, x: Any, bias: Any = None) -> Any:
+    """gelu(x + bias) by tanh."""
     return e.op("nn.gelu_tanh", _plus(e, x, bias))
 
 
 @_microsoft("QuickGelu")
 def quick_gelu(e: OnnxEmitter, x: Any, alpha: float = 1.702) -> Any:
+    """x * sigmoid(alpha * x)."""
     x = e.value(x)
     return e.op("multiply", x, e.op("sigmoid", e.multiply(x, alpha)))
 
 
 @_microsoft("GemmFastGelu")
 def gemm_fast_gelu(e: OnnxEmitter, x: Any, weight: Any, bias: Any = None) -> Any:
+    """gelu(x @ weight + bias) by tanh."""
     return fast_gelu(e, e.op("matmul", x, weight), bias)
 
 
@@ -74,7 +83,67 @@ def bias_split_gelu(e: OnnxEmitter, x: Any, bias: Any) -> Any:
 
 @_microsoft("BiasAdd")
 def bias_add(e: OnnxEmitter, x: Any, bias: Any, skip: Any) -> Any:
+    """x + bias + skip."""
     return _plus(e, x, bias, skip)
+
+
+@_microsoft("BiasDropout")
+def bias_dropout(
+    e: OnnxEmitter,
+    x: Any,
+    bias: Any,
+    skip: Any = None,
+    ratio: Any = None,
+    training_mode: Any = None,
+    seed: int = 0,
+) -> Any:
+    """x + bias + skip: of inference nothing is dropped."""
+    return dropout(e, _plus(e, x, bias, skip), ratio, training_mode)
+
+
+@_microsoft("CDist")
+def distances(e: OnnxEmitter, x: Any, y: Any, metric: str = "sqeuclidean") -> Any:
+    """The distances of all rows of x from all rows of y, or their squares."""
+    if metric not in ("sqeuclidean", "euclidean"):
+        raise GraphError(f"the metric {metric}\n  fix: sqeuclidean or euclidean")
+    x, y = e.value(x), e.value(y)
+    one, other = (e.op("sum", e.op("square", v), axis=[1], keepdims=n == 0) for n, v in enumerate((x, y)))
+    squares = e.subtract(e.op("add", one, other), e.multiply(e.op("nn.dense", x, y), 2))
+    squares = e.clip(squares, 0, None)
+    return squares if metric == "sqeuclidean" else e.op("sqrt", squares)
+
+
+@_microsoft("ComplexMul")
+def complex_product(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    """The product of complex numbers, whose two parts are along the last axis."""
+    return _complex_product(e, x, y, 1)
+
+
+@_microsoft("ComplexMulConj")
+def conjugate_product(e: OnnxEmitter, x: Any, y: Any) -> Any:
+    """The product of complex numbers x and the conjugates of y."""
+    return _complex_product(e, x, y, -1)
+
+
+def _complex_product(e: OnnxEmitter, x: Any, y: Any, sign: int) -> Any:
+    """The product of numbers whose two parts are along the last axis; sign: of the imaginary part of y."""
+    (a, b), (c, d) = ([e.slice(v, rank_of(v) - 1, n, n + 1) for n in (0, 1)] for v in (e.value(x), e.value(y)))
+    d = d if sign > 0 else e.op("negative", d)
+    real = e.op("subtract", e.op("multiply", a, c), e.op("multiply", b, d))
+    imaginary = e.op("add", e.op("multiply", a, d), e.op("multiply", b, c))
+    return e.concat([real, imaginary], rank_of(real) - 1)
+
+
+@_microsoft("UnfoldTensor")
+def unfold(e: OnnxEmitter, x: Any, size: int, dim: int = -1, step: int = 1) -> Any:
+    """Windows along an axis, their elements along a new last one."""
+    x = e.value(x)
+    axis = axis_in(dim, len(x.shape))
+    count = (static(x.shape[axis], "an axis that is unfolded") - size) // step + 1
+    places = np.arange(count)[:, None] * step + np.arange(size)
+    y = e.op("take", x, places, axis=axis)
+    rank = len(x.shape)
+    return e.permute(y, [*range(axis + 1), *range(axis + 2, rank + 1), axis + 1])
 
 
 @_microsoft("BiasSoftmax")
@@ -133,6 +202,7 @@ def fused_gemm(
     activation_gamma: float = 0.0,
     **product: Any,
 ) -> Any:
+    """alpha * x @ y + beta * z, then an activation."""
     return _activation(e, gemm(e, x, y, z, **product), activation, [activation_alpha, activation_beta])
 
 

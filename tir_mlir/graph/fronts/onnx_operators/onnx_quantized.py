@@ -294,6 +294,7 @@ def _by_floats(name: str, count: int) -> None:
         y = translations()[name](e, *parts, **attrs)
         return quantize(e, y, *_result(operands[3 * count :]))
 
+    translated.__doc__ = f"`{name}` of the numbers that integers stand for, rounded to scale and zero."
     onnx_op(f"QLinear{name}", domain=MICROSOFT)(translated)
 
 
@@ -301,7 +302,7 @@ def _result(parameters: Sequence[Any]) -> tuple[Any, Any]:
     return parameters[0], parameters[1] if len(parameters) > 1 else None
 
 
-for _name, _count in (("Add", 2), ("Mul", 2), ("Sigmoid", 1), ("LeakyRelu", 1), ("AveragePool", 1)):
+for _name, _count in (("Add", 2), ("Mul", 2), ("Sigmoid", 1), ("LeakyRelu", 1)):
     _by_floats(_name, _count)
 
 

@@ -240,6 +240,7 @@ def gather_elements(e: OnnxEmitter, x: Any, indices: Any, axis: int = 0) -> Any:
 
 @onnx_op("GatherND")
 def gather_nd(e: OnnxEmitter, x: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """The elements, or slices, of x at indices along the last axis."""
     if isinstance(indices, np.ndarray) and indices.ndim:
         check_indices(indices, x.shape[batch_dims : batch_dims + indices.shape[-1]])
     return e.op("gather_nd", x, indices, batch_dims=batch_dims)
@@ -353,6 +354,7 @@ def constant_of_shape(e: OnnxEmitter, shape_input: Any, value: Any = None) -> An
 
 @onnx_op("Range")
 def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
+    """start, start + delta, ... below limit."""
     first, last, step = (e.known(v, "a bound of a Range")[0] for v in (start, limit, delta))
     if all(isinstance(v, (int, float)) for v in (first, last, step)):
         if step == 0:
@@ -366,6 +368,7 @@ def span(e: OnnxEmitter, start: Any, limit: Any, delta: Any) -> Any:
 
 @onnx_op("Trilu")
 def triangle(e: OnnxEmitter, x: Any, k: Any = None, upper: int = 1) -> Any:
+    """The part of x above a diagonal, or below; 0 elsewhere."""
     offset = 0 if k is None else e.known(k, "the diagonal of a Trilu")[0]
     return e.op("triu" if upper else "tril", x, k=offset)
 
