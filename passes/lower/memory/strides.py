@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mlir import ir
+from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import buffers
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Block, Buffer, Index, apply, attrs, is_block, walk
+from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
 ALIGN_KEY = "buffer_dim_align"
+RoundUp = Callable[[ir.Value, int, int], ir.Value]
+Multiply = Callable[[int | ir.Value, int | ir.Value], ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -76,23 +79,42 @@ def has_contiguous_rows(value: ir.Value) -> bool:
 
 
 def strides_of(op: ir.Operation) -> list[int]:
-    """The strides of an allocation in elements: row-major, rounded up as requested."""
-    shape = ir.MemRefType(op.results[0].type).shape
+    """The strides of an allocation in elements: row-major, rounded up as requested. DYNAMIC_STRIDE for those of the
+    axes before a symbolic size."""
+    unknown = op.results[0]  # stands for what is computed at run time
+    strides = _strides(op, lambda *_: unknown, lambda *_: unknown)
+    return [s if isinstance(s, int) else DYNAMIC_STRIDE for s in strides]
+
+
+def _strides(op: ir.Operation, round_up: RoundUp, multiply: Multiply) -> list[int | ir.Value]:
+    """The strides of an allocation: numbers, and the values of those that depend on a symbolic size, which
+    `round_up(step, factor, offset)` and `multiply(step, size)` compute."""
+    shape, sizes = ir.MemRefType(op.results[0].type).shape, list(op.operands)
     requested = {axis: (factor, offset) for axis, factor, offset in attrs.get(op, DIM_ALIGN, [])}
-    strides, step = [], 1
+    strides: list[int | ir.Value] = []
+    step: int | ir.Value = 1
     for axis in reversed(range(len(shape))):
         if axis in requested:
             factor, offset = requested[axis]
-            step += (offset - step) % factor
+            step = step + (offset - step) % factor if isinstance(step, int) else round_up(step, factor, offset)
         strides.insert(0, step)
-        if axis and shape[axis] == DYNAMIC:
-            name = attrs.get(op, attrs.NAME, "a buffer")
-            raise LoweringError(
-                f"{location_text(op)}: {name} is aligned, and its dimension {axis} has a symbolic size; strides "
-                "can be rounded only for constant sizes (the first dimension may be symbolic)"
-            )
-        step *= max(shape[axis], 1)
+        size = sizes.pop() if shape[axis] == DYNAMIC else max(shape[axis], 1)
+        step = step * size if isinstance(step, int) and isinstance(size, int) else multiply(step, size)
     return strides
+
+
+def _rounded_up(step: ir.Value, factor: int, offset: int) -> ir.Value:
+    """step --> the smallest s >= step with s % factor == offset % factor."""
+    missing = arith.subi(_number(offset % factor + factor), arith.remui(step, _number(factor)))
+    return arith.addi(step, arith.remui(missing, _number(factor)))
+
+
+def _product(step: int | ir.Value, size: int | ir.Value) -> ir.Value:
+    return arith.muli(*(_number(value) if isinstance(value, int) else value for value in (step, size)))
+
+
+def _number(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)
 
 
 @lowering("tir-lower-strides", "Lower aligned buffers to strided views", only_with=(ALIGN_KEY, DIM_ALIGN))
@@ -104,16 +126,16 @@ def apply_strides(module: ir.Module) -> None:
         %m = memref.alloc : memref<640xf32>
         %b = memref.reinterpret_cast %m to offset: [0], sizes: [16, 10], strides: [40, 1]
 
-    Views of it follow. Runs when shapes are final and vectors exist (`padded` excludes vectors across gaps).
+    Strides of symbolic sizes are computed where the buffer is allocated. Views of it follow. Runs when shapes are final
+    and vectors exist (`padded` excludes vectors across gaps).
     """
     for func in programs(module):
         for op in [o for o in walk.ops(func.op) if o.name == "memref.alloc" and DIM_ALIGN in o.attributes]:
-            strides = strides_of(op)
-            if strides == _row_major(ir.MemRefType(op.results[0].type).shape):
+            if strides_of(op) == _row_major(ir.MemRefType(op.results[0].type).shape):
                 del op.attributes[DIM_ALIGN]
             else:
                 _check_users(op.results[0])
-                _apply_strides(op, strides)
+                _apply_strides(op)
 
 
 def _row_major(shape: Sequence[int]) -> list[int]:
@@ -124,24 +146,27 @@ def _row_major(shape: Sequence[int]) -> list[int]:
     return strides
 
 
-def _apply_strides(op: ir.Operation, strides: list[int]) -> None:
+def _apply_strides(op: ir.Operation) -> None:
     type_ = ir.MemRefType(op.results[0].type)
-    first = type_.shape[0]
-    length = DYNAMIC if first == DYNAMIC else max(first, 1) * strides[0]
+    first, strides = type_.shape[0], strides_of(op)
+    is_constant = DYNAMIC not in (first, strides[0])
     layout = ir.StridedLayoutAttr.get(0, strides)
     new_type = ir.MemRefType.get(type_.shape, type_.element_type, layout, type_.memory_space)
+    length = max(first, 1) * strides[0] if is_constant else DYNAMIC
     flat = ir.MemRefType.get([length], type_.element_type, memory_space=type_.memory_space)
-    facts = {n: op.attributes[n] for n in op.attributes if n != DIM_ALIGN}
+    facts = {n: op.attributes[n] for n in op.attributes if n not in (DIM_ALIGN, "operandSegmentSizes")}
     with ir.InsertionPoint(op), op.location:
-        sizes = list(op.operands)
-        total = [apply(Index.of(sizes[0]) * strides[0])] if sizes else []
+        sizes, values = list(op.operands), _strides(op, _rounded_up, _product)
+        total = [] if is_constant else [_product(values[0], sizes[0] if first == DYNAMIC else first)]
+        facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(total), 0])
         memory = ir.Operation.create("memref.alloc", [flat], total, facts)
+        symbolic = [s for s in values if isinstance(s, ir.Value)]
         view = ir.Operation.create(
             "memref.reinterpret_cast",
             [new_type],
-            [memory.results[0], *sizes],
+            [memory.results[0], *sizes, *symbolic],
             {
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), 0]),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), len(symbolic)]),
                 "static_offsets": ir.DenseI64ArrayAttr.get([0]),
                 "static_sizes": ir.DenseI64ArrayAttr.get(list(type_.shape)),
                 "static_strides": ir.DenseI64ArrayAttr.get(strides),
@@ -190,12 +215,12 @@ def _view_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType) ->
     offsets, sizes, steps = (attrs.integers(op, f"static_{k}") for k in ("offsets", "sizes", "strides"))
     total = start
     for part, stride in zip(offsets, strides, strict=True):
-        unknown = DYNAMIC_STRIDE in (total, part) or DYNAMIC in (part,)
-        total = DYNAMIC_STRIDE if unknown else total + part * stride
+        known = part == 0 or DYNAMIC not in (part, stride)
+        total = total + part * stride if known and total != DYNAMIC_STRIDE else DYNAMIC_STRIDE
     drop, view_strides = len(sizes) - old.rank, []
     for stride, step, size in zip(strides, steps, sizes, strict=True):
         if drop and size == 1:
             drop -= 1
         else:
-            view_strides.append(DYNAMIC_STRIDE if step == DYNAMIC else stride * step)
+            view_strides.append(DYNAMIC_STRIDE if DYNAMIC in (step, stride) else stride * step)
     return ir.StridedLayoutAttr.get(total, view_strides)

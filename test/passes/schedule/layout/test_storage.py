@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build, reads_back
+from mlir import ir
+from mlir.dialects import arith
 from programs.inlining import FILLED
 from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
+from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.passes.lower import LoweringWarning
+from tir_mlir.passes.lower.memory import strides
 from tir_mlir.script.structural_equal import difference
 
 
@@ -58,6 +62,71 @@ def test_every_element_keeps_its_value(n, factor, offset, same_result):
     sch = Schedule(stages(n))
     sch.storage_align("Y", 0, 0, factor, offset)
     same_result(sch, stages(n), ((n, 10), "float32"), ((n, 10), "float32"))
+
+
+SYMBOLIC = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n, m = T.int32(), T.int32()
+    A = T.match_buffer(a, (n, m), "float32")
+    B = T.match_buffer(b, (n, m), "float32")
+    Y = T.alloc_buffer((n, m, 3, m), "float32")
+    for i, j in T.grid(n, m):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, 0, 2, vj] = A[vi, vj]
+    for i, j in T.grid(n, m):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = Y[vi, 0, 2, vj]
+"""
+
+
+@pytest.mark.parametrize(("axis", "factor", "offset"), [(0, 32, 8), (1, 7, -3), (2, 8, 3), (3, 4, 2)])
+def test_symbolic_sizes_keep_every_value(axis, factor, offset, same_result):
+    sch = Schedule(parse(SYMBOLIC))
+    sch.storage_align("Y", 0, axis, factor, offset)
+    for n, m in ((5, 64), (3, 17), (1, 1), (0, 4), (4, 0)):
+        same_result(sch, parse(SYMBOLIC), ((n, m), "float32"), ((n, m), "float32"))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("factor", "offset"), [(32, 8), (1, 0), (7, 15), (4, -1)])
+@pytest.mark.parametrize("size", [0, 1, 5, 32, 63])
+def test_strides_of_symbolic_sizes_are_aligned(axis, factor, offset, size):
+    """As those of constant ones: the pass computes at run time what it computes itself of known sizes."""
+    computed: list[int] = []
+    with entered(), ir.InsertionPoint(ir.Module.create().body):
+        type_ = ir.MemRefType.get([4, 2, ir.ShapedType.get_dynamic_size()], ir.F32Type.get())
+        number = arith.constant(ir.IndexType.get(), size)
+        facts = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0])}
+        op = ir.Operation.create("memref.alloc", [type_], [number], facts)
+        attrs.put(op, strides.DIM_ALIGN, [[axis, factor, offset]])
+        assert strides.strides_of(op)[-1] == 1
+        computed += _evaluated(strides._strides(op, strides._rounded_up, strides._product))
+    step = computed[axis]
+    assert step % factor == offset % factor
+    assert 0 <= step - (size if axis else 2 * size) < factor
+
+
+def _evaluated(values: list[int | ir.Value]) -> list[int]:
+    """What arithmetic of constants computes."""
+    functions = {
+        "arith.addi": lambda a, b: a + b,
+        "arith.subi": lambda a, b: a - b,
+        "arith.muli": lambda a, b: a * b,
+        "arith.remui": lambda a, b: a % b,
+    }
+
+    def of(value: int | ir.Value) -> int:
+        if isinstance(value, int):
+            return value
+        op = value.owner
+        if op.name == "arith.constant":
+            return ir.IntegerAttr(op.attributes["value"]).value
+        return functions[op.name](*map(of, op.operands))
+
+    return list(map(of, values))
 
 
 def test_refuses_to_align(refused):
