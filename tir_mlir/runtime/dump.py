@@ -13,7 +13,7 @@ from types import TracebackType
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, short_repr, variables
 
 VARIABLE = "TIR_DUMP"
 """The environment variable with a folder in which each build has one of its own."""
@@ -87,6 +87,6 @@ def opened(dump: str | Path | Dump | None, name: str) -> AbstractContextManager[
         raise BuildError(f"dump is the path of a folder, not {short_repr(dump)}")
     if dump is not None:
         return Dump(Path(dump))
-    if parent := os.environ.get(VARIABLE):
+    if parent := variables.text(VARIABLE):
         return Dump(Path(parent, f"{name}-{os.getpid()}-{next(_BUILDS)}"))
     return nullcontext()

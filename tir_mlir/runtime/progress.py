@@ -7,7 +7,6 @@ The line is on stderr if that is a terminal, and gone at the end; TIR_PROGRESS=0
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -16,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
+
+from tir_mlir.dialect.diagnostics import variables
 
 _SETTING = "TIR_PROGRESS"
 PATIENCE = 2.0
@@ -132,7 +133,7 @@ def log(level: str, message: str, *args: Any) -> None:
 
 def _is_shown() -> bool:
     try:
-        return os.environ.get(_SETTING, "") != "0" and sys.stderr is not None and sys.stderr.isatty()
+        return variables.flag(_SETTING, True) and sys.stderr is not None and sys.stderr.isatty()
     except (OSError, ValueError, AttributeError):  # closed, or no file
         return False
 

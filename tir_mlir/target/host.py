@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.dialect.diagnostics import BuildError, short_repr, variables
 from tir_mlir.target import mac
 from tir_mlir.target.instruction_sets import PREDEFINED, llvm_word, plain_name
 
@@ -45,7 +45,7 @@ _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 def assumed() -> str | None:
     """The name of the predefined CPU that TIR_HOST says this machine's CPU is; None without. Raises BuildError for
     another name."""
-    text = os.environ.get("TIR_HOST", "")
+    text = variables.text("TIR_HOST")
     if not text:
         return None
     if (name := plain_name(text)) in PREDEFINED:

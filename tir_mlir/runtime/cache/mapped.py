@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.dialect.diagnostics import ToolError, variables
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
@@ -29,11 +29,8 @@ _MARK = b"tir_mlir"
 
 def limit() -> int:
     """The bound in bytes; 0: nothing is kept."""
-    setting = os.environ.get(_SIZE, "")
-    try:
-        return int(float(setting or _DEFAULT) * 2**20) if store.limit() else 0
-    except (ValueError, OverflowError):
-        raise BuildError(f"{_SIZE}={setting}: expected a number of MiB; 0 keeps no weights") from None
+    bound = variables.mebibytes(_SIZE, _DEFAULT, "keeps no weights")
+    return bound if store.limit() else 0
 
 
 def load(name: str) -> dict[str, np.ndarray] | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from tir_mlir.dialect.diagnostics import BuildError, ToolError
+from tir_mlir.dialect.diagnostics import ToolError, variables
 from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
@@ -49,11 +49,7 @@ def digest(*parts: str | bytes) -> str:
 
 def limit() -> int:
     """The size limit in bytes; 0 if the cache is off."""
-    setting = os.environ.get(_SIZE, "")
-    try:
-        return int(float(setting or _DEFAULT) * 2**20)
-    except (ValueError, OverflowError):
-        raise BuildError(f"{_SIZE}={setting}: expected a number of MiB; 0 turns the cache off") from None
+    return variables.mebibytes(_SIZE, _DEFAULT, "turns the cache off")
 
 
 def load(kind: str, name: str) -> bytes | None:

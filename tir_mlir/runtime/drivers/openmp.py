@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, variables
 from tir_mlir.dialect.ir import visit
 from tir_mlir.target.host import library_file
 
@@ -41,7 +41,7 @@ def openmp_for(lowered: ir.Module) -> list[str]:
 
 def openmp() -> str:
     """The path of the runtime, wherever its package is on sys.path (TIR_OPENMP overrides). Raises BuildError."""
-    override = os.environ.get("TIR_OPENMP")
+    override = variables.text("TIR_OPENMP")
     places = []
     for path in [Path(override)] if override else _places():
         if path.is_file():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -11,6 +10,7 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics import variables
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation, stamp
 from tir_mlir.runtime.drivers import link_kernels
@@ -23,7 +23,7 @@ _PATH = re.compile(rf'{link_kernels.PRAGMA} = "((?:[^"\\]|\\.)*)"')
 def program_key(source: str, declared: Sequence[str], libs: Sequence[str], checked: bool = False) -> str:
     """The cache key of a program: its text, the kernels of the functions that it declares, libraries, and the compiler
     options."""
-    parts = [_compiler(os.environ.get("TIR_OPENMP", ""))]
+    parts = [_compiler(variables.text("TIR_OPENMP"))]
     parts += [f"{lib} {stamp(lib)}" for lib in libs]
     parts += _kernels(declared)
     parts += ["checked"] * checked

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildWarning, ToolError
+from tir_mlir.dialect.diagnostics import BuildWarning, ToolError, variables
 from tir_mlir.runtime.tools import files, processes
 
 
@@ -103,7 +103,7 @@ def find(name: str, purpose: str = "") -> Tool:
     package = _ZIG if name in SYSTEM else TOOLS.get(name)
     if package is None:
         raise ToolError(f"unknown tool {name!r}; known: {', '.join(TOOLS)}")
-    override = os.environ.get(variable(name))
+    override = variables.text(variable(name))
     if override:
         if not os.access(override, os.X_OK):
             raise ToolError(f"{variable(name)}={override}: not a program; correct or unset the variable")
@@ -245,7 +245,7 @@ def cache_folder() -> Path:
     """A folder that only this user (or root) writes: TIR_CACHE_DIR, else the user's cache folder, else a temporary one,
     with a BuildWarning for one that is passed over as others may write to it. Raises ToolError."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return _writable((os.environ.get("TIR_CACHE_DIR") or "", os.path.join(base, "tir_mlir")))
+    return _writable((variables.text("TIR_CACHE_DIR"), os.path.join(base, "tir_mlir")))
 
 
 @functools.cache
@@ -257,14 +257,18 @@ def _writable(places: tuple[str, ...]) -> Path:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(candidate, 0o700)
             others = files.other_writers(candidate)
-        except OSError:
-            continue
+            reason = "" if others or os.access(candidate, os.W_OK) else "it cannot be written"
+        except OSError as error:
+            others, reason = "", f"it cannot be made: {error.strerror or error}"
         if others:
             fix = f"`chmod go-w {candidate}`, or set TIR_CACHE_DIR to a folder of your own"
             message = f"the cache folder {candidate} is not used: {others} may write to it; fix: {fix}"
             warnings.warn(message, BuildWarning, stacklevel=3)
-        elif os.access(candidate, os.W_OK):
+        elif not reason:
             return Path(candidate)
+        elif candidate == places[0]:  # that of the user is not passed over in silence
+            message = f"TIR_CACHE_DIR={candidate} is not used: {reason}; fix: correct or unset the variable"
+            warnings.warn(message, BuildWarning, stacklevel=3)
     folder = files.folder()
     atexit.register(folder.cleanup)
     return Path(folder.name)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import variables
 from tir_mlir.runtime.cache import fingerprint
 from tir_mlir.runtime.tools.toolchain import cache_folder
 from tir_mlir.runtime.workers.process import Worker
@@ -25,12 +25,8 @@ PAYS = 1.0
 
 def count() -> int:
     """How many processes compute side by side, this one included. Raises BuildError."""
-    setting = os.environ.get(_COUNT, "")
-    if not setting:
-        return max(1, min(cores(), _quota(), _MOST))
-    if not setting.isdecimal() or not int(setting):
-        raise BuildError(f"{_COUNT}={setting}: expected a number of processes; 1 is this one alone")
-    return int(setting)
+    given = variables.count(_COUNT, "a number of processes; 1 is this one alone")
+    return given or max(1, min(cores(), _quota(), _MOST))
 
 
 def _quota() -> int:

@@ -6,7 +6,6 @@ import ast
 import gc
 import inspect
 import linecache
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import ScriptError, ScriptWarning
+from tir_mlir.dialect.diagnostics import ScriptError, ScriptWarning, variables
 from tir_mlir.dialect.ir import annotation_keys
 
 P = ParamSpec("P")
@@ -182,7 +181,7 @@ def short_traceback(run: Callable[P, R]) -> Callable[P, R]:
         try:
             return run(*args, **kwargs)
         except ScriptError as error:
-            if os.environ.get(FULL_TRACEBACK, "0") not in ("", "0"):
+            if variables.flag(FULL_TRACEBACK, False):
                 raise
             origin = error.__cause__ or error.__context__
             short = error.with_traceback(None)
