@@ -285,7 +285,10 @@ INTEGER_RING = (SUMS | DIFFERENCES | PRODUCTS) & _with(_T.SIGNLESS)
 INDEX_ARITH = INTEGER_RING | _operators("floordiv") | _operators("ceildiv")
 """Ops of which an affine expression consists, on numbers that are not affine."""
 QUOTIENTS, REMAINDERS = _operators("quotient"), _operators("remainder")
-REDUCERS = {name: OPS[name].algebra for name in (*SUMS, *PRODUCTS, *MAXIMA, *MINIMA)}
+BITWISE = _operators("and") | _operators("or") | _operators("xor")
+REDUCERS = {name: OPS[name].algebra for name in (*SUMS, *PRODUCTS, *MAXIMA, *MINIMA, *BITWISE)}
+IDEMPOTENT = frozenset({"max", "min", "and", "or"})
+"""Of the algebras of reducers: x op x is x, so that what is combined twice changes nothing."""
 ORDERED_REDUCERS = (SUMS | PRODUCTS) - INTEGER_RING
 """Of floats: another order gives another result."""
 CONTRACTED, TO_FLOAT = _with(_T.CONTRACTS), _with(_T.TO_FLOAT)

@@ -541,9 +541,12 @@ def _positions(block: Block) -> list[ir.Value]:
 
 
 def _compared(value: ir.Value) -> list[ir.Value]:
-    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties."""
+    """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties.
+
+    `T.Select` and `T.if_then_else` have their condition as first operand.
+    """
     choice = value.owner
-    if isinstance(choice, ir.Block) or choice.name != "arith.select":
+    if isinstance(choice, ir.Block) or choice.name not in ("arith.select", "scf.if"):
         return []
     test = choice.operands[0].owner
     if isinstance(test, ir.Block) or test.name not in COMPARISONS:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir import ir
 
 from tir_mlir.dialect.analysis import block_selection, dependences
 from tir_mlir.dialect.diagnostics import NotProvable, proved
-from tir_mlir.dialect.ir import Loop, attrs, edit, walk
+from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, defining_op, edit, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, accessed
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_replaced
 
 THREAD_TAGS = (
@@ -99,11 +102,22 @@ def _fix(loop: Loop) -> str:
     if any(b.init is not None for b in reducing):
         return (
             f"rfactor({loop.name}, 0) gives each iteration its own partial result; or use a loop "
-            "bound to a spatial iter"
+            f"bound to a spatial iter{_as_a_sum(reducing)}"
         )
     if reducing:
         return "in the program, let each iteration of an outer loop add to a row of its own, and add up the rows after"
     return "use a loop whose iterations access distinct elements"
+
+
+def _as_a_sum(blocks: Sequence[Block]) -> str:
+    """What to write where an update subtracts from the old value."""
+    for store in (op for b in blocks for op in b.body_ops() if op.name == AFFINE_STORE):
+        value = defining_op(store.operands[0])
+        old = defining_op(value.operands[0]) if value is not None and value.name in DIFFERENCES else None
+        if old is not None and old.name == AFFINE_LOAD and accessed(old) == accessed(store):
+            name = Buffer(accessed(store)).name
+            return f"; or in the program, add what is subtracted: {name}[...] = {name}[...] + (0 - x)"
+    return ""
 
 
 def _set_kind(loop: Loop, kind: str) -> None:

@@ -466,7 +466,7 @@ def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
     """Refuse unless the values combined beyond the old end of a reduce iter have no effect."""
     for name, value in updates_of(block).terms:
         check(
-            name == "sum",
+            name in ("sum", "difference", "or", "xor"),
             block,
             f'iter {it.name} of block "{block.name}" is padded, but the 0 that is combined there '
             f"changes a {name} (for {_example(name)}); only a sum can be padded with zeros",

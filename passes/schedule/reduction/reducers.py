@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import EmitValue, Term, emit_term, is_same_value, term_of
 from tir_mlir.dialect.ir import defining_op, dtypes
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, REDUCERS, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, DIFFERENCES, REDUCERS, accessed
 
 _GREATEST = {
     "float16": 65504.0,
@@ -49,6 +49,7 @@ class Reducer:
     emit: EmitUpdate
     new: tuple[ir.Value, ...]
     unsigned: bool = False  # a max or min of unsigned integers
+    join: EmitUpdate | None = None  # how to emit the combination of partial results, if it is another one
 
 
 # --- one result -------------------------------------------------------------------------------------------------------
@@ -56,8 +57,12 @@ class Reducer:
 
 def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float, ...]:
     """The constants that are an identity for all values of a type, as MLIR's attributes hold them."""
-    if name in ("sum", "product"):
-        return (0,) if name == "sum" else (1,)
+    if name in ("sum", "difference", "or", "xor"):
+        return (0,)
+    if name == "product":
+        return (1,)
+    if name == "and":
+        return (1, -1) if dtypes.to_name(type_) == "bool" else (-1,)
     dtype = dtypes.to_name(type_)
     sign = -1 if name == "max" else 1
     if dtype in _GREATEST:
@@ -67,20 +72,22 @@ def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float
 
 
 def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | None:
-    """The reducer of `x op y`, where x is the old value of result `number`."""
+    """The reducer of `x op y`, where x is the old value of result `number`; of `x - y`, whose parts are added up."""
     op = defining_op(value)
-    if op is None or op.name not in REDUCERS or olds.number(op.operands[0]) != number:
+    if op is None or op.name not in (*REDUCERS, *DIFFERENCES) or olds.number(op.operands[0]) != number:
         return None
-    name = REDUCERS[op.name]
+    name = REDUCERS.get(op.name, "difference")
     # operations on bools, such as `or` and `and`, are not sums or products of numbers
-    if name in ("sum", "product") and dtypes.to_name(value.type) == "bool":
+    if name in ("sum", "product", "difference") and dtypes.to_name(value.type) == "bool":
         return None
 
-    def emit(x: Sequence[EmitValue], y: Sequence[EmitValue]) -> list[ir.Value]:
-        return [ir.Operation.create(op.name, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
+    def emits(word: str) -> EmitUpdate:
+        return lambda x, y: [ir.Operation.create(word, results=[value.type], operands=[x[0](), y[0]()]).results[0]]
 
+    join = emits(op.name.replace("sub", "add")) if op.name in DIFFERENCES else None
     unsigned = op.name.endswith("ui")
-    return Reducer(name, (identities(name, value.type, unsigned),), emit, (op.operands[1],), unsigned)
+    starts = identities(name, value.type, unsigned)
+    return Reducer(name, (starts,), emits(op.name), (op.operands[1],), unsigned, join)
 
 
 def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:

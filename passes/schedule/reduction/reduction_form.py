@@ -10,7 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import EmitValue
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CHOICES, LOADS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CHOICES, IDEMPOTENT, LOADS, accessed, is_pure
 from tir_mlir.passes.schedule.reduction.reducers import (
     OldValues,
     Reducer,
@@ -21,7 +21,7 @@ from tir_mlir.passes.schedule.reduction.reducers import (
 from tir_mlir.passes.schedule.registry import check, refuse
 
 _KNOWN = (
-    "sum, product, T.max and T.min (the old value first), each result by itself, and argmax "
+    "sum, difference, product, T.max, T.min, &, | and ^ (the old value first), each result by itself, and argmax "
     "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1) or T.Select(y1 > x1, y0, x0), "
     "T.Select(y1 > x1, y1, x1), in either order, with or without ties broken by position"
 )
@@ -56,6 +56,13 @@ class Updates:
             combined += reducer.emit(olds[span.start : span.stop], new[span.start : span.stop])
         return combined
 
+    def join(self, parts: Sequence[EmitValue], more: Sequence[EmitValue]) -> list[ir.Value]:
+        """Emit the combination of partial results at the insertion point."""
+        joined: list[ir.Value] = []
+        for reducer, span in self.reducers:
+            joined += (reducer.join or reducer.emit)(parts[span.start : span.stop], more[span.start : span.stop])
+        return joined
+
     def write(self, targets: Sequence[ir.Value], indices: Sequence[Index], values: Sequence[ir.Value]) -> None:
         """Emit `targets[indices] = values`; several values are named, so that they print before the first store."""
         for target, value in zip(targets, values, strict=True):
@@ -73,6 +80,15 @@ class Reduction(Updates):
     """Updates, with the constant `starts[n]` of each result."""
 
     starts: list[ir.Attribute]
+
+    def parts_of_one(self, new: Sequence[EmitValue]) -> list[ir.Value]:
+        """Emit the partial results of one iteration: the new values, which a difference takes from its start."""
+        parts: list[ir.Value] = []
+        for reducer, span in self.reducers:
+            values, starts = new[span.start : span.stop], self.starts[span.start : span.stop]
+            olds = [lambda s=s: arith.constant(s.type, s) for s in starts]  # type: ignore[attr-defined]
+            parts += [make() for make in values] if reducer.join is None else reducer.emit(olds, values)
+        return parts
 
     def write_starts(self, targets: Sequence[ir.Value], indices: Sequence[Index]) -> None:
         for target, start in zip(targets, self.starts, strict=True):
@@ -219,9 +235,11 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
 def _check_identity(
     block: Block, reducer: Reducer, result: Buffer, start: ir.Attribute, identities: Sequence[float]
 ) -> None:
-    """Refuse a start other than the identity: it would be combined once for each part."""
+    """Refuse a start other than the identity: it is combined once for each part, which only a maximum, a minimum, an
+    `and` or an `or` does not show.
+    """
     value = start.value  # type: ignore[attr-defined]
-    if value not in identities:
+    if reducer.name not in IDEMPOTENT and value not in identities:
         words = " or ".join(f"{k:g}" for k in identities)
         refuse(
             block,

@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import IDEMPOTENT
 from tir_mlir.dialect.presburger import only_where, question, sets
 from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, is_child, scope_of, visits_once
@@ -55,14 +56,14 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
 
     `loop` (k_1) is spatial in the first nest, so it may run in parallel. `factor_axis` is its dimension in the buffer
     of partial results, counted from the end if negative. The handle of the block stays with the second nest; the block
-    of the first is returned. Supports sums, products, maxima and minima, also of several buffers at once, and argmax
-    and argmin. A declared reduction may be reassociated (with several maximal elements, argmax by `>=` may return
-    another one of them).
+    of the first is returned. Supports sums, differences (whose parts are added up), products, maxima, minima, `&`, `|`
+    and `^`, also of several buffers at once, and argmax and argmin. A declared reduction may be reassociated (with
+    several maximal elements, argmax by `>=` may return another one of them).
 
     Requires: a reduction block, alone under `loop`, the first one in its nest; `loop` is serial, drives a reduce iter
-    (or is a unit loop that no iter uses) and no spatial one; the init is the identity; the old value is the left
-    operand of the update; each point is visited once; nothing else in the nest writes the block's inputs. Guards must
-    not exclude the start of a part.
+    (or is a unit loop that no iter uses) and no spatial one; the init is the identity (a maximum, a minimum, `&` and
+    `|` may start from any number); the old value is the left operand of the update; each point is visited once; nothing
+    else in the nest writes the block's inputs. Guards must not exclude the start of a part.
     """
     with frozen():
         roles = loop_roles(loop)
@@ -81,7 +82,9 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
 
 def _note(roles: LoopRoles, form: Reduction) -> None:
     results = ", ".join(f"`{b.name}`" for b in form.results)
-    proved(f"the init of {results} is the identity of the reduction: each part may start from it")
+    idempotent = all(reducer.name in IDEMPOTENT for reducer, _ in form.reducers)
+    why = "may be combined any number of times" if idempotent else "is the identity of the reduction"
+    proved(f"the init of {results} {why}: each part may start from it")
     proved(f"`{roles.loop.name}` is of a reduction, and each point of block `{roles.block.name}` runs once")
 
 
@@ -128,7 +131,7 @@ def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis
             with create.at_end(create.init(part_block).regions[0].blocks[0]):
                 form.write_starts(targets, indices)
         new = cloned_values(form.new, block, end)
-        values = form.combine(loaded_values(targets, indices), new) if goes_on else [make() for make in new]
+        values = form.combine(loaded_values(targets, indices), new) if goes_on else form.parts_of_one(new)
         form.write(targets, indices, values)
     edit.substitute(iters.through(block, part_block), part_block.op)
     return part_block
@@ -201,7 +204,7 @@ def _second_nest(
             with create.at_end(create.init(sum_block).regions[0].blocks[0]):
                 form.write_starts(results, indices)
             new = loaded_values([p.value for p in parts], part_indices)
-            form.write(results, indices, form.combine(loaded_values(results, indices), new))
+            form.write(results, indices, form.join(loaded_values(results, indices), new))
     edit.set_attribute(sum_block.op, attrs.ID, attrs.to_attr(block.id))
     edit.erase(block.outermost)
     for loop in roles.dropped:

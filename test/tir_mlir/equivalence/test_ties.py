@@ -25,15 +25,19 @@ PLAIN = "V[vi] >= A[vi, vk]"
 BY_POSITION = "V[vi] > A[vi, vk] or (V[vi] == A[vi, vk] and I[vi] <= vk)"
 
 
-def _factored(better: str, inner: bool = True) -> Schedule:
-    sch = Schedule(scripts.function(ARGMAX.format(better=better), PARAMS))
+CHOOSE = ("T.Select", "T.if_then_else")
+
+
+def _factored(better: str, inner: bool = True, choose: str = "T.Select") -> Schedule:
+    sch = Schedule(scripts.function(ARGMAX.format(better=better).replace("T.Select", choose), PARAMS))
     loops = sch.split(sch.get_loops("am")[1], [4, 4])
     sch.rfactor(loops[inner], 0)
     return sch
 
 
-def test_another_position_of_the_maximum_is_a_note() -> None:
-    result = _factored(PLAIN).verify()
+@pytest.mark.parametrize("choose", CHOOSE)
+def test_another_position_of_the_maximum_is_a_note(choose: str) -> None:
+    result = _factored(PLAIN, choose=choose).verify()
     assert result
     assert result.notes == [
         "I differs where elements are equal: which one an argmax or argmin returns is not specified; "
@@ -47,8 +51,9 @@ def test_no_note_where_positions_are_the_same(better: str, inner: bool) -> None:
     assert result and not result.notes
 
 
+@pytest.mark.parametrize("choose", CHOOSE)
 @pytest.mark.parametrize(("old", "new"), [("I[vi], vk)", "I[vi], vk + 1)"), ("V[vi], A[vi, vk])", "A[vi, vk], V[vi])")])
-def test_a_wrong_argmax_is_a_difference(old: str, new: str) -> None:
-    text = ARGMAX.format(better=PLAIN)
+def test_a_wrong_argmax_is_a_difference(old: str, new: str, choose: str) -> None:
+    text = ARGMAX.format(better=PLAIN).replace("T.Select", choose)
     assert text.count(old) == 1
     assert not equivalent(*(scripts.function(t, PARAMS) for t in (text, text.replace(old, new))))

@@ -62,7 +62,41 @@ def start(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def unknown(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
     for i, k_1 in T.grid(8, 4):
-        # expected-error @below {{the update of B in block "B" is not a known reduction; known are sum, product, T.max and T.min}}
+        # expected-error @below {{the update of B in block "B" is not a known reduction; known are sum, difference, product, T.max, T.min, &, | and ^}}
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = B[vi] / A[vi, vk]
+
+
+# -----
+
+
+# A maximum may start from any number: it is combined several times, which changes nothing.
+# CHECK-LABEL: def greatest(
+@T.prim_func
+def greatest(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # CHECK: B[vi] = T.float32(0.0)
+        # CHECK: B[vi] = T.max(B[vi], B_rf[{{.*}}])
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k_1])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] = T.max(B[vi], T.abs(A[vi, vk]))
+
+
+# -----
+
+
+# The parts of a difference are added up.
+# CHECK-LABEL: def minus(
+@T.prim_func
+def minus(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
+    for i, k_1 in T.grid(8, 4):
+        # CHECK: B_rf[{{.*}}] = T.float32(0.0) - A[
+        # CHECK: B[vi] = B[vi] + B_rf[{{.*}}]
         with T.block("B"):
             vi, vk = T.axis.remap("SR", [i, k_1])
             with T.init():
