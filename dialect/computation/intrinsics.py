@@ -80,17 +80,19 @@ class TensorIntrin:
         raise IntrinError(f'there is no tensor intrinsic "{name}"; {way}')
 
     @staticmethod
-    def check(name: str, seed: int = 0, kernel: str | None = None) -> Any:
-        """Run the implementation of an intrinsic, with its kernel, against its description on random data.
+    def check(name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[Any] = ()) -> Any:
+        """Run the implementation of an intrinsic, with its kernel, against its description: on random data, on small
+        numbers, at ties, at the ends of types and at the constants of the description; strides of operands differ.
 
         kernel: the code of the functions that the implementation calls, in place of those that are registered: C or C++
-        source, LLVM IR, or MLIR in the llvm dialect; text or the path of a file.
+        source, LLVM IR, or MLIR in the llvm dialect; text or the path of a file. It may keep state from call to call.
+        libs: paths of shared objects that define the functions.
 
         The result is true if they agree (integers exactly, floats within the rounding error of the sums) and if
         parameters that the description only writes are not read; its text is the report. Errors: IntrinError,
         BuildError.
         """
-        return on_demand.load("intrinsic_checks").check_intrinsic(TensorIntrin.get(name), seed, kernel)
+        return on_demand.load("intrinsic_checks").check_intrinsic(TensorIntrin.get(name), seed, kernel, libs)
 
     @staticmethod
     def list() -> list[str]:

@@ -188,3 +188,27 @@ def test_without_clang(monkeypatch):
     monkeypatch.setattr(toolchain, "require", missing)
     with pytest.raises(toolchain.MissingTool, match=r"code for riscv64-unknown-linux-gnu needs a C compiler: pip"):
         build(product(4, 4, 4), target=dataclasses.replace(RVV, vector_bits=512))
+
+
+EF_RISCV_FLOAT_ABI = 0x6
+"""The bits of an ELF header's flags: 0 soft, 2 single, 4 double."""
+
+
+@pytest.mark.parametrize(
+    ("arch", "features", "abi"),
+    [
+        ("riscv64", "mac", 0),
+        ("riscv64", "mafc", 2),
+        ("riscv64", "mafdc", 4),
+        ("riscv32", "mac", 0),
+        ("riscv32", "mafdc", 4),
+    ],
+)
+def test_the_float_abi_of_riscv(tmp_path, arch, features, abi):
+    """Registers for floats are used in calls only where the CPU has them: a linker refuses a mixture."""
+    cpu = {"riscv64": "generic-rv64", "riscv32": "generic-rv32"}[arch]
+    core = Target(64, 0, arch=arch, features=frozenset(features), triple=f"{arch}-unknown-elf", cpu=cpu)
+    build(parse(main("A:8 C:8", each("C", "C[vi] = A[vi] * 2.0"))), target=core).export(tmp_path / "kernel.o")
+    header = (tmp_path / "kernel.o").read_bytes()
+    flags = int.from_bytes(header[0x30:0x34] if arch == "riscv64" else header[0x24:0x28], "little")
+    assert flags & EF_RISCV_FLOAT_ABI == abi

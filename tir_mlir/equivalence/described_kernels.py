@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import pointed
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
+from tir_mlir.dialect.ir.op_traits import is_scalar
 from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -17,37 +19,99 @@ _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 @dataclass(frozen=True)
 class _Call:
-    """A call with its operands traced to pointers, strides and constants; other operands are None."""
+    """A call with its operands traced to pointers, strides, offsets and constants; other operands are None."""
 
     op: ir.Operation
     callee: str
     given: list[Any]
 
 
+@dataclass(frozen=True)
+class Match:
+    """Calls that are the whole implementation of an intrinsic, in order, and the memref of each of its parameters."""
+
+    calls: list[ir.Operation]
+    intrinsic: TensorIntrin
+    memrefs: dict[int, ir.Value]
+
+
 def describe_calls(module: ir.Module) -> None:
     """Replace the calls of intrinsic implementations by their descriptions; other calls stay.
 
-    A call matches an implementation if its operands are pointers and strides of the same parameters in the same order,
-    and the memory has the shapes and strides that the implementation declares.
+    Calls match an implementation if their operands are pointers, strides and offsets of the same parameters in the same
+    order, and the memory has the shapes and strides that the implementation declares.
     """
-    calls = [call_of(op) for op in walk.ops(module.operation) if op.name == "func.call"]
-    if not calls:
+    calls = [op for op in walk.ops(module.operation) if op.name == "func.call"]
+    for match in [m for op in calls if (m := match_at(op)) is not None and m.calls[0] == op]:
+        _inline(match)
+
+
+def match_at(op: ir.Operation) -> Match | None:
+    """The match that a call is part of, the longest if there are several; None if their descriptions differ."""
+    known = [i for name in TensorIntrin.list() if (i := TensorIntrin.get(name)) is not None]
+    named = [i for i in known if f"@{_callee(op)}(" in i.impl]
+    matches = [match for intrinsic in named for match in _matches(op, intrinsic)]
+    most = max((len(m.calls) for m in matches), default=0)
+    longest = [m for m in matches if len(m.calls) == most]
+    return longest[0] if len({meaning(m.intrinsic.desc) for m in longest}) == 1 else None
+
+
+def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[Match]:
+    """The matches of an implementation that a call is part of."""
+    impl = intrinsic.impl_func().func
+    pattern = [call_of(call) for call in walk.ops(impl.op) if call.name == "func.call"]
+    places = [n for n, call in enumerate(pattern) if call.callee == _callee(op)]
+    if not places or any(call.op.block != pattern[0].op.block for call in pattern):
         return
-    intrinsics = [(name, TensorIntrin.get(name)) for name in TensorIntrin.list()]
-    for call in calls:
-        is_used = any(True for r in call.op.results for _ in r.uses)
-        fitting = {} if is_used else {i.desc: (i, m) for _, i in intrinsics if i and (m := _fits(call, i)) is not None}
-        if len({meaning(text) for text in fitting}) == 1:
-            _inline(call.op, *next(iter(fitting.values())))
+    siblings = [o.operation for o in op.block.operations] if len(pattern) > 1 else [op]
+    calls = [o for o in siblings if o.name == "func.call"]
+    for place in places:
+        first = calls.index(op) - place
+        run = calls[first : first + len(pattern)] if first >= 0 else []
+        if len(run) == len(pattern) and _follow_each_other(run, siblings):
+            bound = _bound([call_of(call) for call in run], pattern, impl)
+            if bound is not None:
+                yield Match(run, intrinsic, bound)
+
+
+def _follow_each_other(calls: Sequence[ir.Operation], siblings: Sequence[ir.Operation]) -> bool:
+    """Whether what stands between calls of a block touches no memory, and nothing uses what they return."""
+    between = siblings[siblings.index(calls[0]) : siblings.index(calls[-1]) + 1]
+    plain = all(op in calls or is_scalar(op.name) or op.name in _ADDRESSES for op in between)
+    return plain and not any(True for call in calls for r in call.results for _ in r.uses)
+
+
+_ADDRESSES = frozenset(
+    {
+        "memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata", "memref.subview",
+        "llvm.inttoptr", "affine.apply",
+    }
+)  # fmt: skip
+
+
+def _fact(given: tuple[Any, ...], wanted: str) -> str:
+    """What an operand is: the wanted one of base and pointer, if the memref starts where its offsets count from."""
+    if {given[0], wanted} == {"base", "pointer"} and ir.MemRefType(given[1].type).get_strides_and_offset()[1] == 0:
+        return wanted
+    return given[0]
+
+
+_FACTS = ("pointer", "base", "stride", "offset")
+"""What an operand may be of a memref."""
+
+
+def _callee(op: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
 
 
 def call_of(op: ir.Operation) -> _Call:
     """A call with its operands traced."""
-    return _Call(op, ir.FlatSymbolRefAttr(op.attributes["callee"]).value, [_source(v) for v in op.operands])
+    return _Call(op, _callee(op), [_source(v) for v in op.operands])
 
 
 def _source(value: ir.Value) -> Any:
-    """("pointer", memref), ("stride", memref, dimension, factor), a number, or None."""
+    """("pointer", memref), ("base", memref), ("stride", memref, dimension, factor), ("offset", memref), a number, an
+    operation on such values, (name, map, operand, ...), or None."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -58,21 +122,34 @@ def _source(value: ir.Value) -> Any:
     if op.name == "arith.index_cast":
         return _source(op.operands[0])
     if op.name == "memref.extract_strided_metadata":
-        number = list(op.results).index(value)
-        rank = (len(op.results) - 2) // 2
-        return ("stride", op.operands[0], number - 2 - rank, 1) if number >= 2 + rank else None
-    if op.name == "arith.muli":
-        return _times([_source(v) for v in op.operands])
+        return _metadata(op, list(op.results).index(value))
+    if op.name == "llvm.inttoptr":
+        memref = pointed(op)
+        return None if memref is None else _pointer(op, memref)
     if op.name == "affine.apply":
         index = read_apply(op.results[0])
         (stride,) = index.values if len(index.values) == 1 else (None,)
         factor = None if stride is None else step(index, stride)
-        same = factor is not None and index.same(Index.of(stride) * factor)
-        return _times([_source(stride), factor]) if same and stride is not None else None
-    if op.name == "llvm.inttoptr":
-        memref = pointed(op)
-        return ("pointer", memref) if memref is not None and _plainly(op, memref) else None
-    return None
+        if factor is not None and index.same(Index.of(stride) * factor):
+            return _times([_source(stride), factor])
+        return _operation(op, str(op.attributes["map"]))
+    if op.name == "arith.muli" and (product := _times([_source(v) for v in op.operands])) is not None:
+        return product
+    return _operation(op) if is_scalar(op.name) else None
+
+
+def _metadata(op: ir.Operation, number: int) -> Any:
+    """The offset or a stride, of the results (base, offset, sizes, strides)."""
+    rank = (len(op.results) - 2) // 2
+    if number == 1:
+        return "offset", op.operands[0]
+    return ("stride", op.operands[0], number - 2 - rank, 1) if number >= 2 + rank else None
+
+
+def _operation(op: ir.Operation, facts: str = "") -> Any:
+    """An operation on traced values; None if one of them is not."""
+    operands = [_source(v) for v in op.operands]
+    return None if None in operands else (op.name, facts, *operands)
 
 
 def _times(factors: list[Any]) -> Any:
@@ -82,13 +159,16 @@ def _times(factors: list[Any]) -> Any:
     return None if number is None or stride is None else (*stride[:3], stride[3] * number)
 
 
-def _plainly(op: ir.Operation, memref: ir.Value) -> bool:
-    """Whether a pointer is the first element of its memref: base + offset * size."""
+def _pointer(op: ir.Operation, memref: ir.Value) -> Any:
+    """("pointer", memref) for the first element, base + offset * size; ("base", memref) for what offsets count from."""
     sum_ = op.operands[0].owner.operands[0].owner.operation
     if sum_.name == "memref.extract_aligned_pointer_as_index":
-        return ir.MemRefType(memref.type).get_strides_and_offset()[1] == 0
-    if sum_.name != "arith.addi":
-        return False
+        return "base", memref
+    return ("pointer", memref) if sum_.name == "arith.addi" and _is_first(sum_, memref) else None
+
+
+def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
+    """Whether a sum is the address of the first element of a memref: base + offset * size."""
     base, product = (v.owner.operation for v in sum_.operands)
     if base.name != "memref.extract_aligned_pointer_as_index" or product.name != "arith.muli":
         return False
@@ -103,27 +183,29 @@ def _plainly(op: ir.Operation, memref: ir.Value) -> bool:
     )
 
 
-def _fits(call: _Call, intrinsic: TensorIntrin) -> dict[int, ir.Value] | None:
-    """The memref of each parameter of an intrinsic in a call; None if the call does not match."""
-    if f"@{call.callee}(" not in intrinsic.impl:
-        return None
-    impl = intrinsic.impl_func().func
-    calls = [call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
-    if len(calls) != 1 or calls[0].callee != call.callee or len(calls[0].given) != len(call.given):
-        return None
+def _bound(calls: Sequence[_Call], pattern: Sequence[_Call], impl: Func) -> dict[int, ir.Value] | None:
+    """The memref of each parameter of an implementation in calls; None if they are not its calls."""
     bound: dict[int, ir.Value] = {}
-    for mine, theirs in zip(calls[0].given, call.given, strict=True):
-        if not isinstance(mine, tuple):
-            if mine is None or mine != theirs:
-                return None
-            continue
-        if not isinstance(theirs, tuple) or mine[0] != theirs[0] or mine[2:] != theirs[2:]:
+    for call, wanted in zip(calls, pattern, strict=True):
+        if call.callee != wanted.callee or len(call.given) != len(wanted.given):
             return None
-        number = impl.args.index(mine[1]) if mine[1] in impl.args else -1
-        if number < 0 or bound.setdefault(number, theirs[1]) != theirs[1]:
+        if not all(_unify(w, g, impl, bound) for w, g in zip(wanted.given, call.given, strict=True)):
             return None
     fits = len(bound) == len(impl.args) and all(_laid_out(impl, n, memref) for n, memref in bound.items())
     return bound if fits else None
+
+
+def _unify(wanted: Any, given: Any, impl: Func, bound: dict[int, ir.Value]) -> bool:
+    """Whether an operand is the wanted one, with memrefs for the parameters; these are added to `bound`."""
+    if not isinstance(wanted, tuple):
+        return wanted is not None and wanted == given
+    if not isinstance(given, tuple) or len(wanted) != len(given) or _fact(given, wanted[0]) != wanted[0]:
+        return False
+    if wanted[0] not in _FACTS:
+        operands = zip(wanted[2:], given[2:], strict=True)
+        return wanted[1] == given[1] and all(_unify(w, g, impl, bound) for w, g in operands)
+    number = impl.args.index(wanted[1]) if wanted[1] in impl.args else -1
+    return number >= 0 and wanted[2:] == given[2:] and bound.setdefault(number, given[1]) == given[1]
 
 
 def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
@@ -146,11 +228,13 @@ def meaning(desc: str) -> str:
     return str(module)
 
 
-def _inline(call: ir.Operation, intrinsic: TensorIntrin, bound: dict[int, ir.Value]) -> None:
-    parsed = intrinsic.desc_func()
-    mapping = {argument: bound[n] for n, argument in enumerate(parsed.func.args)}
-    insertion_point = ir.InsertionPoint(call)
+def _inline(match: Match) -> None:
+    """Replace the calls of a match by the description."""
+    parsed = match.intrinsic.desc_func()
+    mapping = {argument: match.memrefs[n] for n, argument in enumerate(parsed.func.args)}
+    insertion_point = ir.InsertionPoint(match.calls[-1])
     for op in parsed.func.body_ops():
         copied = edit.clone(op, insertion_point, mapping)
         mapping |= dict(zip(op.results, copied.results, strict=True))
-    call.erase()
+    for call in match.calls:
+        call.erase()

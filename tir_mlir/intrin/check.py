@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,18 +21,17 @@ from mlir import ir
 from tir_mlir.build import build
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotChecked, NotInterpreted, UnwrittenError
+from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.ir import Buffer, Func, attrs, create, entered, funcs, is_block, is_loop, ops
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter.interpret import interpret
+from tir_mlir.intrin.check_data import RUNS, Memory, arguments, facts_of
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 from tir_mlir.runtime.drivers.clang import create_llvm
 from tir_mlir.runtime.drivers.link_kernels import PRAGMA, defined_names, import_llvm
 from tir_mlir.runtime.kernels.registry import emit, replaced_kernels
 from tir_mlir.runtime.scheduled_programs import built_as_given
-
-_RUNS = 4
 
 
 @dataclass(frozen=True)
@@ -53,26 +52,24 @@ class IntrinsicResult:
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
-class _Memory:
-    """An argument: the allocated memory, and the part of it that is passed."""
-
-    whole: np.ndarray
-    part: np.ndarray
-
-
-def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0, kernel: str | None = None) -> IntrinsicResult:
-    """Run implementation and description on random data and compare: integers exactly, floats within the rounding
-    error of a sum of that length. Rows are padded if strides are variable, and the padding must stay unchanged.
+def check_intrinsic(
+    intrinsic: TensorIntrin, seed: int = 0, kernel: str | None = None, libs: Sequence[str | Path] = ()
+) -> IntrinsicResult:
+    """Run implementation and description on random data (`check_data`) and compare: integers exactly, floats within the
+    rounding error of a sum of that length. Rows are padded if strides are variable, by another number in each operand,
+    and the padding must stay unchanged.
 
     Outputs that the description only writes are filled with NaN first (integers: two runs with different values), so
     that reads of them are detected. kernel: the code of the functions that the implementation calls, in place of the
-    registered ones. Raises NotChecked for bfloat16, BuildError if the kernel is missing or not that of a function.
+    registered ones; it may keep state from call to call. libs: shared objects that define them. Raises NotChecked for
+    bfloat16, BuildError if the kernel is missing or not that of a function, or if both are given.
     """
+    if kernel is not None and libs:
+        raise BuildError("TensorIntrin.check takes the code of a kernel or libs that define it, not both")
     with entered():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
-        unread = only_written(desc.func)
+        unread, facts = only_written(desc.func), facts_of(desc.func.op)
         spaces = [p.attributes.get(attrs.OFFSET_FACTOR, 4) for p in impl.func.params]
         outputs = max((prod(s or 1 for s in p.shape) for p in desc.func.params), default=1)
         length = max(1, work_of(desc.func.op, {}) // max(1, min(outputs, work_of(desc.func.op, {}))))
@@ -80,14 +77,13 @@ def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0, kernel: str | None =
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LoweringWarning)  # a built-in kernel is what is asked for here
         with user_kernel(modules[0], kernel) as module:
-            real = next(iter(_functions(module).values()))
+            real = next(iter(_functions(module, libs).values()))
         meant = next(iter(_functions(modules[1]).values()))
-    whose = "with the given kernel, " if kernel else ""
+    whose = "with the given kernel, " if kernel else "with the given libraries, " if libs else ""
     never = ", ".join(sorted(unread)) or "-"
-    how = f"{whose}on {_RUNS} sets of random data, sums of {length} terms; never read: {never}"
-    for run in range(_RUNS):
-        random = np.random.default_rng(seed + run)
-        first = [_make(p, s, random) for p, s in zip(mine.params, spaces, strict=True)]
+    how = f"{whose}on {RUNS} sets of random data, sums of {length} terms; never read: {never}"
+    for run in range(RUNS):
+        first = arguments(mine.params, spaces, facts, run, seed)
         expected = [m.part.copy() for m in first]
         originals = [m.whole.copy() for m in first]
         for number, param in enumerate(mine.params):
@@ -102,9 +98,9 @@ def check_intrinsic(intrinsic: TensorIntrin, seed: int = 0, kernel: str | None =
     return IntrinsicResult(intrinsic.name, None, how)
 
 
-def _functions(module: Any) -> dict[str, Any]:
+def _functions(module: Any, libs: Sequence[str | Path] = ()) -> dict[str, Any]:
     with built_as_given():  # a description is no program of the user
-        library = build(module)
+        library = build(module, libs=list(libs))
     with entered():
         return {name: library[name] for name in signatures(module)}
 
@@ -116,30 +112,13 @@ def only_written(desc: Func) -> set[str]:
     return {Buffer(a.buffer).root.name for a in accessed if a.is_write} - read
 
 
-def _make(param: Any, space: int, random: np.random.Generator) -> _Memory:
-    if param.dtype == "bfloat16":
-        raise NotChecked("an intrinsic on bfloat16: NumPy does not support the type")
-    shape = [d.value({}) for d in param.dims]
-    strides = param.strides or tuple([0] * len(shape))
-    apart = [0, *(space if s is None else 0 for s in strides[:-1])]
-    size = [n + padding for n, padding in zip(shape, apart, strict=True)]
-    if "float" in param.dtype:
-        padded = random.uniform(-1, 1, size).astype(param.dtype)
-    elif param.dtype == "bool":
-        padded = random.integers(0, 2, size).astype(bool)
-    else:
-        info = np.iinfo(np.dtype(param.dtype))
-        padded = random.integers(info.min, info.max, size, np.dtype(param.dtype), endpoint=True)
-    return _Memory(padded, padded[tuple(slice(0, n) for n in shape)])
-
-
 def _poison(part: np.ndarray, run: int) -> None:
     part[...] = np.nan if part.dtype.kind == "f" else (run % 2 if part.dtype == bool else 85 + run)
 
 
 def _difference(
     signature: CallSignature,
-    real: list[_Memory],
+    real: list[Memory],
     expected: list[np.ndarray],
     originals: list[np.ndarray],
     length: int,
@@ -152,7 +131,10 @@ def _difference(
             return f"the implementation writes outside {param.name}"
         if memory.part.dtype.kind == "f":
             scale = max(1.0, float(np.abs(meant).max(initial=0)))
-            near = np.abs(memory.part - meant) <= 4 * length * np.finfo(memory.part.dtype).eps * scale
+            scale = scale if np.isfinite(scale) else 1.0
+            with np.errstate(invalid="ignore"):
+                near = np.abs(memory.part - meant) <= 4 * length * np.finfo(memory.part.dtype).eps * scale
+            near |= (memory.part == meant) | (np.isnan(memory.part) & np.isnan(meant))
         else:
             near = memory.part == meant
         if near.all():

@@ -22,6 +22,9 @@ def call(w: Writer, op: ir.Operation) -> None:
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     passed = [w.roots.behind(v) for v in op.operands]
     function = next((f for f in funcs(w.shared.module) if f.name == callee), None)
+    if callee not in w.shared.kernels and function is None and (match := described_kernels.match_at(op)) is not None:
+        _describe(w, op, match)
+        return
     if callee in w.shared.kernels:
         name = w.keep(w.shared.kernels[callee], f"kernel_{callee}")
     elif function is not None:
@@ -38,6 +41,20 @@ def call(w: Writer, op: ir.Operation) -> None:
         w.put(text)
     for result in op.results:
         w.unpack(result)
+
+
+def _describe(w: Writer, op: ir.Operation, match: described_kernels.Match) -> None:
+    """Run the description of an intrinsic in place of the first of the calls that implement it, of others nothing."""
+    if match.calls[0] != op:
+        return
+    parsed = match.intrinsic.desc_func()
+    w.shared.alive.append(parsed)
+    memrefs = [match.memrefs[n] for n in range(len(match.memrefs))]
+    name = w.shared.function(parsed.func, [w.roots.behind(m) for m in memrefs], anywhere=True)
+    w.put(f"{name}({', '.join(w.variables[m] for m in memrefs)})")
+
+
+_POINTERS = ("pointer", "base")
 
 
 @dataclass(frozen=True)
@@ -78,9 +95,10 @@ class Described:
             return None
         pattern, places = calls[0].given, {}
         for number, what in enumerate(pattern):
-            if isinstance(what, tuple) and what[0] == "pointer":
+            if isinstance(what, tuple) and what[0] in _POINTERS:
                 places.setdefault(what[1], number)
-        if any(a not in places for a in impl.args) or any(what is None for what in pattern):
+        plain = all(not isinstance(what, tuple) or what[0] in (*_POINTERS, "stride") for what in pattern)
+        if any(a not in places for a in impl.args) or None in pattern or not plain:
             return None
         names = [passed[places[a]] for a in impl.args]
         python = shared.function(parsed.func, names, anywhere=True)
@@ -111,7 +129,7 @@ def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
         if not isinstance(what, tuple):
             if what != arg:
                 return None
-        elif what[0] == "pointer":
+        elif what[0] in _POINTERS:
             pointers[what[1]] = arg
         elif arg % what[3]:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError
@@ -12,7 +13,8 @@ _FLAGS = (
     "-cc1", "-vectorize-loops", "-mrelocation-model", "pic", "-pic-level", "2", "-x", "ir",
     "-Wno-override-module",
 )  # fmt: skip
-_ABIS = {"riscv64": "lp64d"}
+_RISCV = {"riscv64": "lp64", "riscv32": "ilp32"}
+"""The ABI of code without floats in registers, by architecture."""
 OBJECT, ASSEMBLY = "-emit-obj", "-S"
 
 
@@ -22,8 +24,6 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
     the C compiler."""
     toolchain.require(("zig",), f"code for {triple}")
     words = [f for name in features.split(",") if name for f in ("-target-feature", name)]
-    arch = triple.split("-")[0]
-    abi = ["-target-abi", _ABIS[arch]] if arch in _ABIS else []
     with files.folder() as folder:
         source, result = Path(folder, "module.ll"), Path(folder, "module.out")
         files.write_whole({source: text.encode()})
@@ -36,7 +36,7 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
             "-target-cpu",
             cpu,
             *words,
-            *abi,
+            *_abi_options(triple.split("-")[0], features.split(",")),
             str(source),
             "-o",
             str(result),
@@ -46,6 +46,14 @@ def compile_ir(text: str, triple: str, cpu: str, features: str, output: str = OB
         if done.returncode or not result.exists():
             raise BuildError(f"clang makes no code for the CPU {cpu!r} of {triple}: {_reason(done.stderr, folder)}")
         return result.read_bytes()
+
+
+def _abi_options(arch: str, features: Sequence[str]) -> list[str]:
+    """How RISC-V passes floats: in registers of the widest type that the CPU has. A linker refuses a mixture."""
+    if arch not in _RISCV:
+        return []
+    width = "d" if {"+d", "+v"} & set(features) else "f" if "+f" in features else ""
+    return ["-target-abi", _RISCV[arch] + width]
 
 
 @functools.cache
