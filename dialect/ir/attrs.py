@@ -34,6 +34,7 @@ ALIGN = "tir.align"
 DEFAULT_ALIGN = 64  # bytes; the alignment that a buffer has without the attribute
 BIND = "tir.bind"
 LAYOUT = "tir.layout"
+FRAGMENT_LAYOUTS = "tir.fragment_layouts"  # of a product of fragments: those that its description takes A and B in
 ACCESS = "tir.access"
 COUNT = "tir.count"
 OP = "tir.op"

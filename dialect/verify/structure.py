@@ -236,6 +236,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
     attrs.ALIGN: ("an integer >= 0", _is_number, ()),
     attrs.BIND: ("a flag without a value", _is_flag, ("affine.for",)),
     attrs.LAYOUT: ("a string", _is_text, ("func.call",)),
+    attrs.FRAGMENT_LAYOUTS: ("a list of strings", _is_texts, ("func.call",)),
     attrs.COUNT: ("an integer >= 0", _is_number, ("llvm.inttoptr",)),
     attrs.ACCESS: ('"r", "w" or "rw"', _is_access, ("llvm.inttoptr",)),
     attrs.OP: ("a string", _is_text, ()),

@@ -32,6 +32,7 @@ from tir_mlir.dialect.ir import (
     funcs,
     held_module,
     is_loop,
+    is_warp_loop,
     substitute,
     walk,
 )
@@ -472,7 +473,7 @@ def races(func: Func) -> Races:
     result = Races()
     with frozen():
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op)]:
-            if loop.kind in ("serial", "unrolled"):
+            if loop.kind in ("serial", "unrolled") or is_warp_loop(loop):
                 continue
             try:
                 clash = dependences.carried(loop)

@@ -11,6 +11,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.analysis import kept_dims
 from tir_mlir.dialect.calls import callee_of
+from tir_mlir.dialect.computation.matrix_functions import expand_matrix_functions
 from tir_mlir.dialect.computation.split_lanes import split_lanes
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import (
@@ -60,6 +61,7 @@ _KNOWN = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOI
 
 def make_plain(module: ir.Module, build: OpBuilder) -> None:
     """Rewrite a module in place. Raises NotChecked for ops without exact semantics."""
+    expand_matrix_functions(module)
     everything = walk.ops(module.operation)
     retype(everything, _without_scope)
     describe_calls(module)

@@ -14,6 +14,7 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.computation.matrix_functions import expand_matrix_functions
 from tir_mlir.dialect.diagnostics import ArgumentError, NotInterpreted, UnwrittenError, short_repr
 from tir_mlir.dialect.ir import (
     Block,
@@ -25,6 +26,7 @@ from tir_mlir.dialect.ir import (
     held_module,
     is_block,
     llvm_intrinsics,
+    matrix_function,
     walk,
 )
 from tir_mlir.interpreter.codegen import Options, Shared
@@ -120,7 +122,7 @@ def interpret(
     """
     start = time.perf_counter()
     with entered():
-        module = module_of(program)
+        module = module_of(program) if target is not None else _without_matrix_functions(module_of(program))
         signature = _wanted(signatures(module), name)
         if target is not None:
             from tir_mlir.interpreter.on_machine import run_kernels  # loads the compiler for GPUs, and their machine
@@ -138,6 +140,14 @@ def interpret(
     report = _run(compiled, arguments, names)
     report.seconds = time.perf_counter() - start
     return report
+
+
+def _without_matrix_functions(module: ir.Module) -> ir.Module:
+    """The module with calls of matrix functions as loops over elements, in a copy if there are any."""
+    if any(matrix_function(op) for op in walk.ops(module.operation)):
+        module = clone_module(module)
+        expand_matrix_functions(module)
+    return module
 
 
 def _run(compiled: InterpretedProgram, arguments: Arguments, names: list[str]) -> Report:

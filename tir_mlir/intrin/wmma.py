@@ -10,7 +10,9 @@
 
 The 32 lanes of a warp, `threadIdx.x`, run each of them together: the implementations have this loop. Fragments have
 no addresses: matrix functions name them by their number in the buffer. A `_trans` load of B keeps its axes as they are
-in memory, and the product reads them exchanged.
+in memory, and the product reads them exchanged: a fragment has the layout of its load, "col_major" for `_trans`, and
+the product takes it by this layout, whatever its description says. So `tensorize` refuses a product whose description
+takes a fragment in another layout than that of its load, and `verify` computes with the layout of the load.
 """
 
 from __future__ import annotations

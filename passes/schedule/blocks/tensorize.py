@@ -36,11 +36,14 @@ from tir_mlir.dialect.ir import (
     edit,
     frozen,
     has_strides,
+    matrix_function,
     module_of,
     only_reads,
+    walk,
 )
 from tir_mlir.dialect.presburger import only_where, sets
 from tir_mlir.dialect.verify import names_of
+from tir_mlir.passes.schedule.blocks.fragment_layouts import check_layouts
 from tir_mlir.passes.schedule.blocks.intrinsic_body import (
     check_inlinable,
     inline,
@@ -69,7 +72,8 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     Requires: the block's canonical form equals that of the description, up to order and names of iterators, unit
     iterators and dimensions, and the order of commutative operands; the regions have the strides and the alignment
     (`offset_factor`) that the implementation needs, except fragments (`wmma.matrix_a`) that only matrix functions
-    access. Errors: IntrinError for an unknown intrinsic.
+    access; a fragment is loaded in the layout (`row_major`) in which the description of its product takes it. Errors:
+    IntrinError for an unknown intrinsic.
     """
     intrinsic = TensorIntrin.get(tensor_intrin)
     assert intrinsic is not None
@@ -84,10 +88,14 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     with frozen():
         for region_check in region_checks(block, bindings, impl.func, tensor_intrin):
             region_check()
+        layouts = check_layouts(block, bindings, impl.func, intrinsic)
         check_inlinable(impl.func, tensor_intrin)
         _note(block, tensor_intrin, bindings)
         old_regions = computed(block)
     _replace_body(block, impl.func, bindings)
+    for op in walk.ops(block.op):
+        if matrix_function(op) == "tvm_mma_sync":
+            attrs.put(op, attrs.FRAGMENT_LAYOUTS, layouts)
     _restore_regions(block, old_regions)
 
 

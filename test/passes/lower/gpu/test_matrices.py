@@ -7,8 +7,11 @@ import pytest
 from harness import ptx, scripts, tensor_cores
 
 import tir_mlir.ptx
-from tir_mlir import build
-from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir import build, interpret
+from tir_mlir.dialect.diagnostics import LoweringError, ScheduleError
+from tir_mlir.equivalence import equivalent
+from tir_mlir.intrin.wmma import get_wmma_intrin_group
+from tir_mlir.script.module import IRModule
 from tir_mlir.target import CUDA
 
 FILL = """
@@ -73,3 +76,66 @@ def test_a_fragment_is_filled_in_each_block(loop):
 def test_what_has_no_code_is_refused(options, message):
     with pytest.raises(LoweringError, match=message):
         build(filled(**options), target=CUDA("sm_80"))
+
+
+# --- layouts of fragments ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trans_b", [False, True])
+@pytest.mark.parametrize("sums", ["float32", "float16"])
+def test_matrix_functions_are_verified_and_interpreted(sums, trans_b):
+    func = tensor_cores.product(32, 32, 32, sums, trans_b)
+    sch = tensor_cores.on_tensor_cores(func, sums, trans_b)
+    assert sch.verify()
+    assert sch.verify(target="sm_80")
+    a, b = (np.random.default_rng(n).integers(-2, 3, (32, 32)).astype(np.float16) for n in (0, 1))
+    c = np.zeros((32, 32), sums)
+    interpret(sch, a, b, c)
+    np.testing.assert_array_equal(c, (a.astype(np.float32) @ (b.T if trans_b else b)).astype(sums))
+
+
+@pytest.mark.parametrize("trans_b", [False, True])
+def test_a_load_in_the_other_layout_is_not_equal(trans_b):
+    func = tensor_cores.product(32, 32, 32, trans_b=trans_b)
+    sch = tensor_cores.on_tensor_cores(func, trans_b=trans_b)
+    right, wrong = ("col_major", "row_major") if trans_b else ("row_major", "col_major")
+    head, load, tail = str(sch.mod.mlir).rpartition("call @tvm_load_matrix_sync")
+    changed = head + load + tail.replace(f'tir.layout = "{right}"', f'tir.layout = "{wrong}"', 1)
+    assert equivalent(func, sch)
+    assert not equivalent(func, IRModule.from_mlir(changed))
+
+
+LOADS = {
+    "a load of B, before the product": ({"load_b": "wmma_load_16x16x16_f16_b_trans_shared"}, False, False,
+        'takes B_.* in layout "row_major", and the load in block .* has "col_major": element 1 of '
+        r"lane 0 is B_.*\[0, 1\], which the product takes for B_.*\[1, 0\]",
+        'tensorize the load with "wmma_load_16x16x16_f16_b_shared"'),
+    "a load of A, before the product": ({"load_a": "wmma_load_16x16x16_f16_a_trans_shared"}, False, False,
+        r"element 1 of lane 0 is A_.*\[1, 0\], which the product takes for A_.*\[0, 1\]",
+        'tensorize the load with "wmma_load_16x16x16_f16_a_shared"'),
+    "a load of B, after the product": ({"load_b": "wmma_load_16x16x16_f16_b_trans_shared"}, False, True,
+        'loads B_.* in layout "col_major", and the product in block .* takes it in layout "row_major"',
+        'tensorize the load with "wmma_load_16x16x16_f16_b_shared"'),
+    "a plain load for a transposed product": ({"load_b": "wmma_load_16x16x16_f16_b_shared"}, True, True,
+        r"element 1 of lane 0 is B_.*\[1, 0\], which the product takes for B_.*\[0, 1\]",
+        'tensorize the load with "wmma_load_16x16x16_f16_b_trans_shared"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_tensorize_refuses_a_load_in_another_layout_than_the_product(name):
+    change, trans_b, product_first, message, fix = LOADS[name]
+    sch, blocks = tensor_cores.tiled(tensor_cores.product(32, 32, 32, trans_b=trans_b))
+    names = get_wmma_intrin_group("shared", "global", "float16", "float32", trans_b) | change
+    order = ["compute", "load_a", "load_b"] if product_first else ["load_a", "load_b", "compute"]
+
+    def tensorize(key, intrin):
+        sch.tensorize(blocks[key] if key == "compute" else sch.get_loops(blocks[key])[-2], intrin)
+
+    with pytest.raises(ScheduleError, match=message) as caught:
+        for key in order:
+            tensorize(key, names[key])
+    assert fix in str(caught.value)
+    if product_first:  # the fix that is told
+        (key,) = change
+        tensorize(key, fix.split('"')[1])

@@ -1,0 +1,210 @@
+"""Matrix functions of a warp: the layouts of their fragments, and what they compute, as loops.
+
+A fragment keeps its elements as they are in memory, F[i, j] = A[i, j], whatever the layout of its load. The hardware's
+element [i, j] is F[i, j] in layout "row_major" and F[j, i] in "col_major": a product reads each of its operands by the
+layout with which it was loaded, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mlir import ir
+from mlir.dialects import arith
+
+from tir_mlir.dialect.analysis.pointers import address, base_of
+from tir_mlir.dialect.ir import (
+    Buffer,
+    Func,
+    Index,
+    Loop,
+    attrs,
+    constant_integer,
+    create,
+    dtypes,
+    edit,
+    is_loop,
+    is_warp_loop,
+    matrix_function,
+    owner_op,
+    walk,
+)
+
+SIDE = 16
+ROWS, COLUMNS = "row_major", "col_major"
+_OPERANDS = {
+    "tvm_load_matrix_sync": (0,), "tvm_store_matrix_sync": (0,), "tvm_fill_fragment": (0,),
+    "tvm_mma_sync": (0, 2, 4, 6),
+}  # fmt: skip
+
+
+def fragment_view(call: ir.Operation, number: int) -> ir.Value | None:
+    """The 16 x 16 elements, a view of a buffer, that an operand of a matrix function points to; None: it is not one."""
+    view = base_of(owner_op(call.operands[number]))
+    return view if view is not None and list(Buffer(view).shape) == [SIDE, SIDE] else None
+
+
+def viewed(view: ir.Value) -> ir.Value:
+    """The buffer behind a view."""
+    while not isinstance(view.owner, ir.Block) and view.owner.name == "memref.subview":
+        view = view.owner.operation.operands[0]
+    return view
+
+
+def calls_on(buffer: ir.Value) -> Iterator[tuple[ir.Operation, int]]:
+    """The calls of matrix functions on fragments of a buffer, with the number of the operand."""
+    for call in [op for op in walk.ops(walk.module_of(owner_op(buffer))) if matrix_function(op)]:
+        for number in _OPERANDS[matrix_function(call) or ""]:
+            view = fragment_view(call, number)
+            if view is not None and viewed(view) == buffer:
+                yield call, number
+
+
+def layout_of(call: ir.Operation, number: int) -> str:
+    """The layout in which a call loads its fragment, or in which a product takes its operand by its description; "": it
+    has none."""
+    if matrix_function(call) == "tvm_load_matrix_sync":
+        return attrs.get(call, attrs.LAYOUT, ROWS)
+    if matrix_function(call) == "tvm_mma_sync" and number in (2, 4):
+        return attrs.get(call, attrs.FRAGMENT_LAYOUTS, ["", ""])[number // 2 - 1]
+    return ""
+
+
+def described_layouts(call: ir.Operation, impl: Func, desc: Func) -> list[str]:
+    """The layouts of the operands A and B with which a product of an implementation computes its description: B is
+    "col_major" in C[i, j] += A[i, k] * B[j, k]. "": the description does not say it."""
+    views = [fragment_view(call, number) for number in (0, 2, 4)]
+    roots = [None if v is None else viewed(v) for v in views]
+    if not all(r in impl.args for r in roots):
+        return ["", ""]
+    result, a, b = (_indices(desc, impl.args.index(r)) for r in roots)
+    if len(result) != 2 or len(a) != 2 or len(b) != 2:
+        return ["", ""]
+    first = ROWS if a[0] == result[0] else COLUMNS if a[1] == result[0] else ""
+    return [first, ROWS if b[1] == result[1] else COLUMNS if b[0] == result[1] else ""]
+
+
+def _indices(desc: Func, number: int) -> list[ir.Value | None]:
+    """The iters that index a parameter of a description."""
+    for use in desc.args[number].uses:
+        op = use.owner.operation
+        if op.name in ("affine.load", "affine.store"):
+            return [index.simplified().is_value() for index in walk.access_indices(op)]
+    return []
+
+
+def expand_matrix_functions(module: ir.Module) -> None:
+    """Replace calls of matrix functions by loops over elements, which a warp runs once.
+
+        for %t = 0 to 32 {   (threadIdx.x)                     for %i = 0 to 16 { for %j = 0 to 16 {
+          call @tvm_load_matrix_sync(%F, .., %A, 64)     -->     %F[%i, %j] = %A[%i, %j]
+        }                                                      } }
+
+    Calls on other shapes, other memory than a view of 16 x 16 elements, or fragments loaded in several layouts stay.
+    """
+    calls = [op for op in walk.ops(module.operation) if matrix_function(op)]
+    if not calls:
+        return
+    layouts: dict[ir.Value, set[str]] = {}
+    for op in calls:
+        if matrix_function(op) == "tvm_load_matrix_sync" and (view := fragment_view(op, 0)) is not None:
+            layouts.setdefault(viewed(view), set()).add(layout_of(op, 0))
+    warps = [Loop(op) for op in walk.ops(module.operation) if is_loop(op) and is_warp_loop(Loop(op))]
+    done = [op for op in calls if _expand(op, layouts)]
+    for op in done:
+        edit.drop(op)
+    for loop in warps:
+        if not any(matrix_function(op) for op in walk.ops(loop.op)):
+            for op in loop.body_ops():
+                if op.name != "affine.yield":
+                    edit.move_before(op, loop.op)
+            edit.drop(loop.op)
+
+
+def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
+    """Write the loops of a call before it. False: it stays."""
+    name = matrix_function(op) or ""
+    views = [fragment_view(op, number) for number in _OPERANDS[name]]
+    fragments = [v for v in views if v is not None]
+    if len(fragments) < len(views):
+        return False
+    with ir.InsertionPoint(op), op.location:
+        if name == "tvm_mma_sync":
+            return _product(fragments, layouts)
+        if [constant_integer(op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:
+            return False
+        if name == "tvm_fill_fragment":
+            value = _filling(op.operands[5], Buffer(fragments[0]).dtype)
+            _each((SIDE, SIDE), lambda i, j: create.store(value, fragments[0], [i, j]))
+            return True
+        memory = _memory(op)
+        if memory is None:
+            return False
+        if name == "tvm_load_matrix_sync":
+            _each((SIDE, SIDE), lambda i, j: create.store(create.load(memory, [i, j]), fragments[0], [i, j]))
+        else:
+            turned = attrs.get(op, attrs.LAYOUT, ROWS) == COLUMNS
+            _each((SIDE, SIDE), lambda i, j: create.store(
+                create.load(fragments[0], [j, i] if turned else [i, j]), memory, [i, j]))  # fmt: skip
+    return True
+
+
+def _filling(value: ir.Value, dtype: str) -> ir.Value:
+    """A value in the type of a fragment; a constant stays one: it needs no rounding when the program runs."""
+    source = owner_op(value)
+    if source.name == "arith.constant":
+        return arith.constant(dtypes.to_mlir(dtype), ir.FloatAttr(source.attributes["value"]).value)
+    return create.convert(value, dtype)
+
+
+def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bool:
+    d, a, b, c = fragments
+    both = [layouts.get(viewed(v), {ROWS}) for v in (a, b)]
+    if any(len(of_one) > 1 for of_one in both):
+        return False
+    turned = [COLUMNS in of_one for of_one in both]
+    dtype = Buffer(d).dtype
+
+    def add(i: Index, j: Index, k: Index) -> None:
+        x = create.load(a, [k, i] if turned[0] else [i, k])
+        y = create.load(b, [j, k] if turned[1] else [k, j])
+        factors = [create.convert(v, dtype) for v in (x, y)]
+        total = create.load(d, [i, j])
+        product = ir.Operation.create("arith.mulf", [total.type], factors).results[0]
+        create.store(ir.Operation.create("arith.addf", [total.type], [total, product]).results[0], d, [i, j])
+
+    if d != c:
+        _each((SIDE, SIDE), lambda i, j: create.store(create.load(c, [i, j]), d, [i, j]))
+    _each((SIDE, SIDE, SIDE), add)
+    return True
+
+
+def _each(sizes: tuple[int, ...], write: Callable[..., object], indices: tuple[Index, ...] = ()) -> None:
+    """A nest of loops over `sizes`, around what `write` writes for its indices."""
+    if len(indices) == len(sizes):
+        write(*indices)
+        return
+    loop = create.loop("ijk"[len(indices)], 0, sizes[len(indices)])
+    with create.at_end(loop.body):
+        _each(sizes, write, (*indices, Index.of(loop.var)))
+
+
+def _memory(op: ir.Operation) -> ir.Value | None:
+    """The view of 16 x 16 elements that a load or store accesses: from the first on, row by row."""
+    pointed = address(owner_op(op.operands[5]))
+    start = None if pointed is None else owner_op(pointed[1])
+    if pointed is None or start is None or start.name != "memref.extract_strided_metadata":
+        return None
+    view = pointed[0].value
+    if start.operands[0] != view or list(pointed[0].shape) != [SIDE, SIDE]:
+        return None
+    strides, _ = ir.MemRefType(view.type).get_strides_and_offset()
+    stride = op.operands[6]
+    while owner_op(stride).name in ("arith.index_cast", "arith.trunci", "arith.extsi"):
+        stride = owner_op(stride).operands[0]
+    number = constant_integer(stride)
+    source = owner_op(stride)
+    is_its_own = source.name == "memref.extract_strided_metadata" and source.operands[0] == view and (
+        list(source.results).index(stride) == 4
+    )  # fmt: skip
+    return view if is_its_own or number is not None and number == strides[0] else None
