@@ -10,7 +10,13 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.onnx_model.model_checks import check_functions, check_graph, sorted_nodes, used_names
+from tir_mlir.graph.fronts.onnx_model.model_checks import (
+    check_functions,
+    check_graph,
+    live_nodes,
+    sorted_nodes,
+    used_names,
+)
 from tir_mlir.graph.fronts.onnx_model.node_import import NodeImporter, identifier
 from tir_mlir.graph.fronts.onnx_model.read_model import read_model
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import STANDS_FOR, TensorSequence
@@ -87,6 +93,8 @@ class OnnxImporter:
         self._check_names(graph)
         for name, value in self.given_values.items():
             self.values[name] = TensorSequence(map(np.asarray, value)) if isinstance(value, list) else np.asarray(value)
+        nodes = live_nodes(graph, sorted_nodes(graph))
+        self.emitter.used = used_names(graph, nodes)
         self._initializers(graph)
         for value_info in graph.input:
             if value_info.name not in self.values:
@@ -94,8 +102,7 @@ class OnnxImporter:
                 made = self._sequence(value_info) if is_sequence else self._input(value_info)
                 self.values[value_info.name] = made
                 self.nodes.note_input(value_info.name, made)
-        self.emitter.used = used_names(graph)
-        self.nodes.add_all(sorted_nodes(graph))
+        self.nodes.add_all(nodes)
         try:
             self.nodes.refusals.check("from_onnx", _FIX)
         except GraphError as error:
@@ -117,8 +124,11 @@ class OnnxImporter:
                 )
 
     def _initializers(self, graph: Any) -> None:
+        import onnx
+
+        used, text = self.emitter.used, onnx.TensorProto.STRING
         try:
-            arrays = [(x.name, array_of(x)) for x in graph.initializer]
+            arrays = [(x.name, array_of(x)) for x in graph.initializer if x.data_type != text or x.name in used]
             arrays += [(x.values.name, dense_array(x)) for x in graph.sparse_initializer]
         except GraphError as error:
             raise GraphError(f"from_onnx: {error}") from error

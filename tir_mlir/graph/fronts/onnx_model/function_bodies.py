@@ -29,6 +29,9 @@ def body_of_function(function: Any, node: Any) -> Body:
     given = {a.name: a for a in function.attribute_proto} | {a.name: a for a in node.attribute}
     if missing := [name for name in function.attribute if name not in given and _is_needed(function, name)]:
         raise GraphError(f"it lacks the attribute {missing[0]} of the function\n  fix: give it to the node")
+    declared = {*function.attribute, *(a.name for a in function.attribute_proto)}
+    if unknown := [a.name for a in node.attribute if a.name not in declared]:
+        raise GraphError(f"its attribute {unknown[0]} is not one of the function\n  fix: leave it out")
     versions = {o.domain: o.version for o in function.opset_import}
     nodes = [_with_attributes(inner, given) for inner in function.node]
     opset = versions.get("", versions.get("ai.onnx", onnx.defs.onnx_opset_version()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
@@ -58,9 +59,20 @@ def sorted_nodes(graph: Any) -> list[Any]:
         raise GraphError(f"from_onnx: the nodes {cycle} take each other's results{_EXPORT}") from None
 
 
-def used_names(graph: Any) -> set[str]:
-    """The values that a node, or the body of one, takes or the graph returns."""
-    return {name for node in graph.node for name in _taken(node)} | {result.name for result in graph.output}
+def live_nodes(graph: Any, nodes: list[Any]) -> list[Any]:
+    """The nodes that results of the graph need. nodes: those of the graph, each behind those that it takes from."""
+    needed, live = {result.name for result in graph.output}, []
+    for node in reversed(nodes):
+        if needed & set(node.output) or not any(node.output):
+            needed |= _taken(node)
+            live.append(node)
+    return live[::-1]
+
+
+def used_names(graph: Any, nodes: list[Any] | None = None) -> set[str]:
+    """The values that a node, or the body of one, takes or the graph returns. nodes: those that count, default all."""
+    counted = graph.node if nodes is None else nodes
+    return {name for node in counted for name in _taken(node)} | {result.name for result in graph.output}
 
 
 def _taken(node: Any) -> set[str]:
@@ -79,16 +91,25 @@ def _graphs_of(attribute: Any) -> list[Any]:
     return [attribute.g] if attribute.HasField("g") else list(attribute.graphs)
 
 
-def check_node(node: Any, version: int) -> None:
+def check_node(node: Any, version: int, taken: Collection[str] = ()) -> None:
     """Refuse a node whose numbers of inputs and outputs, or whose attributes, are not those of its operator.
 
-    version: of ONNX's operators. Errors: GraphError; an operator that ONNX does not define is let through.
+    version: of ONNX's operators; taken: attributes of other versions that its translation knows. Errors: GraphError; an
+    operator that ONNX does not define is let through.
     """
     import onnx
 
+    if stray := [a.name for a in node.attribute if a.ref_attr_name]:
+        raise GraphError(f"its attribute {stray[0]} is that of a function, and it is in none{_EXPORT}")
     if node.domain or not onnx.defs.has(node.op_type, version, ""):
         return
     schema = onnx.defs.get_schema(node.op_type, version, "")
+    known = {*schema.attributes, *taken, *_WITHOUT_MEANING}
+    if unknown := [a.name for a in node.attribute if a.name not in known]:
+        raise GraphError(
+            f"its attribute {unknown[0]} is not one of {node.op_type} of opset {version}"
+            "\n  fix: the opset that the operator is of, or leave the attribute out"
+        )
     for what, count, least, most in (
         ("inputs", len(node.input), schema.min_input, schema.max_input),
         ("outputs", len(node.output), schema.min_output, schema.max_output),
@@ -97,6 +118,10 @@ def check_node(node: Any, version: int) -> None:
             numbers = str(least) if least == most else f"{least} to {most}" if most < 2**31 - 1 else f"{least} or more"
             raise GraphError(f"the number of its {what} is {count}, and {numbers} is needed{_EXPORT}")
     _check_attributes(node, schema)
+
+
+_WITHOUT_MEANING = ("consumed_inputs",)
+"""Attributes of old exporters that change no result."""
 
 
 def _check_attributes(node: Any, schema: Any) -> None:
@@ -134,22 +159,30 @@ MOST_INLINED = 1 << 16
 """The most nodes of a model with those of its functions, each as often as it is called."""
 
 
+def called(node: Any) -> tuple[str, str, str]:
+    """The function that a node calls, if the model has it."""
+    return node.domain, node.op_type, node.overload
+
+
 def check_functions(proto: Any) -> None:
     """Refuse functions that call themselves, and those that stand for too many nodes. Errors: GraphError."""
-    functions = {(f.domain, f.name): f for f in proto.functions}
-    calls = {k: [n for n in f.node if (n.domain, n.op_type) in functions] for k, f in functions.items()}
-    needs = {key: {(n.domain, n.op_type) for n in nodes} for key, nodes in calls.items()}
+    functions = {(f.domain, f.name, f.overload): f for f in proto.functions}
+    if len(functions) < len(proto.functions):
+        counts_of = Counter((f.domain, f.name, f.overload) for f in proto.functions)
+        raise GraphError(f"from_onnx: the function {counts_of.most_common(1)[0][0][1]} is defined twice{_EXPORT}")
+    calls = {k: [n for n in f.node if called(n) in functions] for k, f in functions.items()}
+    needs = {key: {called(n) for n in nodes} for key, nodes in calls.items()}
     try:
         order = list(graphlib.TopologicalSorter(needs).static_order())
     except graphlib.CycleError as error:
-        names = [name for _, name in error.args[1]]
+        names = [name for _, name, _ in error.args[1]]
         cycle = " -> ".join(names if len(names) <= 8 else [*names[:4], "..", *names[-3:]])
         raise GraphError(f"from_onnx: the functions {cycle} call each other{_EXPORT}") from None
     counts: dict[Any, int] = {}
     for key in order:
-        inner = sum(counts[n.domain, n.op_type] for n in calls[key])
+        inner = sum(counts[called(n)] for n in calls[key])
         counts[key] = min(len(functions[key].node) + inner, MOST_INLINED + 1)
-    total = sum(counts.get((node.domain, node.op_type), 1) for node in proto.graph.node)
+    total = sum(counts.get(called(node), 1) for node in proto.graph.node)
     if proto.functions and total > MOST_INLINED:
         raise GraphError(
             f"from_onnx: the functions of the model stand for more than {MOST_INLINED} nodes\n  fix: export fewer calls"

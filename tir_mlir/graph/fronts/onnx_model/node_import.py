@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.graph.builder import Value
 from tir_mlir.graph.fronts.onnx_model.folding import folded, is_foldable, is_known
 from tir_mlir.graph.fronts.onnx_model.function_bodies import Body, body_of_function, body_of_schema
-from tir_mlir.graph.fronts.onnx_model.model_checks import check_node, node_name, result_name, used_names
+from tir_mlir.graph.fronts.onnx_model.model_checks import called, check_node, node_name, result_name, used_names
 from tir_mlir.graph.fronts.onnx_operators import translations
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, Translation
 from tir_mlir.graph.fronts.onnx_operators.onnx_sizes import sizes_result
@@ -48,7 +48,7 @@ class NodeImporter:
         self.builder, self.ops = builder, ops
         self.emitter = OnnxEmitter(builder, versions.get("", versions.get("ai.onnx", 1)))
         self.emitter.graph_results = self.graph_results
-        self.functions = {(f.domain, f.name): f for f in proto.functions}
+        self.functions = {(f.domain, f.name, f.overload): f for f in proto.functions}
         self.refusals, self.translations = Refusals(), translations()
         self.values: MutableMapping[str, Any] = {"": None}
         self._path: list[str] = []  # the nodes whose bodies are being translated
@@ -219,16 +219,16 @@ class NodeImporter:
         if node.op_type in self.ops:
             args = [self.emitter.value(x) for x in operands if x is not None]
             return self.builder.call_te(self.ops[node.op_type], *args, **attributes(node))
-        if function := self.functions.get((node.domain, node.op_type)):
+        if function := self.functions.get(called(node)):
             return self._body_results(node, body_of_function(function, node), operands)
-        check_node(node, self.emitter.opset)
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        function = self.translations.get(f"{domain}::{node.op_type}" if domain else node.op_type)
+        check_node(node, self.emitter.opset, () if function is None else _parameters(function))
         if is_foldable(node, operands, self.emitter):
             with suppress(GraphError):  # the translation tells better what is wrong
                 return folded(node, operands, self.emitter.opset)
-        domain = "" if node.domain == "ai.onnx" else node.domain
         if not domain and (sizes := sizes_result(self.emitter, node.op_type, operands)) is not None:
             return sizes
-        function = self.translations.get(f"{domain}::{node.op_type}" if domain else node.op_type)
         if function is None and is_known(node, operands):
             return folded(node, operands, self.emitter.opset)
         try:

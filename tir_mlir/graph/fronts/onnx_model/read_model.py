@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.fronts.onnx_model.model_checks import node_name
 
 
 def read_model(model: Any) -> Any:
@@ -39,7 +40,35 @@ def read_model(model: Any) -> Any:
             raise GraphError(f"from_onnx: {short_repr(model)} is no model of ONNX: {error}") from error
         _read_external(proto, Path(os.fspath(model)))
     _check_versions(proto)
+    _check_fields(proto)
     return proto
+
+
+def _check_fields(proto: Any) -> None:
+    """Refuse a file that says what this version of onnx does not know: it could change results. Errors: GraphError."""
+    import onnx
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    graphs, parts = [proto.graph], [("the model", proto)]
+    parts += [(f"the function {function.name}", function) for function in proto.functions]
+    nodes = [node for function in proto.functions for node in function.node]
+    while graphs or nodes:
+        if graphs:
+            graph = graphs.pop()
+            parts.append((f"the graph {graph.name}", graph))
+            parts += [(f"the tensor {tensor.name}", tensor) for tensor in graph.initializer]
+            nodes += graph.node
+        for node in nodes:
+            parts.append((f"the node {node_name(node)}", node))
+            parts += [(f"the attribute {a.name} of the node {node_name(node)}", a) for a in node.attribute]
+            graphs += [g for a in node.attribute for g in ([a.g] if a.HasField("g") else a.graphs)]
+        nodes = []
+    for what, part in parts:
+        for field in UnknownFieldSet(part):
+            raise GraphError(
+                f"from_onnx: {what} has a field {field.field_number}, which onnx {onnx.__version__} does not know\n"
+                "  fix: pip install --upgrade onnx, or export the model again"
+            )
 
 
 def _check_versions(proto: Any) -> None:
@@ -89,6 +118,10 @@ def _read_external(proto: Any, path: Path) -> None:
             _read_data(tensor, folder)
 
 
+LONGEST = 4096
+"""The most characters of the name of a file with data."""
+
+
 def _read_data(tensor: Any, folder: Path) -> None:
     import onnx
 
@@ -97,8 +130,14 @@ def _read_data(tensor: Any, folder: Path) -> None:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
     except ValueError:
         raise _damaged(tensor, "its offset or length is no number") from None
-    source = folder / entries.get("location", "").replace("\0", "")
-    real = source.resolve()
+    location = entries.get("location", "").replace("\0", "")
+    if len(location) > LONGEST:
+        raise _damaged(tensor, f"its location has {len(location)} characters, {location[:40]}..")
+    source = folder / location
+    try:
+        real = source.resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise _damaged(tensor, f"there is no file {source}: {error}") from None
     if not entries.get("location") or not real.is_relative_to(folder):
         raise GraphError(
             f"from_onnx: the data of the tensor {tensor.name} lie in {entries.get('location', '')!r}, outside of the "

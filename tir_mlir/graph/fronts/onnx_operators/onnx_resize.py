@@ -158,6 +158,19 @@ def _scaled(e: OnnxEmitter, old: Any, factor: float) -> Any:
     return e.texts([e.sizes([old])[0] * parts // whole if whole > 1 else e.sizes([old])[0] * parts])[0]
 
 
+def _plans(
+    e: OnnxEmitter, x: Any, axes: list[int], roi: Any, scales: Any, sizes: Any, places: str, policy: str
+) -> dict[int, _Axis]:
+    """What happens to the axes that change, by their numbers; of a cut image to all that are given."""
+    scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
+    plans = dict(zip(axes, _sizes(e, x.shape, scales, sizes, axes, policy), strict=True))
+    if places == "tf_crop_and_resize":
+        part = e.known(roi, "the region of a Resize")
+        bounds = zip(plans.items(), part[: len(axes)], part[len(axes) :], strict=True)
+        return {a: _Axis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
+    return {a: p for a, p in plans.items() if p.scale != 1 or not same_shape([p.old], [p.new])}
+
+
 @onnx_op("Resize")
 def resize(
     e: OnnxEmitter,
@@ -181,14 +194,7 @@ def resize(
         scales, roi, coordinate_transformation_mode, nearest_mode = roi, None, "asymmetric", "floor"
     x, rank = e.value(x), len(x.shape)
     chosen = [axis_in(a, rank) for a in (axes or range(rank))]
-    scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
-    plans = dict(zip(chosen, _sizes(e, x.shape, scales, sizes, chosen, keep_aspect_ratio_policy), strict=True))
-    if coordinate_transformation_mode == "tf_crop_and_resize":
-        part = e.known(roi, "the region of a Resize")
-        bounds = zip(plans.items(), part[: len(chosen)], part[len(chosen) :], strict=True)
-        plans = {a: _Axis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
-    else:
-        plans = {a: p for a, p in plans.items() if p.scale != 1 or not same_shape([p.old], [p.new])}
+    plans = _plans(e, x, chosen, roi, scales, sizes, coordinate_transformation_mode, keep_aspect_ratio_policy)
     named = [p for p in plans.values() if p.is_named]
     if named and (antialias or exclude_outside or coordinate_transformation_mode == "tf_crop_and_resize"):
         static(next(size for p in named for size in (p.old, p.new) if isinstance(size, str)), _IMAGE)

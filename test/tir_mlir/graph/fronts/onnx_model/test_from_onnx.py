@@ -315,7 +315,7 @@ def test_what_is_unknown_can_be_given():
     [
         (
             helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2], pads=[1, 1], auto_pad="NOTSET", foo=1),
-            "foo=1 is not",
+            "its attribute foo is not one of MaxPool",
         ),
         (helper.make_node("Reshape", ["x", "x"], ["y"]), "the shape of a Reshape is computed by the model"),
         (helper.make_node("Pad", ["x", "p"], ["y"], mode="twist"), "a Pad of mode twist is not supported"),

@@ -170,3 +170,83 @@ def test_further_outputs_are_those_of_onnx():
         assert ours.dtype == onnxs.dtype
         np.testing.assert_allclose(ours, onnxs, rtol=2e-5, atol=1e-6)
     assert "unused" not in tir_mlir.from_onnx(proto).script()
+
+
+def calling(attrs, **function):
+    """A model that calls a function of its own, `scaled`, which has the attribute `by`."""
+    inner = node("Mul a k -> b")
+    number = helper.make_node("Constant", [], ["k"])
+    number.attribute.add(name="value_float", ref_attr_name="by", type=onnx.AttributeProto.FLOAT)
+    made = model(helper.make_node("scaled", ["x"], ["y"], domain="own", **attrs))
+    body = helper.make_function("own", "scaled", ["a"], ["b"], [number, inner], [helper.make_opsetid("", 21)], ["by"])
+    made.functions.append(body)
+    made.opset_import.append(helper.make_opsetid("own", 1))
+    return made
+
+
+def with_field(part, number=999):
+    """A message with a field that nobody knows."""
+    part.MergeFromString(bytes([number << 3 & 127 | 128, number >> 4, 1]))
+
+
+def unread_field(where):
+    made = model(node("Relu x -> y"))
+    with_field(where(made))
+    return made
+
+
+def referring():
+    made = model(node("LeakyRelu x -> y"))
+    made.graph.node[0].attribute.add(name="alpha", ref_attr_name="by", type=onnx.AttributeProto.FLOAT)
+    return made
+
+
+UNREAD = {
+    "an attribute": (model(node("Relu x -> y", alpha=0.5)), "Relu, node y: its attribute alpha is not one of Relu of"),
+    "of an operator with a body": (model(node("Softsign x -> y", beta=1)), "its attribute beta is not one of Softsign"),
+    "of a folded node": (
+        model(node("Neg w -> z", by=2), node("Add x z -> y"), weights={"w": np.ones(4, "int64")}),
+        "its attribute by is not",
+    ),
+    "of ONNX Runtime": (
+        model(node("BiasGelu x w -> y", domain="com.microsoft", by=2), weights={"w": [0.0] * 4}), "by=2 is"
+    ),
+    "of a function": (calling({"by": 2.0, "and": 1}), "its attribute and is not one of the function"),
+    "a reference": (referring(), "its attribute alpha is that of a function, and it is in none"),
+    "a field of a node": (unread_field(lambda m: m.graph.node[0]), "the node y has a field 999, which onnx"),
+    "a field of the model": (unread_field(lambda m: m), "the model has a field 999"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_is_not_used_is_refused(name):
+    proto, message = UNREAD[name]
+    with pytest.raises(GraphError, match=message):
+        tir_mlir.from_onnx(proto)
+
+
+def test_functions_of_one_name_differ_by_overload():
+    made = calling({"by": 2.0})
+    other = onnx.FunctionProto()
+    other.CopyFrom(made.functions[0])
+    other.overload, other.node[1].op_type = "sum", "Add"
+    made.functions.append(other)
+    made.graph.node[0].overload = "sum"
+    x = np.ones((2, 3, 4, 4), "float32")
+    assert (tir_mlir.build(tir_mlir.from_onnx(made), threads=1)(x) == 3).all()
+
+
+def test_what_no_result_needs_is_not_read():
+    text = helper.make_tensor("t", TensorProto.STRING, [1], [b"word"])
+    dead = [helper.make_node("Constant", [], ["c"], value_string="word"), node("StringConcat t c -> d")]
+    made = model(*dead, node("Relu x -> y"), weights={"t": text})
+    assert "relu" in tir_mlir.from_onnx(made).script()
+
+
+def test_a_long_name_of_a_file(tmp_path):
+    stored = tensor()
+    stored.data_location = TensorProto.EXTERNAL
+    stored.external_data.add(key="location", value="n" * 5000)
+    (tmp_path / "m.onnx").write_bytes(model(node("Add x w -> y"), weights={"w": stored}).SerializeToString())
+    with pytest.raises(GraphError, match="its location has 5000 characters, nnn"):
+        tir_mlir.from_onnx(tmp_path / "m.onnx")
