@@ -54,6 +54,7 @@ class BlockBuilder:
         self.functions: dict[str, Any] = {} if mod is None else dict(mod.functions)
         self._open: list[_Open] = []
         self._texts: dict[str, tuple[PrimFunc, str]] = {}
+        self.around: dict[str, Any] = {}  # functions of modules that graphs are from: their names are taken
 
     @staticmethod
     def current() -> BlockBuilder | None:
@@ -225,7 +226,7 @@ class BlockBuilder:
         """The name of an equal program, or of this one, added. Names inside of them may differ."""
         name_hint = name_hint or str(func.attrs.get("global_symbol", func.name))
         text = _text(func)
-        for name, candidate in self.functions.items():
+        for name, candidate in {**self.around, **self.functions}.items():
             if isinstance(candidate, PrimFunc) and name.startswith(name_hint) and self._text(name, candidate) == text:
                 return GlobalVar(name)
         name = self.get_unique_name(name_hint)
@@ -241,7 +242,7 @@ class BlockBuilder:
 
     def get_unique_name(self, name_prefix: str) -> str:
         """A name that no function of the module has."""
-        return free_name(name_prefix, self.functions, "")
+        return free_name(name_prefix, {**self.around, **self.functions}, "")
 
     def update_func(self, gv: str, updated_func: Any) -> None:
         """Replace a function, or add one under this name."""

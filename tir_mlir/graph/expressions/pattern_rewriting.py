@@ -9,17 +9,22 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions.graph_function import Function
 from tir_mlir.graph.expressions.nodes import Call, DataflowBlock, Expr, SeqExpr, Tuple, TupleGetItem, Var, VarBinding
 from tir_mlir.graph.expressions.visitors import PyExprMutator, remove_all_unused
+from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import CallPattern, DFPattern
 from tir_mlir.graph.rewrite.pattern import Matcher
 
 
-def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Function:
+def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, Expr]], Any], func: Any) -> Any:
     """The function with `rewriter(expr, found)` for each value that matches; `found`: what each part of the pattern is.
 
         lv = R.multiply(x, y); gv = R.add(lv, z)     ->     gv = R.ewise_fma(x, y, z)
 
-    Operands are rewritten first; bindings that nothing uses any more are removed. Errors: GraphError.
+    Operands are rewritten first; bindings that nothing uses any more are removed. Of a `Graph` the result is one, too,
+    with its weights; of the function of a module, whose weights are inputs, a function. Errors: GraphError.
     """
+    if isinstance(func, Graph):
+        rewritten = rewrite_call(pattern, rewriter, func.module[func.name])
+        return Graph(rewritten.alone, func.weights, func.name)
     if not isinstance(func, Function):
         raise GraphError(f"rewrite_call takes a graph, not {short_repr(func)}")
     return remove_all_unused(_Rewriter(pattern, rewriter).visit_expr(func))

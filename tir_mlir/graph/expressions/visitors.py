@@ -178,6 +178,7 @@ class PyExprMutator(_Functor):
 
     def _function(self, func: Function) -> Function:
         home = {} if func.home is None else func.home.functions
+        self.builder_.around |= {**home, func.name: func}
         with self.builder_.scope(func.name, None, func.attrs, home) as opened:
             opened.emitter.names |= {b.var.name_hint for b in func.body.bindings}
             params = [self.visit_var_def(p) for p in func.params]

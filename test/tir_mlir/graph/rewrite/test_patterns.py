@@ -7,6 +7,7 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph import Graph, GraphBuilder
 from tir_mlir.graph import script as R
 from tir_mlir.graph.expressions import Call, Op, PatternContext, rewrite_bindings, rewrite_call, var_values
 from tir_mlir.graph.rewrite import (
@@ -20,6 +21,7 @@ from tir_mlir.graph.rewrite import (
     make_fused_bias_activation_pattern,
     wildcard,
 )
+from tir_mlir.script import tir as T
 from tir_mlir.script.module import IRModule
 
 
@@ -95,6 +97,25 @@ def test_calls_are_rewritten():
     assert str(made.body.bindings[0]) == "b = R.ewise_fma(x, y, y)" and len(made.body.bindings) == 4
     arrays = [np.full((3, 4), v, "float32") for v in (2, 3)]
     np.testing.assert_allclose(build(made)(*arrays), build(fma)(*arrays), rtol=1e-6)
+
+
+@T.prim_func
+def main(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = X[vi] * T.float32(2)
+
+
+def test_a_graph_keeps_its_weights_and_its_name():
+    """The program has the name of the graph, as that of a schedule has."""
+    b = GraphBuilder("main")
+    b.output(b.op("add", b.op("nn.relu", b.input("x", (4,))), b.weight("w", np.ones(4, "float32"))))
+    x = wildcard()
+    info = R.Tensor((4,), "float32")
+    made = rewrite_call(is_op("relax.nn.relu")(x), lambda _, found: R.call_tir(main, (found[x],), info), b.finish())
+    assert isinstance(made, Graph) and "R.call_tir(cls.main" in made.script()
+    assert build(made)(np.arange(4, dtype="float32")).tolist() == [1, 3, 5, 7]
 
 
 def test_what_was_rewritten_is_matched_again():
