@@ -49,6 +49,7 @@ def check(module: ir.Module) -> None:
         if message := misfit(op):
             _fail(op, message)
         if op.name == "func.func":
+            _named(op)
             _arguments(op)
     for op in listed:
         for applies, rule in _RULES:
@@ -259,6 +260,15 @@ def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
     if not test(attr):
         text = str(attr)
         _fail(op, f"{key} of {home} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")
+
+
+def _named(op: ir.Operation) -> None:
+    """Check that code can be made of a function's name."""
+    name = ir.StringAttr(op.attributes["sym_name"]).value
+    if not name:
+        _fail(op, "a function has an empty name")
+    if name.startswith("llvm.") and len(op.regions[0].blocks):
+        _fail(op, f"the function {name} has the name of an intrinsic of LLVM, which starts with llvm.")
 
 
 def _arguments(op: ir.Operation) -> None:

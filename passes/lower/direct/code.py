@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tir_mlir.dialect.ir import Func
+from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.inlined import inlined
 from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, Registers
@@ -74,7 +75,7 @@ class _FunctionWriter:
         for memory, _ in heap:
             text.do(f"call void @free(ptr {memory.name})")
         params = ", ".join(f"ptr noalias nocapture {memory.name}" for memory in self._program.params)
-        main = _function(f"void @{self._symbol}({params})", text)
+        main = _function(f"void {symbol(self._symbol)}({params})", text)
         declared = (_DECLARED if self._parts else "") + (_HEAP if heap else "")
         return DirectCode("\n".join([declared, *self._parts, main]), bool(self._parts), sum(size for _, size in heap))
 
@@ -84,7 +85,7 @@ class _FunctionWriter:
             with text.loop("0", str(steps), 1) as step:
                 nest.write(text, piece, step)
             return
-        name = f"@{self._symbol}.nest.{len(self._parts)}"
+        name = symbol(f"{self._symbol}.nest.{len(self._parts)}")
         inner = Text()
         numbers = [inner.value(f"call i32 @omp_get_{what}()") for what in ("thread_num", "num_threads")]
         thread, count = (inner.value(f"zext i32 {value} to i64") for value in numbers)

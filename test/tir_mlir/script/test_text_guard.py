@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tir_mlir import Schedule, build, interpret
+from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.opt.input import InputChunk, module_of
@@ -67,6 +67,19 @@ def test_refused(what, door):
     assert "\n  " in str(refusal.value) or door == "tir-opt"  # its line
 
 
+@pytest.mark.parametrize("door", ["from_mlir", "tir-opt"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ('""', "a function has an empty name"),
+        ('"llvm.memcpy.x"', "llvm.memcpy.x has the name of an intrinsic of LLVM"),
+    ],
+)
+def test_names_of_which_no_code_can_be_made(name, message, door):
+    with entered(), pytest.raises(TirError, match=message):
+        DOORS[door](program(name))
+
+
 def test_a_refusal_names_the_line():
     with pytest.raises(ScriptError, match=r"a divisor is at least 1\n  <mlir>:5\n"):
         IRModule.from_mlir(program(index="%i mod 0"))
@@ -104,11 +117,3 @@ def test_data_of_a_global_is_no_name():
     text = r'llvm.mlir.global internal constant @text("\00\FF") {addr_space = 0 : i32}' + "\n"
     with entered():
         assert "text" in str(module_of(InputChunk("file.mlir", text, False)))
-
-
-@pytest.mark.parametrize("name", ['"a\\22() #9 ; x"', '"llvm.memcpy.x"', '"a b"', '"ä"'])
-def test_odd_names_are_built_or_refused(name):
-    try:
-        build(IRModule.from_mlir(program(name)))
-    except TirError:
-        return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from mlir import ir
 
 from tir_mlir.build import build, build_by_function
 from tir_mlir.dialect.ir import Func, attrs, entered, funcs
+from tir_mlir.dialect.ir.function_texts import quoted, symbol
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import Call, Plan
@@ -161,10 +161,12 @@ def _hosted(module: ir.Module, func: Func) -> ir.Operation:
     """A function that calls one whose code is written directly, under its name: only called ones are. The host."""
     name, inner = func.name, f"{func.name}.called"
     types = [str(value.type) for value in func.args]
-    params = ", ".join(f"%a{n}: {type_} {{tir.name = {json.dumps(func.arg_name(n))}}}" for n, type_ in enumerate(types))
+    params = ", ".join(f"%a{n}: {type_} {{tir.name = {quoted(func.arg_name(n))}}}" for n, type_ in enumerate(types))
     passed = ", ".join(f"%a{n}" for n in range(len(types)))
-    declared = f"func.func private @{inner}({', '.join(types)})"
-    host = f"func.func @{name}({params}) {{ call @{inner}({passed}) : ({', '.join(types)}) -> () return }}"
+    declared = f"func.func private {symbol(inner)}({', '.join(types)})"
+    host = (
+        f"func.func {symbol(name)}({params}) {{ call {symbol(inner)}({passed}) : ({', '.join(types)}) -> () return }}"
+    )
     func.op.attributes["sym_name"] = ir.StringAttr.get(inner)
     func.op.attributes["sym_visibility"] = ir.StringAttr.get("private")
     parsed = ir.Module.parse(f"{declared}\n{host}")

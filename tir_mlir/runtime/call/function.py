@@ -11,6 +11,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.calls import C_INTERFACE
+from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.keywords import in_order
@@ -90,8 +91,8 @@ def text(types: Mapping[str, Sequence[str]], declare: bool) -> str:
 
 
 def _thunk(name: str, types: Sequence[str], declare: bool) -> str:
-    lines = [f'declare void @"{PREFIX}{name}"({", ".join(types)})'] if declare else []
-    lines += [f'define void @"{NAME}{name}"(ptr %words) {{']
+    lines = [f"declare void {symbol(PREFIX + name)}({', '.join(types)})"] if declare else []
+    lines += [f"define void {symbol(NAME + name)}(ptr %words) {{"]
     for i, t in enumerate(types):
         stored = "i8" if t == "i1" else t
         lines += [
@@ -101,4 +102,4 @@ def _thunk(name: str, types: Sequence[str], declare: bool) -> str:
         if t == "i1":
             lines.append(f"  %b{i} = trunc i8 %v{i} to i1")
     values = [f"{t} %{'b' if t == 'i1' else 'v'}{i}" for i, t in enumerate(types)]
-    return "\n".join([*lines, f'  call void @"{PREFIX}{name}"({", ".join(values)})', "  ret void", "}"])
+    return "\n".join([*lines, f"  call void {symbol(PREFIX + name)}({', '.join(values)})", "  ret void", "}"])

@@ -19,6 +19,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite, short_repr
+from tir_mlir.dialect.ir.function_texts import quoted, symbol
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
 from tir_mlir.runtime.drivers import shared_libraries
@@ -282,11 +283,11 @@ class EntryCode:
         self._checks()
         record = self._clear_record()
         kinds, values = self._passed()
-        callee = f'@"{PREFIX}{self.signature.name}"'
+        callee = symbol(PREFIX + self.signature.name)
         self.lines.append(f"llvm.call {callee}({', '.join(values)}) : ({', '.join(kinds)}) -> ()")
         if record:
             self._look_at_record(record)
-        error = f'@"{self.name}.error"'
+        error = symbol(f"{self.name}.error")
         declared = f"llvm.func {callee}({', '.join(kinds)})"
         outside = (
             f"llvm.mlir.global external @{RECORD}() : !llvm.array<{self._record_length()} x i64>" if record else ""
@@ -295,11 +296,11 @@ class EntryCode:
             declared, outside, *self.globals,
             f"llvm.mlir.global internal thread_local {error}() : !llvm.ptr {{",
             "  %none = llvm.mlir.zero : !llvm.ptr", "  llvm.return %none : !llvm.ptr", "}",
-            f'llvm.func @"{self.name}_error"() -> !llvm.ptr {{',
+            f"llvm.func {symbol(self.name + '_error')}() -> !llvm.ptr {{",
             f"  %place = llvm.mlir.addressof {error} : !llvm.ptr",
             "  %why = llvm.load %place : !llvm.ptr -> !llvm.ptr", "  llvm.return %why : !llvm.ptr", "}",
             *(self._outside() if record else ()),
-            f'llvm.func @"{self.name}"({", ".join(self.arguments)}) -> i32 {{',
+            f"llvm.func {symbol(self.name)}({', '.join(self.arguments)}) -> i32 {{",
             *self.lines,
             "  %done = llvm.mlir.constant(0 : i32) : i32", "  llvm.return %done : i32",
             "^refuse(%why: !llvm.ptr):",
@@ -346,11 +347,10 @@ class EntryCode:
     def _refuse_if(self, condition: str, why: str) -> None:
         """End the function where a condition, an i1, holds."""
         number = next(self.numbers)
-        text = f"{self.name}: {why}".encode() + b"\0"
-        quoted = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in text)
-        self.globals.append(f'llvm.mlir.global internal constant @"{self.name}.why{number}"("{quoted}")')
+        place, text = symbol(f"{self.name}.why{number}"), quoted(f"{self.name}: {why}\0")
+        self.globals.append(f"llvm.mlir.global internal constant {place}({text})")
         self.lines += [
-            f'%w{number} = llvm.mlir.addressof @"{self.name}.why{number}" : !llvm.ptr',
+            f"%w{number} = llvm.mlir.addressof {place} : !llvm.ptr",
             f"llvm.cond_br {condition}, ^refuse(%w{number} : !llvm.ptr), ^next{number}",
             f"^next{number}:",
         ]
@@ -441,7 +441,7 @@ class EntryCode:
     def _outside(self) -> list[str]:
         """The function that gives the record of the first access outside."""
         return [
-            f'llvm.func @"{self.name}_outside"() -> !llvm.ptr {{',
+            f"llvm.func {symbol(self.name + '_outside')}() -> !llvm.ptr {{",
             f"  %place = llvm.mlir.addressof @{RECORD} : !llvm.ptr", "  llvm.return %place : !llvm.ptr", "}",
         ]  # fmt: skip
 

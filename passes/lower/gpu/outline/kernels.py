@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from mlir import ir
 
@@ -41,9 +43,10 @@ def run(
           }}                                             gpu.func @f_kernel(%A, %B) workgroup(%s) kernel {..}
         }                                              }
 
-    Kernels are called f_kernel, f_kernel_1, ... Their arguments are the buffers, then the sizes that they use. Shared
-    buffers are attributions while all of a block fit what can be declared, else parts of one dynamic buffer. An
-    argument is `llvm.noalias` unless threads of its kernel exchange values through it (`tir-lower-gpu-barriers`).
+    Kernels are called f_kernel, f_kernel_1, ..., with letters that C has. Their arguments are the buffers, then the
+    sizes that they use. Shared buffers are attributions while all of a block fit what can be declared, else parts of
+    one dynamic buffer. An argument is `llvm.noalias` unless threads of its kernel exchange values through it
+    (`tir-lower-gpu-barriers`).
     Options: see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
     limits = Limits(int(threads), int(shared_static), int(shared), chip)
@@ -103,6 +106,12 @@ def _kernel_module(module: ir.Module, func: Func, bits: int) -> ir.Block:
     return op.regions[0].blocks.append()
 
 
+def _name_in_c(name: str) -> str:
+    """A name as C and PTX can have it: LLVM ends the process where PTX cannot. Different names stay different."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return plain if plain == name else f"{plain}_{sha256(name.encode()).hexdigest()[:8]}"
+
+
 @dataclass
 class _Kernel:
     """A nest that becomes a kernel."""
@@ -113,7 +122,7 @@ class _Kernel:
     limits: Limits
 
     def __post_init__(self) -> None:
-        self.name = f"{self.func.name}_kernel" + (f"_{self.number}" if self.number else "")
+        self.name = f"{_name_in_c(self.func.name)}_kernel" + (f"_{self.number}" if self.number else "")
         self.axes = {loop.kind: loop for loop in axes_of(self.nest)}
         self.innermost = [*axes_of(self.nest)][-1]
         self.extents = {kind: self.axes[kind].extent if kind in self.axes else Index.constant(1) for kind in AXES}

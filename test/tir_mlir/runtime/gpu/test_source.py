@@ -14,6 +14,8 @@ from programs.short import each, program
 
 from tir_mlir import Schedule, build, ptx
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir.function_texts import symbol
+from tir_mlir.script import IRModule
 
 HEADER = Path(__file__).parents[3] / "harness" / "cuda_words.h"
 
@@ -33,6 +35,14 @@ def test_a_kernel_reads_as_its_schedule():
         "  }\n"
         "}\n"
     )
+
+
+@pytest.mark.parametrize("target", ["sm_80", "opencl", "gfx90a"])
+@pytest.mark.parametrize("name", ["f(){}/**/", "a b", 'a"b', "größe", "a.b"])
+def test_a_kernel_has_a_name_of_c(name, target):
+    text = str(elementwise().mod.mlir).replace("@main(", f"{symbol(name)}(")
+    lib = build(IRModule.from_mlir(text), target=target)
+    assert re.search(r"\b\w+_[0-9a-f]{8}_kernel\(", lib.source)
 
 
 @pytest.mark.parametrize(
