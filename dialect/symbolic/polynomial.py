@@ -193,14 +193,14 @@ def _is_factor(factor: IntExpr) -> bool:
     return factor.symbol == "%" or is_nonnegative(factor.left)
 
 
-def c_code(expr: IntExpr) -> str:
-    """A C expression of int64_t variables with the names of the symbols; divisors are positive.
+def c_code(expr: IntExpr, names: Mapping[str, str] | None = None) -> str:
+    """A C expression of int64_t variables, `names` of the symbols, else their own; divisors are positive.
 
     C rounds quotients to zero: a dividend that may be negative is corrected.
     """
     if not isinstance(expr, Operation):
-        return str(expr)
-    left, right = c_code(expr.left), c_code(expr.right)
+        return (names or {}).get(str(expr), str(expr))
+    left, right = c_code(expr.left, names), c_code(expr.right, names)
     if expr.symbol not in DIVISIONS or is_nonnegative(expr.left):
         return f"({left} {'/' if expr.symbol == '//' else expr.symbol} {right})"
     if expr.symbol == "%":

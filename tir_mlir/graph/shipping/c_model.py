@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.symbolic import c_code, parse
@@ -19,6 +20,11 @@ from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
 
 IN, OUT, BOTH = "in ", "out", "in and out"
+_OWN_NAMES = frozenset(
+    "HEADER aligned_alloc arena argc argv atoll checksum error failed fprintf i lacking layout main malloc model "
+    "printf refused size slot total weight_bytes".split()
+)
+"""Of the loader and the example, where sizes and tensors have names."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class CModel:
     """A model with a C name. `tensors`: name, type and whether it is read, written or both, as state that the model
     changes where it lies. kernels: the C function of its code. target: what that is for; ranges: the least and the
     greatest value (-1: none) of sizes that the graph is right for; counts: the outputs that tell a size which data
-    decide on, by its name."""
+    decide on, by its name. runtime: the files of libraries that the code for this machine calls."""
 
     name: str
     plan: Plan
@@ -34,18 +40,49 @@ class CModel:
     target: Target | str = "llvm"
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    runtime: Sequence[str] = ()
 
-    @property
+    @cached_property
     def tensors(self) -> list[tuple[str, TensorType, str]]:
         plan, state = self.plan, set(self.plan.donated.values())
-        inputs = [(c_entry.identifier(n), t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
+        inputs = [(n, t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
         made = [(output_name(number, plan), room(type_, plan.bounds), OUT) for number, type_ in plan.made_outputs]
-        return inputs + made
+        names = c_entry.identifiers([n for n, *_ in inputs + made], {*self._taken, *self.size_names.values()})
+        return [(name, *rest) for name, (_, *rest) in zip(names, inputs + made, strict=True)]
+
+    @cached_property
+    def outputs(self) -> dict[int, str]:
+        """The names of the outputs that are parameters, by number."""
+        names = [name for name, *_ in self.tensors[len(self.plan.inputs) :]]
+        return dict(zip([number for number, _ in self.plan.made_outputs], names, strict=True))
+
+    @cached_property
+    def size_names(self) -> dict[str, str]:
+        """The names in C of sizes, those that the model counts included."""
+        sizes = list(dict.fromkeys([*self.plan.symbols, *self.counts]))
+        return dict(zip(sizes, c_entry.identifiers(sizes, self._taken), strict=True))
+
+    @property
+    def given_sizes(self) -> list[str]:
+        """The parameters of the named sizes."""
+        return [self.size_names[size] for size in self.plan.symbols]
+
+    @property
+    def _taken(self) -> set[str]:
+        """What means something else where the C code has sizes and tensors."""
+        return {*_OWN_NAMES, *self.functions, f"{self.name}_model", self.kernels.name, self.kernels.error}
+
+    def _code(self, size: size_code.Size) -> str:
+        return c_code(parse(size), self.size_names)
+
+    def _count(self, type_: TensorType) -> str:
+        """The number of elements of a tensor, in C."""
+        return self._code(size_code.product(type_.shape))
 
     @property
     def sizes(self) -> str:
         """The parameters of the named sizes."""
-        return ", ".join(f"int64_t {s}" for s in self.plan.symbols)
+        return ", ".join(f"int64_t {s}" for s in self.given_sizes)
 
     @property
     def run(self) -> str:
@@ -66,9 +103,10 @@ class CModel:
         for number, type_ in self.plan.made_outputs:
             if depends(type_, self.plan.bounds):
                 counted = [name for size in type_.shape for name in size_code.symbols(size) if name in self.counts]
-                counts = ", ".join(f"{name} is {output_name(self.counts[name], self.plan)}[0]" for name in counted)
-                name = output_name(number, self.plan)
+                counts = ", ".join(f"{name} is {self.outputs[self.counts[name]]}[0]" for name in counted)
+                name = self.outputs[number]
                 shapes.append(f"   {name} begins with a tensor {type_}, where {counts}; behind it are no values")
+        shapes += [f"   the size {s} is the parameter {c}" for s, c in self.size_names.items() if s != c]
         return _HEADER.format(
             n=self.name, guard=guard, shapes="\n".join(shapes), sizes=self.sizes or "void", run=self.run, line=LINE
         )
@@ -99,7 +137,7 @@ class CModel:
         for members in arena.members:
             lines.append("  slot = 0;")
             for size in members:
-                rounded = f"({c_code(parse(size))} + {LINE - 1}) / {LINE} * {LINE}"
+                rounded = f"({self._code(size)} + {LINE - 1}) / {LINE} * {LINE}"
                 lines += [f"  size = {rounded};", "  if (size > slot) slot = size;"]
             lines.append("  total += slot;")
         return "\n".join([*lines, "  return total;"])
@@ -108,18 +146,18 @@ class CModel:
         """The start of NAME_run: what is not as the header says is an error."""
         lines = []
         for size in dict.fromkeys([*self.plan.symbols, *(s for s in self.ranges if not s.isidentifier())]):
-            number, (least, greatest) = c_code(parse(size)), self.ranges.get(size, (0, -1))
+            number, (least, greatest) = self._code(size), self.ranges.get(size, (0, -1))
             beyond = f" || {number} > {greatest}" if greatest >= 0 else ""
             allowed = f"{least} to {greatest}" if greatest >= 0 else f"at least {least}"
             lines.append(f'  if ({number} < {least}{beyond}) return refused("the size {size} must be {allowed}");')
         for name, type_, _ in self.tensors:
             for size in dict.fromkeys(s for s in type_.shape if isinstance(s, str) and not s.isidentifier()):
                 words = f"{name} would have a negative size, {size}"
-                lines.append(f'  if ({c_code(parse(size))} < 0) return refused("{words}");')
+                lines.append(f'  if ({self._code(size)} < 0) return refused("{words}");')
         lines.append('  if (!model) return refused("the model is NULL");')
         for name, type_, _ in self.tensors:
-            lines.append(f'  if (!{name} && {_count(type_)} > 0) return refused("{name} is NULL");')
-        arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
+            lines.append(f'  if (!{name} && {self._count(type_)} > 0) return refused("{name} is NULL");')
+        arena = f"{self.name}_arena_bytes({', '.join(self.given_sizes)})"
         lines.append(f'  if (!arena && {arena}) return refused("the arena is NULL");')
         lines.append(
             f'  if ((uintptr_t)arena % {LINE}) return refused("the arena is not at a multiple of {LINE} bytes");'
@@ -128,38 +166,48 @@ class CModel:
 
     def _call(self) -> str:
         """The body of NAME_run: the call."""
-        arena = f"{self.name}_arena_bytes({', '.join(self.plan.symbols)})"
-        sizes = [size if size in self.plan.symbols else arena for size in self.kernels.sizes]  # the arena's has a name
+        arena = f"{self.name}_arena_bytes({', '.join(self.given_sizes)})"
+        sizes = [
+            self.size_names[size] if size in self.plan.symbols else arena for size in self.kernels.sizes
+        ]  # the arena's has a name
         tensors = [name for name, _, _ in self.tensors]
         arguments = ", ".join([*sizes, *tensors, "(const int8_t *)model->data", "(int8_t *)arena"])
         return f"  if ({self.kernels.name}({arguments})) return refused({self.kernels.error}());"
 
     def example(self) -> str:
         """example.c: runs the model on numbers that it makes, and prints what comes out."""
-        symbols = self.plan.symbols
+        symbols = self.given_sizes
         lines = [f"  int64_t {s} = argc > {n + 2} ? atoll(argv[{n + 2}]) : 1;" for n, s in enumerate(symbols)]
         for name, type_, how in self.tensors:
-            element, count = _element(type_), _count(type_)
-            lines.append(f"  int64_t count_{name} = {count};")
-            lines.append(f"  {element} *{name} = malloc((count_{name} + 1) * sizeof({element}));")
+            element, count = _element(type_), self._count(type_)
+            lines.append(f"  {element} *{name} = malloc(({count} + 1) * sizeof({element}));")
             if how != OUT:
-                value = _filled(type_.dtype)
-                lines.append(f"  for (int64_t i = 0; i < count_{name}; i++) {name}[i] = {value};")
+                lines.append(f"  for (int64_t i = 0; i < {count}; i++) {name}[i] = {_filled(type_.dtype)};")
         arguments = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
-        prints = [f"  int64_t {name} = {output_name(n, self.plan)}[0];" for name, n in self.counts.items()]
-        filled = {output_name(number, self.plan): type_ for number, type_ in self.plan.made_outputs}
+        prints = [f"  int64_t {self.size_names[s]} = {self.outputs[n]}[0];" for s, n in self.counts.items()]
+        filled = {self.outputs[number]: type_ for number, type_ in self.plan.made_outputs}
         for name, type_, how in self.tensors:
             if how != IN:
-                loop = f"for (int64_t i = 0; i < {_count(filled.get(name, type_))}; i++)"
+                loop = f"for (int64_t i = 0; i < {self._count(filled.get(name, type_))}; i++)"
                 prints.append(f'  {loop} printf("%.9g\\n", (double){name}[i]);')
         return _EXAMPLE.format(
-            n=self.name, values="\n".join(lines), sizes=", ".join(symbols), given=arguments, prints="\n".join(prints)
+            n=self.name,
+            compile=self._compile(),
+            values="\n".join(lines),
+            sizes=", ".join(symbols),
+            given=arguments,
+            prints="\n".join(prints),
         )
 
-
-def _count(type_: TensorType) -> str:
-    """The number of elements of a tensor, in C."""
-    return c_code(parse(size_code.product(type_.shape)))
+    def _compile(self) -> str:
+        """How the example is compiled."""
+        if isinstance(self.target, Target) and self.target.triple:
+            compiler = f"zig cc -target {self.target.triple}"
+            return f"   {compiler} example.c {self.name}.c {self.kernels.name}.o -o example -lm"
+        found = "-Wl,-rpath,'$ORIGIN'"
+        shared = f"   cc example.c {self.name}.so -o example {found}"
+        static = " ".join(["   cc example.c", f"lib{self.name}.a", *self.runtime, "-o example -lm"])
+        return f"{shared}\n{static}{f' {found}' if self.runtime else ''}"
 
 
 def _element(type_: TensorType) -> str:
@@ -293,7 +341,10 @@ int64_t {n}_arena_bytes({sizes}) {{
 """
 
 _EXAMPLE = """\
-/* example WEIGHTS [SIZE...]: runs the model on numbers made here, and prints the outputs. */
+/* example WEIGHTS [SIZE...]: runs the model on numbers made here, and prints the outputs.
+
+{compile}
+*/
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -19,7 +19,7 @@ from tir_mlir.graph.shipping.c_model import lacking_code
 from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
 from tir_mlir.llm.native.c_tables import Kernel, Tables
 from tir_mlir.llm.native.parts import Parts, Program
-from tir_mlir.runtime.drivers import c_entry
+from tir_mlir.runtime.drivers import c_entry, openmp
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
@@ -128,10 +128,11 @@ def _binaries(libraries: Mapping[str, Library], name: str, out_dir: Path) -> lis
             dict.fromkeys(path for library in libraries.values() for path in library.exporter.needed_libraries())
         )
         shared, static, program = (Path(temporary, file) for file in (f"{name}.so", f"lib{name}.a", "program"))
-        c_tools.link_shared(objects[:-1], str(shared), needed, [f"{name}_{part}" for part in _FUNCTIONS])
+        runtime = openmp.shipped(needed)
+        c_tools.link_shared(objects[:-1], str(shared), needed, [f"{name}_{part}" for part in _FUNCTIONS], runtime)
         c_tools.archive(objects[:-1], static)
-        c_tools.link_program(objects, str(program), needed)
-        binaries = {out_dir / path.name: path.read_bytes() for path in (shared, static)}
+        c_tools.link_program(objects, str(program), needed, runtime)
+        binaries = {out_dir / path.name: path.read_bytes() for path in (shared, static, *runtime.values())}
         files.write_whole({**binaries, out_dir / name: program.read_bytes()})
     (out_dir / name).chmod(0o755)
     return [*headers, *binaries, out_dir / name]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -35,15 +35,33 @@ _KEYWORDS = frozenset(
     "continue decltype default delete do double else enum explicit export extern false float for friend goto if "
     "inline int long mutable namespace new noexcept not nullptr operator or private protected public register "
     "requires restrict return short signed sizeof static struct switch template this throw true try typedef "
-    "typeid typename union unsigned using virtual void volatile wchar_t while xor".split()
-)
-"""Of C and C++."""
+    "typeid typename union unsigned using virtual void volatile wchar_t while xor char8_t char16_t char32_t concept "
+    "consteval constinit co_await co_return co_yield requires static_assert thread_local typeof typeof_unqual "
+    "size_t intptr_t uintptr_t".split()
+) | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+"""Of C and C++, and the types of what is exported."""
+_MACROS = frozenset("errno i386 linux st_atime st_ctime st_mtime stderr stdin stdout unix".split())
+"""Words that a compiler, or a header of C, replaces; those in capitals have a rule."""
 
 
 def identifier(name: str) -> str:
-    """A name as a C identifier that is no keyword."""
+    """A name as a C identifier that is no keyword, and no macro of the headers of C."""
     spelling = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return f"{spelling}_" if spelling in _KEYWORDS or not spelling or spelling[0].isdigit() else spelling
+    if not spelling or spelling[0].isdigit() or re.match(r"_[A-Z_]", spelling):  # the last are the compiler's
+        spelling = f"v{spelling}"
+    is_taken = spelling in _KEYWORDS or spelling in _MACROS or re.fullmatch(r"[A-Z][A-Z0-9_]+", spelling)
+    return f"{spelling}_" if is_taken else spelling
+
+
+def identifiers(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
+    """Names -> C identifiers that differ, and are not taken."""
+    c_names: list[str] = []
+    for name in names:
+        c_name = identifier(name)
+        while c_name in c_names or c_name in taken:
+            c_name += "_"
+        c_names.append(c_name)
+    return c_names
 
 
 @dataclass(frozen=True)
@@ -56,15 +74,14 @@ class CEntry:
     @cached_property
     def parameters(self) -> list[tuple[str, str]]:
         """The C type and name of each parameter: the sizes that no other parameter tells, then those of the program."""
-        names = self.names
-        sizes = [("int64_t ", self.names[size]) for size in self.sizes]
-        params = [
-            (f"{C_TYPES[p.dtype]} ", names[p.name])
+        params = self.signature.params
+        kinds = ["int64_t "] * len(self.sizes) + [
+            f"{C_TYPES[p.dtype]} "
             if isinstance(p, ScalarParam)
-            else (f"{'' if p.written else 'const '}{C_TYPES[p.dtype]} *", names[p.name])
-            for p in self.signature.params
+            else f"{'' if p.written else 'const '}{C_TYPES[p.dtype]} *"
+            for p in params
         ]
-        return sizes + params
+        return list(zip(kinds, identifiers([*self.sizes, *(p.name for p in params)]), strict=True))
 
     @cached_property
     def sizes(self) -> list[str]:
@@ -80,17 +97,6 @@ class CEntry:
         for promise in self.signature.promises:
             required |= dict.fromkeys(promise.value.symbols)
         return [size for size in required if size not in scalars]
-
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """Sizes and parameters -> their C names, which differ."""
-        c_names: dict[str, str] = {}
-        for name in (*self.sizes, *(p.name for p in self.signature.params)):
-            c_name = identifier(name)
-            while c_name in c_names.values():
-                c_name += "_"
-            c_names[name] = c_name
-        return c_names
 
     @property
     def prototype(self) -> str:

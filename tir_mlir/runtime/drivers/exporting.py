@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import clone_module, entered
 from tir_mlir.runtime.call.signature import CallSignature
-from tir_mlir.runtime.drivers import aot, c_entry, jit, vector_length
+from tir_mlir.runtime.drivers import aot, c_entry, jit, openmp, vector_length
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -83,8 +83,11 @@ class Exporter:
             if path.suffix == ".a":
                 c_tools.archive([str(obj)], result)
                 return {path: result.read_bytes()}
-            c_tools.link_shared([str(obj)], str(result), self._libraries(program), names)
-            return {path: result.read_bytes(), path.with_suffix(".o"): data}
+            libs = self._libraries(program)
+            runtime = openmp.shipped(libs)
+            c_tools.link_shared([str(obj)], str(result), libs, names, runtime)
+            copies = {path.with_name(file.name): file.read_bytes() for file in runtime.values()}
+            return {path: result.read_bytes(), path.with_suffix(".o"): data, **copies}
 
     def _object(self, module: ir.Module, program: LoweredProgram, names: Sequence[str]) -> bytes:
         if self.cpu is not None:

@@ -67,6 +67,11 @@ def local(libs: Sequence[str]) -> list[str]:
     return [openmp() if lib == _IN_CACHE else lib for lib in libs]
 
 
+def shipped(libs: Sequence[str]) -> dict[str, Path]:
+    """Those of the libraries that an exported program has to bring along: the runtime, and the file that it is."""
+    return {lib: Path(lib).resolve() for lib in libs if Path(lib).is_absolute() and lib == openmp()}
+
+
 def _places() -> Iterator[Path]:
     """Where a runtime may be: in the environment, where a package's list of files says, beside what is imported."""
     for package, library in _FILES.items():
