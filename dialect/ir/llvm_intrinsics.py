@@ -38,7 +38,12 @@ _DOTS = {
     **{f"llvm.{arch}.neon.{s}dot": _Dot(8, 4, s + s) for arch in ("aarch64", "arm") for s in "su"},
     **{f"llvm.{arch}.neon.usdot": _Dot(8, 4, "us") for arch in ("aarch64", "arm")},
 }  # fmt: skip
+_SCALAR_DOTS = {
+    f"llvm.nvvm.idp{n}a.{a}.{b}": (n, a + b) for n in (2, 4) for a in "su" for b in "su"
+}  # fmt: skip
+"""Of NVIDIA's GPUs: c plus the products of four bytes of a and b, or of two halves of a and two bytes of b."""
 _ELEMENTWISE = {
+    "llvm.nvvm.fma.rn": "math.fma", "llvm.nvvm.sqrt.rn": "math.sqrt",
     **{f"llvm.{n}": f"math.{n}" for n in ("fma", "sqrt", "floor", "ceil", "trunc", "round", "roundeven", "copysign")},
     **{f"llvm.{n}": f"math.{n}" for n in ("exp", "exp2", "log", "log2", "log10", "sin", "cos", "ctpop")},
     "llvm.fabs": "math.absf", "llvm.pow": "math.powf", "llvm.rint": "math.roundeven",
@@ -88,6 +93,8 @@ def expand(op: ir.Operation) -> bool:
     with ir.InsertionPoint(op), op.location:
         if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):
             value = _dot(dot, operands, ir.VectorType(type_))
+        elif name in _SCALAR_DOTS and (sum_ := _scalar_dot(*_SCALAR_DOTS[name], operands, type_)) is not None:
+            value = sum_
         elif (elementwise := _known(_ELEMENTWISE, name)) is not None and _suits(elementwise, operands, type_):
             value = ir.Operation.create(elementwise, [type_], operands).results[0]
         elif (kind := _known(_REDUCTIONS, name)) is not None and _reduces(name, operands, type_):
@@ -149,6 +156,32 @@ def _fits(dot: _Dot, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
         return False
     fit = all(_shape(v.type) == (lanes * dot.group, dot.bits) for v in operands[dot.adds :])
     return fit and (not dot.adds or operands[0].type == type_)
+
+
+def _scalar_dot(count: int, signs: str, operands: Sequence[ir.Value], type_: ir.Type) -> ir.Value | None:
+    """`idp4a(a, b, c)`, `idp2a(a, b, upper, c)`; None for operands of other types."""
+    word = ir.IntegerType.get_signless(32)
+    if len(operands) != (3 if count == 4 else 4) or type_ != word:
+        return None
+    a, b, *upper, total = operands
+    if any(v.type != word for v in (a, b, total)):
+        return None
+    first = 0
+    if upper:
+        constant = upper[0].owner
+        if isinstance(constant, ir.Block) or constant.name != "arith.constant":
+            return None
+        first = 2 * bool(ir.IntegerAttr(constant.attributes["value"]).value)
+    for n in range(count):
+        x = _part(a, n, 32 // count, signs[0])
+        total = arith.addi(total, arith.muli(x, _part(b, first + n, 8, signs[1])))
+    return total
+
+
+def _part(value: ir.Value, number: int, bits: int, sign: str) -> ir.Value:
+    """A part of a word, from the lowest on, as a word."""
+    left, right = (arith.constant(value.type, n) for n in (32 - bits * (number + 1), 32 - bits))
+    return (arith.shrsi if sign == "s" else arith.shrui)(arith.shli(value, left), right)
 
 
 def _dot(dot: _Dot, operands: Sequence[ir.Value], type_: ir.VectorType) -> ir.Value:

@@ -26,7 +26,6 @@ from tir_mlir.dialect.ir import (
     held_module,
     is_block,
     llvm_intrinsics,
-    matrix_function,
     walk,
 )
 from tir_mlir.interpreter.codegen import Options, Shared
@@ -122,7 +121,7 @@ def interpret(
     """
     start = time.perf_counter()
     with entered():
-        module = module_of(program) if target is not None else _without_matrix_functions(module_of(program))
+        module = module_of(program, expand=target is None)
         signature = _wanted(signatures(module), name)
         if target is not None:
             from tir_mlir.interpreter.on_machine import run_kernels  # loads the compiler for GPUs, and their machine
@@ -140,14 +139,6 @@ def interpret(
     report = _run(compiled, arguments, names)
     report.seconds = time.perf_counter() - start
     return report
-
-
-def _without_matrix_functions(module: ir.Module) -> ir.Module:
-    """The module with calls of matrix functions as loops over elements, in a copy if there are any."""
-    if any(matrix_function(op) for op in walk.ops(module.operation)):
-        module = clone_module(module)
-        expand_matrix_functions(module)
-    return module
 
 
 def _run(compiled: InterpretedProgram, arguments: Arguments, names: list[str]) -> Report:
@@ -219,23 +210,26 @@ def _left(function: str, view: View, index: tuple[int, ...], poison: Any) -> Unw
     return error
 
 
-def module_of(program: Any) -> ir.Module:
-    """A copy of the ir.Module of a module, function, Schedule, or text of TVMScript or MLIR (call inside `entered`)."""
+def module_of(program: Any, expand: bool = True) -> ir.Module:
+    """A copy of the ir.Module of a module, function, Schedule, or text of TVMScript or MLIR (call inside `entered`).
+    expand: for the interpreter, with calls of intrinsics and matrix functions as what they compute."""
     if isinstance(program, str):
         if "T.prim_func" in program or "I.ir_module" in program:
-            return module_of(parse(program))
+            return module_of(parse(program), expand)
         text, name = read_text(program)
-        return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))))
+        return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))), expand)
     module = held_module(program)
     if module is None:
         kind = type(program).__name__
         raise NotInterpreted(f"interpret takes a module, a function, a Schedule, an ir.Module or text, not {kind}")
-    return _loops(clone_module(module))
+    return _loops(clone_module(module), expand)
 
 
-def _loops(module: ir.Module) -> ir.Module:
+def _loops(module: ir.Module, expand: bool) -> ir.Module:
     by_name = {op.name: op for op in walk.ops(module.operation)}
-    if llvm_intrinsics.CALL in by_name:
+    if expand:
+        expand_matrix_functions(module)
+    if expand and llvm_intrinsics.CALL in by_name:
         for op in walk.ops(module.operation):
             if op.name == llvm_intrinsics.CALL and not llvm_intrinsics.expand(op):
                 raise NotInterpreted(f"cannot interpret {llvm_intrinsics.name_of(op)}; run it built")

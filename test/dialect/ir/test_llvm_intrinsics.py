@@ -85,3 +85,27 @@ def test_a_call_with_other_types_is_not_interpreted(name: str) -> None:
     head = '@T.prim_func\ndef main(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):\n    '
     with pytest.raises(NotInterpreted, match=r"cannot interpret llvm\..*; run it built"):
         interpret(parse(head + OTHERS[name]), np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
+WORDS = main("A:32:int32 B:32:int32 C:32:int32", """
+for i in T.thread_binding(32, thread="threadIdx.x"):
+    with T.block("C"):
+        vi = T.axis.spatial(32, i)
+        C[vi] = T.call_llvm_pure_intrin("int32", "{name}", A[vi], B[vi]{upper}, C[vi])
+""")  # fmt: skip
+
+
+@pytest.mark.parametrize("upper", [None, False, True])
+@pytest.mark.parametrize("signs", ["s.s", "s.u", "u.s", "u.u"])
+def test_a_dot_product_of_words_is_that_of_the_kernel(signs: str, upper: bool | None) -> None:
+    count = 4 if upper is None else 2
+    name = f"llvm.nvvm.idp{count}a.{signs}"
+    program = parse(WORDS.format(name=name, upper="" if upper is None else f", T.bool({upper})"))
+    a, b, c = (np.random.default_rng(n).integers(-(2**31), 2**31, 32).astype(np.int32) for n in range(3))
+    x = a.view(f"{signs[0].replace('s', 'i')}{4 // count}").reshape(32, -1).astype(np.int64)
+    y = b.view(f"{signs[2].replace('s', 'i')}1").reshape(32, 4).astype(np.int64)[:, 2 * bool(upper) :][:, :count]
+    meant = (c + (x * y).sum(1)).astype(np.int32)
+    for target in (None, "sm_80"):
+        result = c.copy()
+        interpret(program, a, b, result, target=target)
+        np.testing.assert_array_equal(result, meant)
