@@ -216,3 +216,23 @@ def test_wmma(types):
 def test_ptxas_accepts_wmma(tmp_path: Path):
     entries = [wmma_kernel(t, name=f"k{n}") for n, t in enumerate([("f16", "f32"), ("bf16", "f32"), ("s8", "s32")])]
     assert kernels.assemble(kernels.module(*entries), tmp_path) == ""
+
+
+@pytest.mark.parametrize("pitch, passes", [(16, 8), (24, 4), (32, 16)])
+def test_passes_of_a_load_of_a_fragment(pitch, passes):
+    """Eight rows at a time, 16 bytes of each: four passes at least."""
+    fill = "mov.b32 %r9, buffer;\nmad.lo.u32 %r9, %t, 32, %r9;\n"
+    fill += "\n".join(f"st.shared.v4.b32 [%r9+{16 * i}], {{%t, %t, %t, %t}};" for i in (0, 1))
+    registers = ", ".join(f"%r{n}" for n in range(8))
+    load = f"mov.b32 %r9, buffer;\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{{registers}}}, [%r9], {pitch};"
+    text = kernels.module(kernels.kernel(f"{fill}\nbar.sync 0;\n{load}", 0, shared=1024))
+    report = ptx.launch(text, "k", (1,), (32,), [])
+    (access,) = [a for a in report.accesses if a.text.startswith("wmma.load")]
+    assert (access.requests, access.units, access.least) == (1, passes, 4)
+
+
+def test_rows_of_a_fragment_begin_at_multiples_of_16_bytes():
+    registers = ", ".join(f"%r{n}" for n in range(8))
+    load = f"mov.b32 %r9, buffer;\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{{registers}}}, [%r9], 20;"
+    with pytest.raises(ptx.PtxError, match="rows that are 20 elements of 2 bytes apart"):
+        ptx.launch(kernels.module(kernels.kernel(load, 0, shared=1024)), "k", (1,), (32,), [])

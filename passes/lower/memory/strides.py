@@ -181,7 +181,9 @@ def _apply_strides(op: ir.Operation) -> None:
 
 # --- views ------------------------------------------------------------------------------------------------------------
 
-_STRIDE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS
+_MATRIX_ACCESSES = {"gpu.subgroup_mma_load_matrix", "gpu.subgroup_mma_store_matrix"}
+"""Their rows are as far apart as `tir-lower-gpu-fragments` has computed from `strides_of`."""
+_STRIDE_AGNOSTIC = ACCESSES | NEUTRAL | POINTERS | _MATRIX_ACCESSES
 
 
 def _check_users(value: ir.Value) -> None:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from tir_mlir.ptx.parser import Instruction
 
 
+CHUNK = 16
+"""Bytes of a row that a lane moves. The manual leaves open which lane moves what; accesses are counted as those of
+`ldmatrix`: eight rows at a time, 16 bytes of each."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """The registers of a fragment of rows x columns elements of a type; a operands of f16 hold each element twice."""
@@ -86,6 +91,7 @@ def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile:
     layout = next(p for p in ins.parts if p in ("row", "col"))
     named = space_of(ins)
     i, j = np.arange(tile.rows)[:, None], np.arange(tile.columns)[None]
+    count = {s: machine.report.access(ins, s, CHUNK) for s in ([named] if named else ["shared", "global"])}
     verb = "reads" if "load" in ins.parts else "writes"
 
     def places(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
@@ -96,7 +102,14 @@ def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile:
             space = machine.spaces["shared" if is_shared else "global"]
             start -= WINDOWS["shared"] if is_shared and named is None else 0
             pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
+            machine.active = lanes
+            if pitch * tile.size % CHUNK:
+                text = f"rows that are {pitch} elements of {tile.size} bytes apart, not a multiple of {CHUNK} bytes"
+                machine.fault(text, "alignment", lanes, 0)
             positions = start + (i * pitch + j if layout == "row" else j * pitch + i) * tile.size
+            chunks = positions[:, :: CHUNK // tile.size].T if layout == "row" else positions[:: CHUNK // tile.size]
+            for of_warp in np.array_split(chunks.ravel(), -(-chunks.size // 32)):
+                count[space.name](lanes[: len(of_warp)], of_warp)
             every = np.tile(lanes, positions.size // 32)
             machine.active = every
             accesses.append((space, every, space.flat(every, positions.ravel(), tile.size, verb)))

@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     constant_integer,
     create,
+    dtypes,
     edit,
     is_fragment,
     is_loop,
@@ -29,10 +30,14 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.dialect.presburger import dim_factors
+from tir_mlir.passes.lower.memory.strides import is_padded, strides_of
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
 SIDE = 16
+ROW_BITS = 128
+"""Rows in memory begin at multiples of so many bits."""
 DYNAMIC = ir.ShapedType.get_dynamic_size()
+DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 _KINDS = {"wmma.matrix_a": "AOp", "wmma.matrix_b": "BOp", "wmma.accumulator": "COp"}
 _REGISTERS = {("AOp", "float16"): 8, ("BOp", "float16"): 8, ("COp", "float16"): 4, ("COp", "float32"): 8}
 """The registers of a lane for a fragment: of two float16, or of one float32."""
@@ -222,7 +227,15 @@ class _Call:
         _sync_warp()
         source, indices = self._memory()
         operands = [source, *(create.apply(i) for i in indices)]
-        facts: dict[str, ir.Attribute] = {"leadDimension": ir.IntegerAttr.get(ir.IndexType.get(), self._stride())}
+        stride = self._stride()
+        if stride * dtypes.bits(fragment.dtype) % ROW_BITS:
+            unit = ROW_BITS // dtypes.bits(fragment.dtype)
+            raise LoweringError(
+                f"{_where(self.op)} takes rows of {Buffer(source).name} that are {stride} elements apart; the hardware "
+                f"takes multiples of {unit}; fix: storage_align of {Buffer(source).name} with a factor and an offset "
+                f"that are multiples of {unit}"
+            )
+        facts: dict[str, ir.Attribute] = {"leadDimension": ir.IntegerAttr.get(ir.IndexType.get(), stride)}
         if attrs.get(self.op, attrs.LAYOUT, "row_major") == "col_major":
             facts["transpose"] = ir.UnitAttr.get()
         if name == "tvm_load_matrix_sync":
@@ -300,9 +313,9 @@ class _Call:
         if number is None and value.owner.name == "memref.extract_strided_metadata":
             strides, _ = ir.MemRefType(value.owner.operands[0].type).get_strides_and_offset()
             axis = list(value.owner.results).index(value) - 2 - len(strides)
-            number = strides[axis] if 0 <= axis < len(strides) and strides[axis] != DYNAMIC else None
+            number = _stride_in_memory(value.owner.operands[0], axis) if 0 <= axis < len(strides) else None
         if number is None:
-            raise LoweringError(f"{_where(self.op)} takes rows with a stride that is no constant")
+            raise LoweringError(f"{_where(self.op)} takes rows with a stride that is not a constant")
         return number
 
 
@@ -311,6 +324,21 @@ def _sync_warp() -> None:
     i32 = ir.IntegerType.get_signless(32)
     all_lanes = ir.Operation.create("arith.constant", [i32], [], {"value": ir.IntegerAttr.get(i32, -1)})
     ir.Operation.create("nvvm.bar.warp.sync", [], all_lanes.results)
+
+
+def _stride_in_memory(view: ir.Value, axis: int) -> int | None:
+    """The stride of an axis of a view, that of the padded rows of `storage_align` if there are some; None: it is not a
+    constant."""
+    if is_padded(view) and not isinstance(view.owner, ir.Block):
+        op = view.owner.operation
+        if op.name == "memref.subview":
+            sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
+            kept = [d for d, n in enumerate(sizes) if n != 1 or len(sizes) == Buffer(view).rank]
+            return _stride_in_memory(op.operands[0], kept[axis])
+        stride = strides_of(op)[axis]
+    else:
+        stride = ir.MemRefType(view.type).get_strides_and_offset()[0][axis]
+    return None if stride == DYNAMIC_STRIDE else stride
 
 
 def _resolved(view: ir.Value) -> tuple[ir.Value, list[Index]]:

@@ -139,3 +139,34 @@ def test_tensorize_refuses_a_load_in_another_layout_than_the_product(name):
     if product_first:  # the fix that is told
         (key,) = change
         tensorize(key, fix.split('"')[1])
+
+
+# --- padded tiles -----------------------------------------------------------------------------------------------------
+
+
+def padded(factor, offset):
+    """The product of two blocks, its tiles in shared memory with padded rows."""
+    sch, blocks = tensor_cores.tiled(tensor_cores.product(32, 32, 32))
+    for name in "AB":
+        sch.storage_align(f"{name}_shared", 0, 0, factor, offset)
+    for key, name in get_wmma_intrin_group("shared", "global", "float16", "float32").items():
+        sch.tensorize(blocks[key] if key == "compute" else sch.get_loops(blocks[key])[-2], name)
+    return sch
+
+
+def test_tiles_with_padded_rows_are_right_and_have_no_conflicts():
+    a, b = (np.random.default_rng(n).integers(-4, 5, (32, 32)).astype(np.float16) for n in (0, 1))
+    conflicts = []
+    for sch in (tensor_cores.on_tensor_cores(tensor_cores.product(32, 32, 32)), padded(16, 8)):
+        c = np.zeros((32, 32), np.float32)
+        (launch,) = interpret(sch, a, b, c, target="sm_80").launches
+        np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+        loads = [x for x in launch.accesses if x.text.startswith("wmma.load") and x.requests]
+        assert len(loads) >= 2
+        conflicts.append(sum(x.units - x.least for x in loads))
+    assert conflicts[0] > conflicts[1] == 0
+
+
+def test_rows_that_the_hardware_does_not_take_are_refused():
+    with pytest.raises(LoweringError, match="that are 20 elements apart; the hardware takes multiples of 8; fix: stor"):
+        build(padded(16, 4), target=CUDA("sm_80"))
