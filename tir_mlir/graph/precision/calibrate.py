@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import TensorType, create, free_name
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.precision.formats import Format, hindrance, rounded
+from tir_mlir.graph.precision.formats import Format, hindrance, rounded, rounded_as_one
+from tir_mlir.graph.precision.integer_bias import round_biases
 from tir_mlir.graph.precision.quantize_weights import (
     Choice,
     Chosen,
@@ -23,7 +25,7 @@ from tir_mlir.graph.precision.quantize_weights import (
     uses_of,
     with_computed_weights,
 )
-from tir_mlir.graph.precision.ranges import Range, Steps, method_of
+from tir_mlir.graph.precision.ranges import Codes, Range, Steps, codes_of, method_of
 from tir_mlir.graph.precision.rounding import Calibration, LayerError, errors
 from tir_mlir.graph.rewrite import Call, Rewriter
 from tir_mlir.graph.transforms.clean import clean
@@ -40,6 +42,10 @@ def calibrate(
     *,
     percentile: float = 99.99,
     keep: Choice = (),
+    activations: str = "uint8",
+    symmetric: bool = False,
+    per_channel: bool = True,
+    bias: str = "float32",
     threads: int | None = None,
 ) -> Graph:
     """Round what products and convolutions multiply to 8 bits: weights to int8, with a scale for each output channel,
@@ -52,7 +58,9 @@ def calibrate(
     a tuple of arrays each, that stand for those it will see. method: the range of an activation: "min-max", all numbers
     seen; "percentile", but for so many of the largest; "entropy", the part whose rounded numbers tell the most. keep:
     weights of layers that stay in float32, as names with `*` or a function of name and shape. Batch normalization is
-    folded first. threads: of the models that are built to see the numbers.
+    folded first. For machines that have no other: activations="int8"; symmetric: -127 to 127 without a zero point;
+    per_channel=False: one scale for a weight; bias="int32": a weight that is added to a product is rounded
+    to steps of its sums, and added to them. threads: of the models that are built to see the numbers.
     `calibration` of the result tells the error of each layer alone, on the same batches, the worst first. Raises
     GraphError for no batches, an unknown method, numbers that are not finite, or a name that no layer has.
     """
@@ -60,15 +68,28 @@ def calibrate(
     inputs = [tuple(b) if isinstance(b, (tuple, list)) else (b,) for b in batches]
     if not inputs:
         raise GraphError("calibrate: no batches; fix: pass arrays like those that the model will see")
+    if bias not in ("float32", "int32"):
+        raise GraphError(f"calibrate: bias={short_repr(bias)}; fix: float32 or int32")
+    how = _How(codes_of(activations, symmetric), per_channel, bias == "int32")
     plain = with_computed_weights(fold_batch_norm(simplify(graph)))
     layers, kept = _layers(plain, keep)
-    steps = _steps(plain, layers, inputs, method, percentile, threads) if layers else []
-    result = clean(_rounded(plain, layers, steps))
+    ranges = _ranges(plain, layers, inputs, method, threads) if layers else []
+    steps = [seen.steps(method, percentile, how.codes) for seen in ranges]
+    result = clean(_rounded(plain, layers, steps, how))
     with entered():
         keep_read_weights(result)
-    told = _errors(plain, layers, steps, inputs, threads) if layers else ()
+    told = _errors(plain, layers, steps, inputs, how, threads) if layers else ()
     result.calibration = Calibration(tuple(sorted(told, key=lambda layer: -layer.relative)), kept, method)
     return result
+
+
+@dataclass(frozen=True)
+class _How:
+    """What layers are rounded to. per_channel: of weights; integer_bias: what is added to products is int32."""
+
+    codes: Codes
+    per_channel: bool
+    integer_bias: bool
 
 
 def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
@@ -91,10 +112,10 @@ def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
     return layers, kept
 
 
-def _steps(
-    graph: Graph, layers: Sequence[int], batches: Sequence[Any], method: str, percentile: float, threads: int | None
-) -> list[Steps]:
-    """The steps of what each layer reads."""
+def _ranges(
+    graph: Graph, layers: Sequence[int], batches: Sequence[Any], method: str, threads: int | None
+) -> list[Range]:
+    """The numbers that each layer reads."""
     seen = graph.clone()
     with entered():
         uses = list(uses_of(Rewriter(seen)))
@@ -112,7 +133,7 @@ def _steps(
         for batch in batches:
             for found, array in zip(ranges, run(batch), strict=True):
                 found.count(array)
-    return [ranges[number].steps(method, percentile) for number in numbers]
+    return [ranges[number] for number in numbers]
 
 
 def _runner(graph: Graph, threads: int | None) -> Any:
@@ -126,12 +147,12 @@ def _runner(graph: Graph, threads: int | None) -> Any:
     return run
 
 
-def _rounded(graph: Graph, layers: Sequence[int], steps: Sequence[Steps]) -> Graph:
+def _rounded(graph: Graph, layers: Sequence[int], steps: Sequence[Steps], how: _How) -> Graph:
     """The graph with conversions around what its layers multiply; all that reads such an activation behind the first of
     them reads it rounded."""
     result = graph.clone()
     with entered():
-        rounding = _Rounding(result)
+        rounding = _Rounding(result, how)
         for number, step in zip(layers, steps, strict=True):
             use = rounding.uses[number]
             value, known = use.call.args[0], len(rounding.activations)
@@ -139,16 +160,20 @@ def _rounded(graph: Graph, layers: Sequence[int], steps: Sequence[Steps]) -> Gra
             use.call.replace(product)
             if len(rounding.activations) > known:
                 rounding.replace_behind(use.call, value)
+        if how.integer_bias:
+            round_biases(result)
     return result
 
 
 class _Rounding:
     """The state of rounding the layers of one graph, in place."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: Graph, how: _How):
+        self.how = how
         self.graph, self.rewriter = graph, Rewriter(graph)
         self.uses = list(uses_of(self.rewriter))
         self.activations: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+        self.scales: dict[ir.Value, ir.Value] = {}
         self.weights: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value]] = {}
 
     def product(self, use: Use, step: Steps) -> ir.Value:
@@ -156,11 +181,14 @@ class _Rounding:
         value, call = use.call.args[0], use.call
         if value not in self.activations:
             scale, zero = call.number(step.scale, value), self._integer(call, step.zero)
-            quantized = call.emit("quantize", [value, scale, zero], {"out_dtype": "uint8"})
-            self.activations[value] = quantized, call.emit("dequantize", [quantized, scale, zero])
+            steps = [scale, zero] if step.zero or not self.how.codes.symmetric else [scale]
+            quantized = call.emit("quantize", [value, *steps], {"out_dtype": self.how.codes.dtype})
+            self.activations[value] = quantized, call.emit("dequantize", [quantized, *steps])
+            self.scales[value] = scale
         key = use.name, use.transposed, use.axis
         if key not in self.weights:
-            numbers = rounded(array_of(self.graph, use), HOW, use.axis)
+            array = array_of(self.graph, use)
+            numbers = rounded(array, HOW, use.axis) if self.how.per_channel else rounded_as_one(array)
             arrays = {"int8": numbers.stored, "scale": numbers.scale}
             self.weights[key] = tuple(self._weight(f"{use.name}.{n}", array) for n, array in arrays.items())  # type: ignore[assignment]
         weight = call.emit("dequantize", list(self.weights[key]), {"axis": use.axis})
@@ -193,12 +221,17 @@ class _Rounding:
 
 
 def _errors(
-    graph: Graph, layers: Sequence[int], steps: Sequence[Steps], batches: Sequence[Any], threads: int | None
+    graph: Graph,
+    layers: Sequence[int],
+    steps: Sequence[Steps],
+    batches: Sequence[Any],
+    how: _How,
+    threads: int | None,
 ) -> list[LayerError]:
     """The error of each layer, as if it alone were rounded: of its product beside that in float32."""
     both = graph.clone()
     with entered():
-        rounding = _Rounding(both)
+        rounding = _Rounding(both, how)
         uses = [rounding.uses[number] for number in layers]
         products = [rounding.product(use, step) for use, step in zip(uses, steps, strict=True)]
         create.set_outputs(

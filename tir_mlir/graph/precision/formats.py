@@ -140,6 +140,12 @@ def _by_channel(weight: np.ndarray, axis: int) -> Rounded:
     return Rounded(steps.astype(np.int8), scale.reshape(-1), steps * scale)
 
 
+def rounded_as_one(weight: np.ndarray) -> Rounded:
+    """A weight in int8, all of it with one scale."""
+    steps, scale = _steps(weight, 127, tuple(range(weight.ndim)))
+    return Rounded(steps.astype(np.int8), scale.reshape(()), steps * scale)
+
+
 def _steps(weight: np.ndarray, most: int, over: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The nearest whole numbers of steps, at most `most`, and the length of a step: one for all elements along the axes
     `over`."""

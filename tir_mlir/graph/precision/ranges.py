@@ -9,8 +9,6 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 
 METHODS = ("min-max", "percentile", "entropy")
-LEVELS = 255
-"""The steps of numbers of 8 bits."""
 BINS = 2048
 """The bins of a histogram."""
 SHARES = np.linspace(1.0, 0.2, 65)
@@ -19,17 +17,34 @@ SHARES = np.linspace(1.0, 0.2, 65)
 
 @dataclass(frozen=True)
 class Steps:
-    """What an integer q from 0 to 255 stands for: (q - zero) * scale."""
+    """What an integer q stands for: (q - zero) * scale."""
 
     scale: float
     zero: int
 
-    @classmethod
-    def of(cls, low: float, high: float) -> Steps:
+
+@dataclass(frozen=True)
+class Codes:
+    """The integers that activations are rounded to. symmetric: as many of both signs, and 0 stands for 0."""
+
+    dtype: str = "uint8"
+    symmetric: bool = False
+
+    @property
+    def least(self) -> int:
+        return 0 if self.dtype == "uint8" else -127 if self.symmetric else -128
+
+    @property
+    def greatest(self) -> int:
+        return 255 if self.dtype == "uint8" else 127
+
+    def steps(self, low: float, high: float) -> Steps:
         """The steps of a range, which has 0 in it."""
         low, high = min(low, 0.0), max(high, 0.0)
-        scale = float(np.float32((high - low) / LEVELS)) or 1.0
-        return cls(scale, int(np.clip(np.rint(-low / scale), 0, LEVELS)))
+        if self.symmetric:
+            return Steps(float(np.float32(max(-low, high) / self.greatest)) or 1.0, 0)
+        scale = float(np.float32((high - low) / (self.greatest - self.least))) or 1.0
+        return Steps(scale, int(np.clip(np.rint(self.least - low / scale), self.least, self.greatest)))
 
 
 class Range:
@@ -51,18 +66,19 @@ class Range:
         if self.high > self.low:
             self.counts += np.histogram(numbers, BINS, (self.low, self.high))[0]
 
-    def steps(self, method: str, percentile: float) -> Steps:
+    def steps(self, method: str, percentile: float, codes: Codes) -> Steps:
         """The steps by a method of `METHODS`."""
         if method == "min-max" or self.high == self.low:
-            return Steps.of(self.low, self.high)
+            return codes.steps(self.low, self.high)
         edges = np.linspace(self.low, self.high, BINS + 1)
-        return Steps.of(*(_percentile(self.counts, edges, percentile) if method == "percentile" else self._entropy()))
+        is_percentile = method == "percentile"
+        return codes.steps(*(_percentile(self.counts, edges, percentile) if is_percentile else self._entropy(codes)))
 
-    def _entropy(self) -> tuple[float, float]:
+    def _entropy(self, codes: Codes) -> tuple[float, float]:
         """The part of the range whose rounded numbers tell the most of the numbers."""
         counts = self.counts.copy()
         counts[min(BINS - 1, int(-self.low / (self.high - self.low) * BINS))] = 0  # 0 is exact in every range
-        divergences = [_divergence(counts, self.low, self.high, share) for share in SHARES]
+        divergences = [_divergence(counts, self.low, self.high, share, codes) for share in SHARES]
         share = float(SHARES[int(np.argmin(divergences))])
         return self.low * share, self.high * share
 
@@ -76,6 +92,15 @@ def method_of(method: object, percentile: object) -> tuple[str, float]:
     return method, float(percentile)
 
 
+def codes_of(activations: object, symmetric: object) -> Codes:
+    """The integers of activations. Errors: GraphError."""
+    if not isinstance(activations, str) or activations not in ("uint8", "int8"):
+        raise GraphError(f"calibrate: activations={short_repr(activations)}; fix: uint8 or int8")
+    if symmetric and activations == "uint8":
+        raise GraphError('calibrate: symmetric steps of uint8, which has no negative numbers; fix: activations="int8"')
+    return Codes(activations, bool(symmetric))
+
+
 def _percentile(counts: np.ndarray, edges: np.ndarray, percentile: float) -> tuple[float, float]:
     """The range without so many of the numbers on either side, half of the rest each."""
     share = np.cumsum(counts) / max(1, counts.sum())
@@ -84,14 +109,14 @@ def _percentile(counts: np.ndarray, edges: np.ndarray, percentile: float) -> tup
     return float(edges[first]), float(edges[min(int(last) + 1, BINS)])
 
 
-def _divergence(counts: np.ndarray, low: float, high: float, share: float) -> float:
+def _divergence(counts: np.ndarray, low: float, high: float, share: float, codes: Codes) -> float:
     """The divergence (Kullback, Leibler 1951) of numbers that are rounded within a part of their range, from all."""
     centers = (np.arange(BINS) + 0.5) * ((high - low) / BINS) + low
-    steps = Steps.of(low * share, high * share)
-    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero, 0, LEVELS).astype(int)
-    total = np.bincount(rounded, counts, LEVELS + 1)
+    steps, levels = codes.steps(low * share, high * share), codes.greatest - codes.least
+    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero - codes.least, 0, levels).astype(int)
+    total = np.bincount(rounded, counts, levels + 1)
     inside = (centers >= low * share) & (centers <= high * share) & (counts > 0)
-    shared = np.bincount(rounded[inside], minlength=LEVELS + 1)
+    shared = np.bincount(rounded[inside], minlength=levels + 1)
     spread = np.where(inside, total[rounded] / np.maximum(shared[rounded], 1), 0.0)
     p, q = counts / max(1, counts.sum()), spread / max(1.0, spread.sum())
     seen = p > 0

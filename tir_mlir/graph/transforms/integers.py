@@ -30,13 +30,53 @@ def integers(graph: Graph) -> Graph:
     rounds in each step, so a result may differ where a number is about halfway between two: by one step. Weights are
     int8 with zero point 0 and a scale for the tensor or for each output channel; activations are int8 or uint8 with one
     scale, and a zero point that is a constant. Reshapes, permutations, maxima of windows and concatenations are of the
-    integers, too. What has other operands stays as it is.
+    integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale) is added to the sums. What has
+    other operands stays as it is.
     """
-    return clean(rewritten(graph, RULES))
+    return clean(rewritten(rewritten(graph, [Rule(is_op("add")(varg_default_wildcard=True), _biased)]), RULES))
 
 
 def _product(call: Call, _: Matches) -> ir.Value | None:
     """conv2d(dequantize(x), dequantize(w)) -> astype(conv2d(x, w) - zero * sum(w), "float32") * scales"""
+    found = _sum(call)
+    return None if found is None else _scaled(call, *found)
+
+
+def _biased(call: Call, _: Matches) -> ir.Value | None:
+    """conv2d(dequantize(x, s), dequantize(w, t)) + dequantize(b, s * t) -> astype(conv2d(x, w) + b) * s * t"""
+    for value, added in (call.args, call.args[::-1]):
+        product = call.before(value, _PRODUCT)
+        shaped = call.before(added, is_op("reshape"))
+        bias = call.before(added if shaped is None else shaped.args[0], _DEQUANTIZE)
+        if product is None or bias is None or uses(value) != 1 or _zero(bias) != 0:
+            continue
+        x, w = (product.before(operand, _DEQUANTIZE) for operand in product.args[:2])
+        factor = call.before(bias.args[1], is_op("multiply"))
+        if x is None or w is None or factor is None or call.type_of(bias.args[0]).dtype != "int32":
+            continue
+        if not all(_equal(call, a, b) for a, b in zip(factor.args, (x.args[1], w.args[1]), strict=True)):
+            continue
+        if (found := _sum(product)) is not None:
+            total, scale = found
+            number = bias.args[0] if shaped is None else call.reshape(bias.args[0], call.shape_of(added))
+            return _scaled(call, call.emit("add", [total, number]), scale)
+    return None
+
+
+def _equal(call: Call, a: ir.Value, b: ir.Value) -> bool:
+    """Whether two values are known to be the same: one value, or equal constants."""
+    nodes = [call.rewriter.definition(v) for v in (a, b)]
+    if a == b or any(node is None or node.kind != "constant" for node in nodes):
+        return bool(a == b)
+    return np.array_equal(*(constant_array(node.node) for node in nodes if node is not None))
+
+
+def _scaled(call: Call, total: ir.Value, scale: ir.Value) -> ir.Value:
+    return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
+
+
+def _sum(call: Call) -> tuple[ir.Value, ir.Value] | None:
+    """The sums of integers of a product of dequantised tensors, and their scales; None where it is none."""
     x, w = (call.before(value, _DEQUANTIZE) for value in call.args[:2])
     if x is None or w is None or len(call.args) != 2 or call.struct_info.dtype != "float32":
         return None
@@ -54,8 +94,7 @@ def _product(call: Call, _: Matches) -> ir.Value | None:
     if zero:
         total = call.emit("subtract", [total, _along(call, _sums(call, w.args[0], zero, of_weight), of_result)])
     scale = call.emit("multiply", [x.args[1], w.args[1]])
-    scale = scale if single else _along(call, scale, of_result)
-    return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
+    return total, (scale if single else _along(call, scale, of_result))
 
 
 def is_convolution(call: Call) -> bool:
@@ -197,6 +236,7 @@ def _back(call: Call, matches: Matches) -> ir.Value | None:
 
 
 _DEQUANTIZE = is_op("dequantize")
+_PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
 _INNER: Any = _DEQUANTIZE(varg_default_wildcard=True)
 _MOVES = (
     is_op("reshape") | is_op("permute_dims") | is_op("nn.max_pool1d") | is_op("nn.max_pool2d") | is_op("nn.max_pool3d")
@@ -205,7 +245,7 @@ _SCALE, _ZERO = wildcard(), wildcard()
 RULES = [
     Rule(_MOVES(_INNER), _moved),
     Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _back),
-    Rule(is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)(varg_default_wildcard=True), _product),
+    Rule(_PRODUCT(varg_default_wildcard=True), _product),
     Rule(is_op("quantize")(varg_default_wildcard=True), _by_part),
     Rule(is_op("quantize")(varg_default_wildcard=True), _rounding),
 ]

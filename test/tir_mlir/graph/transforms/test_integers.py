@@ -123,3 +123,66 @@ def test_calibrate_refuses(options, message):
     b.output(b.op("nn.dense", b.input("x", (2, 4), "float32"), b.weight("w", np.ones((3, 4), "float32"))))
     with pytest.raises(GraphError, match=message):
         tir_mlir.calibrate(b.finish(), **options)
+
+
+def biased(kind):
+    """A layer with a bias, as a graph and an input."""
+    b, rng = GraphBuilder("main"), np.random.default_rng(3)
+    f = lambda *shape: rng.standard_normal(shape, np.float32)  # noqa: E731
+    if kind == "dense":
+        x = f(4, 16)
+        y = b.op("add", b.op("nn.dense", b.input("x", x.shape), b.weight("w", f(6, 16))), b.weight("bias", f(6)))
+    else:
+        x = f(1, 3, 6, 6)
+        y = b.op("nn.conv2d", b.input("x", x.shape), b.weight("w", f(4, 3, 3, 3)), padding=1)
+        y = b.op("add", y, b.op("reshape", b.weight("bias", f(4)), shape=(4, 1, 1)))
+    b.output(y)
+    return b.finish(), x
+
+
+NPU = {"activations": "int8", "symmetric": True, "per_channel": False, "bias": "int32"}
+
+
+@pytest.mark.parametrize("method", ["min-max", "percentile", "entropy"])
+@pytest.mark.parametrize("kind", ["dense", "conv2d"])
+def test_calibrate_for_a_machine_of_one_scale(kind, method):
+    graph, x = biased(kind)
+    eight = graph.calibrate([x], method, threads=1, **NPU)
+    assert all(layer.zero == 0 for layer in eight.calibration.layers)
+    assert eight.weights["w.scale"].shape == () and eight.weights["bias.int32"].dtype == np.int32
+    assert eight.compare(graph, x, threads=1).relative < 0.02
+
+
+@pytest.mark.parametrize("kind", ["dense", "conv2d"])
+def test_a_bias_of_integers_is_added_to_the_sums(kind):
+    graph, x = biased(kind)
+    eight = graph.calibrate([x], threads=1, **NPU)
+    text = compile_graph(eight, until="integers").script()
+    (line,) = [line for line in text.splitlines() if "R.add(" in line]
+    assert 'dtype="int32")' in line
+    w, s, bias = (eight.weights[n] for n in ("w.int8", "w.scale", "bias.int32"))
+    if kind == "dense":
+        step = np.float32(np.abs(x).max() / 127)
+        q = np.clip(np.rint(x / step), -128, 127).astype(int)
+        wanted = ((q @ w.T.astype(int) + bias).astype("float32") * (step * s)).astype("float32")
+        np.testing.assert_allclose(tir_mlir.build(eight, threads=1)(x), wanted, rtol=1e-6)
+
+
+def test_activations_of_int8_have_zero_points():
+    graph, x = biased("dense")
+    (layer,) = graph.calibrate([np.abs(x)], threads=1, activations="int8").calibration.layers
+    assert layer.zero == -128
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"activations": "int4"}, "activations='int4'; fix: uint8 or int8"),
+        ({"symmetric": True}, 'fix: activations="int8"'),
+        ({"bias": "int16"}, "bias='int16'; fix: float32 or int32"),
+    ],
+)
+def test_calibrate_refuses_kinds_of_integers(options, message):
+    graph, x = biased("dense")
+    with pytest.raises(GraphError, match=message):
+        graph.calibrate([x], threads=1, **options)
