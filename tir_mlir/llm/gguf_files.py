@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.graph.precision import stored_formats
 from tir_mlir.graph.precision.stored_formats import Grouped
+from tir_mlir.llm.gguf.configuration import POSITIONS, UNREAD_PARTS, configuration
+from tir_mlir.llm.gguf.header import Header, Info, read_header
 from tir_mlir.llm.native.parts import Rows
+from tir_mlir.runtime.tools import given_files
 
 _PLAIN = {0: ("F32", np.float32), 1: ("F16", np.float16), 30: ("BF16", np.uint16)}
-_BLOCKED = {2: ("Q4_0", 32, 18, (0,)), 8: ("Q8_0", 32, 34, (0,)), 12: ("Q4_K", 256, 144, (0, 2))}
-"""By the numbers of types: the name, the numbers of a block, its bytes, and where in it the scales lie."""
-_READERS = {"Q4_0": stored_formats.q4_0, "Q8_0": stored_formats.q8_0, "Q4_K": stored_formats.q4_k}
-_BITS = {"Q4_0": 4, "Q8_0": 8, "Q4_K": 4, "F32": 32}
-_NUMBERS = {0: "B", 1: "b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "?", 10: "<Q", 11: "<q", 12: "<d"}
-_STRING, _ARRAY = 8, 9
+_BLOCKED = {
+    2: ("Q4_0", 32, 18, 4, (0,)), 3: ("Q4_1", 32, 20, 4, (0, 2)), 6: ("Q5_0", 32, 22, 5, (0,)),
+    7: ("Q5_1", 32, 24, 5, (0, 2)), 8: ("Q8_0", 32, 34, 8, (0,)), 20: ("IQ4_NL", 32, 18, 4, (0,)),
+    10: ("Q2_K", 256, 84, 2, (80, 82)), 11: ("Q3_K", 256, 110, 3, (108,)), 12: ("Q4_K", 256, 144, 4, (0, 2)),
+    13: ("Q5_K", 256, 176, 5, (0, 2)), 14: ("Q6_K", 256, 210, 6, (208,)), 23: ("IQ4_XS", 256, 136, 4, (0,)),
+}  # fmt: skip
+"""By the numbers of types: the name, the numbers of a block, its bytes, the bits of a number, and where in a block the
+scales lie."""
+_UNREAD = {
+    9: "Q8_1", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 21: "IQ3_S", 22: "IQ2_S", 24: "I8",
+    25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
+}  # fmt: skip
+"""Further types of the format, which are not read."""
+_BY_NAME = {name: (size, bits, places) for name, _, size, bits, places in _BLOCKED.values()}
 _PARTS = {
     "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
     "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
     "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
 }  # fmt: skip
-_WHOLE = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight",
+_OWN_PARTS = {"phi3": {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"}}
+_EMBEDDING = "token_embd.weight"
+_WHOLE = {_EMBEDDING: "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight",
           "output.weight": "lm_head.weight"}  # fmt: skip
 _TURNED = ("llama",)
 """Architectures whose queries and keys have the two halves of a head interleaved."""
-ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,9 @@ class GgufTensor:
     @property
     def bits(self) -> int:
         """Of an element, without scales."""
-        return _BITS.get(self.dtype, 16)
+        if self.dtype in _BY_NAME:
+            return _BY_NAME[self.dtype][1]
+        return 32 if self.dtype == "F32" else 16
 
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32."""
@@ -66,8 +79,8 @@ class GgufTensor:
         else:
             whole = np.fromfile(self.path, np.uint8, self.shape[0] * self.row, offset=self.offset)
             data = whole.reshape(-1, self.row)[self.order[start:stop]]
-        if self.dtype in _READERS:
-            return _READERS[self.dtype](data.reshape(stop - start, -1))
+        if self.dtype in _BY_NAME:
+            return getattr(stored_formats, self.dtype.lower())(data.reshape(stop - start, -1))
         element = next(element for name, element in _PLAIN.values() if name == self.dtype)
         numbers = data.reshape(-1).view(element)
         if self.dtype == "BF16":
@@ -76,14 +89,17 @@ class GgufTensor:
 
     def check(self) -> None:
         """Raises ArgumentError for scales that are not finite."""
-        if self.dtype not in _READERS:
+        if self.dtype not in _BY_NAME:
             return
-        size, places = next((size, places) for name, _, size, places in _BLOCKED.values() if name == self.dtype)
+        size, _, places = _BY_NAME[self.dtype]
         data, count = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0] * self.row,)), self.row // size
         for place in places:
             bits = np.ndarray((self.shape[0] * count,), "<u2", data, place, (size,))
             if ((bits & 0x7C00) == 0x7C00).any():
                 raise ArgumentError(f"{self.path}: a scale of {self.dtype} is not finite; fix: write the file again")
+
+    def check_type(self, name: str) -> None:
+        """All types of these tensors are read."""
 
     def rows(self) -> Rows:
         """All rows, mapped."""
@@ -100,113 +116,67 @@ class GgufModel:
 
 
 def gguf_model(path: Path) -> GgufModel:
-    """The model of a GGUF file. No elements are read. Raises ArgumentError for a file that is cut short or not of this
-    format, and for types and architectures that are not known."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        try:
-            facts, infos, start = _head(file, path)
-        except (struct.error, UnicodeDecodeError, MemoryError) as error:
-            raise ArgumentError(f"{path}: its header is cut short or broken; fix: copy the file again") from error
-    architecture = facts.get("general.architecture")
-    if architecture not in ARCHITECTURES:
-        raise ArgumentError(
-            f"{path}: the architecture {architecture} is not known; fix: one of {', '.join(ARCHITECTURES)}"
-        )
-    tensors = {_name(name): _tensor(path, name, *info, start, size) for name, info in infos.items()}
-    config = _config(architecture, facts, tensors)
-    if architecture in _TURNED:
-        tensors |= {name: _unturned(name, tensor, config) for name, tensor in tensors.items()}
-    return GgufModel({name: tensor for name, tensor in tensors.items() if name}, config)
+    """The model of a GGUF file. No elements are read, but those of frequencies of positions. Raises ArgumentError for a
+    file that is cut short or not of this format, for types and architectures that are not known, and for tensors and
+    facts that are not read and may matter."""
+    header = read_header(path)
+    found = {name: _tensor(path, name, info, header) for name, info in header.infos.items()}
+    parts = [(tensor.offset, tensor.offset + tensor.shape[0] * tensor.row, name) for name, tensor in found.items()]
+    given_files.check_disjoint(path, parts)
+    if _EMBEDDING not in found or len(found[_EMBEDDING].shape) != 2:
+        raise ArgumentError(f"{path}: it has no {_EMBEDDING} of two axes; fix: the file of a language model")
+    names = {name: _name(path, name, header) for name in found if name not in POSITIONS}
+    tensors = {names[name]: tensor for name, tensor in found.items() if names.get(name)}
+    config = configuration(path, header, lambda name: found[name].read(), tensors, found[_EMBEDDING].shape[0])
+    if header.facts["general.architecture"] in _TURNED:
+        tensors = {name: _unturned(name, tensor, config) for name, tensor in tensors.items()}
+    return GgufModel(tensors, config)
 
 
-def _head(file: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, tuple[tuple[int, ...], int, int]], int]:
-    """The facts, shape, type and place of each tensor, and where the first one is."""
-    if file.read(4) != b"GGUF":
-        raise ArgumentError(f"{path}: it is no GGUF file")
-    version, count, keys = struct.unpack("<IQQ", file.read(20))
-    if version not in (2, 3):
-        raise ArgumentError(f"{path}: version {version} of GGUF is not known; fix: write it as version 3")
-    facts = {}
-    for _ in range(keys):
-        key = _text(file)
-        facts[key] = _value(file, *struct.unpack("<I", file.read(4)))
-    infos = {}
-    for _ in range(count):
-        name = _text(file)
-        (rank,) = struct.unpack("<I", file.read(4))
-        shape = struct.unpack(f"<{rank}Q", file.read(8 * rank))[::-1]
-        infos[name] = (shape, *struct.unpack("<IQ", file.read(12)))
-    alignment = facts.get("general.alignment", 32)
-    return facts, infos, -(-file.tell() // alignment) * alignment
+def _name(path: Path, name: str, header: Header) -> str:
+    """The name that transformers gives a tensor; "" for one that is not needed. Raises ArgumentError for others."""
+    if name in _WHOLE:
+        return _WHOLE[name]
+    known = _PARTS | _OWN_PARTS.get(str(header.facts.get("general.architecture")), {})
+    match name.split("."):
+        case ["blk", number, part, ("weight" | "bias") as kind] if _is_number(number) and part in known:
+            return f"model.layers.{int(number)}.{known[part]}.{kind}"
+        case ["blk", number, part, "weight"] if _is_number(number) and part in UNREAD_PARTS:
+            return ""
+    raise ArgumentError(f"{path}: the tensor {short_repr(name)} is not known, and may matter; fix: another file")
 
 
-def _text(file: BinaryIO) -> str:
-    (length,) = struct.unpack("<Q", file.read(8))
-    return file.read(length).decode()
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and str(int(text)) == text
 
 
-def _value(file: BinaryIO, kind: int) -> Any:
-    if kind == _STRING:
-        return _text(file)
-    if kind == _ARRAY:
-        element, count = struct.unpack("<IQ", file.read(12))
-        return [_value(file, element) for _ in range(count)]
-    if kind not in _NUMBERS:
-        raise struct.error(f"type {kind}")
-    return struct.unpack(_NUMBERS[kind], file.read(struct.calcsize(_NUMBERS[kind])))[0]
-
-
-def _name(name: str) -> str:
-    """The name that transformers gives a tensor; "" for one that it does not have."""
-    if name in _WHOLE or not name.startswith("blk."):
-        return _WHOLE.get(name, "")
-    _, number, part, kind = name.split(".")
-    return f"model.layers.{number}.{_PARTS[part]}.{kind}" if part in _PARTS else ""
-
-
-def _tensor(path: Path, name: str, shape: tuple[int, ...], kind: int, at: int, start: int, size: int) -> GgufTensor:
+def _tensor(path: Path, name: str, info: Info, header: Header) -> GgufTensor:
+    shape, kind = info.shape, info.kind
     if kind in _PLAIN:
         dtype, element = _PLAIN[kind]
         row = prod(shape[1:]) * np.dtype(element).itemsize
     elif kind in _BLOCKED:
-        dtype, block, bytes_, _ = _BLOCKED[kind]
-        if shape[-1] % block:
-            raise ArgumentError(f"{path}: rows of {name}, {shape[-1]}, are no whole blocks of {block}")
+        dtype, block, bytes_, *_ = _BLOCKED[kind]
+        if len(shape) != 2 or shape[-1] % block:
+            raise ArgumentError(
+                f"{path}: {name} of shape {shape} is not rows of whole blocks of {block}; fix: write it again"
+            )
         row = shape[-1] // block * bytes_
     else:
         known = ", ".join(known for known, *_ in (*_PLAIN.values(), *_BLOCKED.values()))
-        raise ArgumentError(f"{path}: {name} is of type {kind} of GGUF; fix: one of {known}")
-    if (end := start + at + shape[0] * row) > size:
-        raise ArgumentError(f"{path}: it is cut short, {name} ends at byte {end} of {size}; fix: copy it again")
-    return GgufTensor(path, dtype, shape, start + at, row)
-
-
-def _config(architecture: str, facts: Mapping[str, Any], tensors: Mapping[str, GgufTensor]) -> dict[str, Any]:
-    def fact(name: str, default: Any = None) -> Any:
-        value = facts.get(f"{architecture}.{name}", default)
-        if value is None:
-            raise ArgumentError(f"the file does not tell {architecture}.{name}")
-        return value
-
-    heads, width = fact("attention.head_count"), fact("embedding_length")
-    return {
-        "architectures": [ARCHITECTURES[architecture]], "model_type": architecture, "hidden_size": width,
-        "vocab_size": tensors["model.embed_tokens.weight"].shape[0], "num_hidden_layers": fact("block_count"),
-        "intermediate_size": fact("feed_forward_length"), "num_attention_heads": heads,
-        "num_key_value_heads": fact("attention.head_count_kv", heads),
-        "head_dim": fact("attention.key_length", width // heads),
-        "rms_norm_eps": fact("attention.layer_norm_rms_epsilon"),
-        "rope_theta": fact("rope.freq_base", 10000.0), "max_position_embeddings": fact("context_length"),
-        "tie_word_embeddings": "lm_head.weight" not in tensors,
-    }  # fmt: skip
+        raise ArgumentError(f"{path}: {name} is of type {_UNREAD.get(kind, kind)} of GGUF; fix: one of {known}")
+    start = header.start + info.at
+    given_files.check_inside(path, name, header.size, start, shape[0] * row)
+    return GgufTensor(path, dtype, shape, start, row)
 
 
 def _unturned(name: str, tensor: GgufTensor, config: Mapping[str, Any]) -> GgufTensor:
     """A tensor with its rows in the order of transformers."""
-    heads = {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2] if name else "")
+    heads = {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2])
     if heads is None:
         return tensor
     rows = tensor.shape[0]
+    if rows % (2 * config[heads]):
+        raise ArgumentError(f"{tensor.path}: {name} of {rows} rows is not {config[heads]} heads; fix: another file")
     order = np.arange(rows).reshape(config[heads], -1, 2).swapaxes(1, 2).reshape(-1)
-    return GgufTensor(tensor.path, tensor.dtype, tensor.shape, tensor.offset, tensor.row, order)
+    return replace(tensor, order=order)

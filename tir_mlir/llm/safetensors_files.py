@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -11,10 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.llm.native.parts import Rows
+from tir_mlir.runtime.tools import given_files
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32, "I8": np.int8, "U8": np.uint8}
+_UNREAD = {
+    "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
+    "I16": 16, "U16": 16, "U32": 32, "I64": 64, "U64": 64, "F64": 64, "C64": 64,
+}  # fmt: skip
+"""The bits of an element of further types of the format, which are not read."""
 _WHOLE_NUMBERS = ("I32", "I8", "U8")
 _METADATA = "__metadata__"
 INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
@@ -30,9 +35,14 @@ class StoredTensor:
     offset: int
 
     @property
+    def bytes(self) -> int:
+        """Of all elements."""
+        return prod(self.shape) * self.bits // 8
+
+    @property
     def bits(self) -> int:
         """Of an element."""
-        return 8 * np.dtype(_TYPES[self.dtype]).itemsize
+        return _bits(self.dtype)
 
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32, in memory of their own."""
@@ -63,6 +73,11 @@ class StoredTensor:
     def check(self) -> None:
         """Of floats there is nothing to check before they are read."""
 
+    def check_type(self, name: str) -> None:
+        """Raises ArgumentError for a type that is not read. name: of the tensor."""
+        if self.dtype not in _TYPES:
+            raise ArgumentError(f"{self.path}: {name} is of type {self.dtype}; fix: a file of {', '.join(_TYPES)}")
+
     def rows(self) -> Rows:
         """All rows, mapped."""
         width = self.shape[1]
@@ -73,54 +88,91 @@ class StoredTensor:
 
 def tensors_of(folder: Path) -> dict[str, StoredTensor]:
     """The tensors of the safetensors files of a folder, by name. No elements are read. Raises ArgumentError for a file
-    that is missing, cut short or not of this format, and for types other than F32, F16, BF16, I32, I8 and U8."""
-    found = {}
+    that is missing, outside of the folder, cut short or not of this format, for a tensor that is not in the file that
+    the index tells, and for tensors that lie over each other or in two files."""
+    found = dict[str, StoredTensor]()
     for path in _files(folder):
         size, start, facts = _header(path)
-        found |= {name: _tensor(path, name, facts[name], start, size) for name in facts if name != _METADATA}
+        tensors = {name: _tensor(path, name, facts[name], start, size) for name in facts if name != _METADATA}
+        given_files.check_disjoint(
+            path, [(each.offset, each.offset + each.bytes, name) for name, each in tensors.items()]
+        )
+        if twice := found.keys() & tensors.keys():
+            raise ArgumentError(
+                f"{path}: {min(twice)} is in {found[min(twice)].path.name} too; fix: copy the files again"
+            )
+        found |= tensors
+    for name, file in _index(folder).items():
+        if name not in found or found[name].path != folder / file:
+            raise ArgumentError(f"{folder / INDEX}: {name} is not in {file}; fix: copy the files again")
     return found
 
 
 def metadata_of(folder: Path) -> dict[str, str]:
     """What the writer of the files of a folder told of them, by key. Raises ArgumentError as `tensors_of`."""
-    return {key: text for path in _files(folder) for key, text in (_header(path)[2].get(_METADATA) or {}).items()}
+    found = dict[str, str]()
+    for path in _files(folder):
+        facts = _header(path)[2].get(_METADATA) or {}
+        if not isinstance(facts, dict) or not all(isinstance(text, str) for text in facts.values()):
+            raise ArgumentError(f"{path}: {_METADATA} is not texts by name; fix: write the file again")
+        found |= facts
+    return found
 
 
 def _files(folder: Path) -> list[Path]:
-    index = folder / INDEX
-    if not index.exists():
-        return [folder / WHOLE]
-    return [folder / name for name in sorted(set(_object(index.read_bytes(), index)["weight_map"].values()))]
+    names = sorted(set(_index(folder).values())) or [WHOLE]
+    if names == [WHOLE] and not (folder / WHOLE).exists():
+        raise ArgumentError(
+            f"{folder / WHOLE}: there is no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files"
+        )
+    return [given_files.file_inside(folder, name) for name in names]
+
+
+def _index(folder: Path) -> dict[str, str]:
+    """The file of each tensor; none where one file has all."""
+    if not (folder / INDEX).exists():
+        return {}
+    path = given_files.file_inside(folder, INDEX)
+    found = given_files.object_of(given_files.read_text(path), path).get("weight_map")
+    if not isinstance(found, dict) or not found or not all(isinstance(file, str) for file in found.values()):
+        raise ArgumentError(f"{path}: weight_map is not names of files by tensor; fix: copy the file again")
+    return found
 
 
 def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
     """The bytes of a file, where its elements start, the facts of each tensor."""
-    if not path.exists():
-        raise ArgumentError(f"{path}: there is no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files")
-    size = path.stat().st_size
+    size = given_files.regular_file(path).stat().st_size
     with path.open("rb") as file:
         head = int.from_bytes(file.read(8), "little")
         if size < 8 or head > size - 8:
             raise ArgumentError(f"{path}: {size} bytes are less than its header says; fix: copy the file again")
-        return size, 8 + head, _object(file.read(head), path)
+        if head > given_files.TEXT:
+            raise ArgumentError(f"{path}: a header of {head} bytes is too long; fix: a safetensors file")
+        return size, 8 + head, given_files.object_of(file.read(head), path)
 
 
-def _tensor(path: Path, name: str, fact: Mapping[str, Any], start: int, size: int) -> StoredTensor:
-    dtype, shape, (begin, end) = fact["dtype"], tuple(fact["shape"]), fact["data_offsets"]
-    if dtype not in _TYPES:
-        raise ArgumentError(f"{path}: {name} is of type {dtype}; fix: a file of {', '.join(_TYPES)}")
-    if end - begin != prod(shape) * np.dtype(_TYPES[dtype]).itemsize:
-        raise ArgumentError(f"{path}: {name} of shape {shape} has {end - begin} bytes; fix: write the file again")
-    if start + end > size:
-        raise ArgumentError(f"{path}: it is cut short, {name} ends at byte {start + end} of {size}; fix: copy it again")
-    return StoredTensor(path, dtype, shape, start + begin)
+def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTensor:
+    facts: Mapping[str, Any] = fact if isinstance(fact, dict) else {}
+    dtype, shape, place = (facts.get(key) for key in ("dtype", "shape", "data_offsets"))
+    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(place) or len(place) != 2:
+        text = short_repr(fact)
+        raise ArgumentError(
+            f"{path}: {short_repr(name)} is {text}, not a type, a shape and two offsets; fix: write it again"
+        )
+    begin, end = place
+    if dtype not in _TYPES and dtype not in _UNREAD:
+        raise ArgumentError(f"{path}: {name} is of type {dtype}, which the format does not have; fix: write it again")
+    if 8 * (end - begin) != prod(shape) * _bits(dtype):
+        raise ArgumentError(
+            f"{path}: {name} of shape {tuple(shape)} has {end - begin} bytes; fix: write the file again"
+        )
+    given_files.check_inside(path, name, size, start + begin, end - begin)
+    return StoredTensor(path, dtype, tuple(shape), start + begin)
 
 
-def _object(text: bytes, path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise ArgumentError(f"{path}: its header is no JSON object; fix: a safetensors file")
-    return found
+def _are_counts(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) is int and 0 <= each < 1 << 63 for each in value)
+
+
+def _bits(dtype: str) -> int:
+    return 8 * np.dtype(_TYPES[dtype]).itemsize if dtype in _TYPES else _UNREAD[dtype]

@@ -36,7 +36,7 @@ def test_bfloat16_is_widened_exactly(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"cut": 4}, "cut short"), ({"cut": 60}, "less than its header says"), ({"dtype": "I64"}, "of type I64"),
+    ({"cut": 4}, "cut short"), ({"cut": 60}, "less than its header says"), ({"dtype": "F7"}, "of type F7"),
     ({"shape": (2, 2)}, "has 24 bytes"),
 ])  # fmt: skip
 def test_a_file_that_is_not_whole(tmp_path, options, words):

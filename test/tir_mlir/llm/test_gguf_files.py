@@ -70,8 +70,8 @@ def test_a_scale_that_is_not_finite_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"cut": 1}, "cut short, blk.0.attn_q.weight"), ({"cut": 500}, "header is cut short"),
-    ({"magic": b"GGML"}, "no GGUF"),
-    ({"architecture": "bert"}, "architecture bert is not known"), ({"kind": 14}, "of type 14 of GGUF"),
+    ({"magic": b"GGML"}, "not a GGUF file"),
+    ({"architecture": "bert"}, "architecture 'bert' is not known"), ({"kind": 16}, "of type IQ2_XXS of GGUF"),
 ])  # fmt: skip
 def test_a_file_that_is_refused(tmp_path, options, words):
     with pytest.raises(ArgumentError, match=words):

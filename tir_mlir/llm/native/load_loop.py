@@ -21,6 +21,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "drawn": (c_double, [c_uint64, c_uint64, c_uint64]),
     "token": (c_int64, [c_void_p, c_int64, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p]),
     "next": (None, [c_void_p, c_void_p, c_uint64, POINTER(c_int64)]),
+    "row": (None, [c_int64, c_void_p, c_int64, c_void_p]),
 }
 
 

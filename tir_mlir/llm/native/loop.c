@@ -20,7 +20,7 @@ enum { X, COS, SIN, POSITIONS, OUT, WEIGHTS, ARENA, CACHE };
 /* extents that are no numbers */
 enum { CAPACITY = -1, ARENA_BYTES = -2 };
 /* how the rows of tokens lie */
-enum { F32, F16, BF16, Q4_0, Q8_0, Q4_K };
+enum { F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, IQ4_NL, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_XS };
 
 /* parameters: of each the place of its array, its rank, its extents */
 typedef struct {
@@ -179,43 +179,105 @@ static float half(uint16_t bits) {
   return wide.f;
 }
 
+static float half_at(const uint8_t *bytes) {
+  uint16_t bits;
+  memcpy(&bits, bytes, 2);
+  return half(bits);
+}
+
+/* what numbers of IQ4_NL and IQ4_XS stand for */
+static const int8_t values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+/* A block of 32 numbers: d, of some m, of some the fifth bits, then two numbers a byte, or one */
+static void block_of_32(int64_t kind, const uint8_t *b, float *x) {
+  int five = kind == Q5_0 || kind == Q5_1, least = kind == Q4_1 || kind == Q5_1, zero = least ? 0 : five ? 16 : 8;
+  const uint8_t *p = b + (least ? 4 : 2);
+  float d = half_at(b), m = least ? half_at(b + 2) : 0;
+  uint32_t high = 0;
+  if (five) {
+    memcpy(&high, p, 4);
+    p += 4;
+  }
+  for (int64_t i = 0; i < 32; i++) {
+    int q = (p[i % 16] >> i / 16 * 4 & 15) | (high >> i & 1) << 4;
+    float product = kind == Q8_0 ? (int8_t)p[i] * d : (kind == IQ4_NL ? values[q] : q - zero) * d;
+    x[i] = least ? product + m : product;
+  }
+}
+
 /* A block of 256 numbers: 8 groups, whose scales and least values have 6 bits */
-static void q4_k(const uint8_t *b, float *x) {
-  uint16_t d, m;
-  memcpy(&d, b, 2);
-  memcpy(&m, b + 2, 2);
+static void q4_k(const uint8_t *b, float *x, int five) {
+  float d = half_at(b), m = half_at(b + 2);
   for (int64_t g = 0; g < 8; g++) {
-    const uint8_t *p = b + 4, *q = b + 16 + g / 2 * 32;
+    const uint8_t *p = b + 4, *high = b + 16, *q = b + (five ? 48 : 16) + g / 2 * 32;
     int scale = g < 4 ? p[g] & 63 : (p[g + 4] & 15) | p[g - 4] >> 6 << 4;
     int least = g < 4 ? p[g + 4] & 63 : p[g + 4] >> 4 | p[g] >> 6 << 4;
-    float by = half(d) * scale, offset = half(m) * least;
+    float by = d * scale, offset = m * least;
     for (int64_t i = 0; i < 32; i++) {
-      float product = (g % 2 ? q[i] >> 4 : q[i] & 15) * by;
+      float product = ((q[i] >> g % 2 * 4 & 15) | (five ? (high[i] >> g & 1) << 4 : 0)) * by;
       x[32 * g + i] = product - offset;
     }
   }
 }
 
-/* The row of a token as float32 */
-static void row_of(const tir_llm *m, int64_t token, float *x) {
-  const uint8_t *row = m->rows + token * m->row;
-  for (int64_t i = 0; i < m->width; i++) {
-    uint16_t bits;
-    union { uint32_t u; float f; } wide;
-    if (m->kind == F32) memcpy(x + i, row + 4 * i, 4);
-    if (m->kind == F16 || m->kind == BF16) memcpy(&bits, row + 2 * i, 2);
-    if (m->kind == F16) x[i] = half(bits);
-    if (m->kind == BF16) wide.u = (uint32_t)bits << 16, x[i] = wide.f;
-    if (m->kind == Q4_0 || m->kind == Q8_0) {
-      const uint8_t *block = row + i / 32 * (m->kind == Q4_0 ? 18 : 34);
-      memcpy(&bits, block, 2);
-      int q = m->kind == Q8_0 ? (int8_t)block[2 + i % 32]
-              : (i % 32 < 16 ? block[2 + i % 16] & 15 : block[2 + i % 16] >> 4) - 8;
-      x[i] = q * half(bits);
+/* The 2 bits of a number of a block of 256: 32 bytes have those of 128 */
+static int two_bits(const uint8_t *p, int64_t j) { return p[j / 128 * 32 + j % 32] >> j % 128 / 32 * 2 & 3; }
+
+/* A block of 256 numbers in groups of 16 */
+static void block_of_16s(int64_t kind, const uint8_t *b, float *x) {
+  for (int64_t j = 0; j < 256; j++) {
+    int64_t g = j / 16;
+    if (kind == Q2_K) {
+      float by = half_at(b + 80) * (b[g] & 15), offset = half_at(b + 82) * (b[g] >> 4);
+      float product = two_bits(b + 16, j) * by;
+      x[j] = product - offset;
+    } else if (kind == Q3_K) {
+      const uint8_t *s = b + 96;
+      int scale = ((g < 8 ? s[g] & 15 : s[g - 8] >> 4) | (s[8 + g % 4] >> g / 4 * 2 & 3) << 4) - 32;
+      int q = two_bits(b + 32, j) - (b[j % 32] >> j / 32 & 1 ? 0 : 4);
+      x[j] = q * (half_at(b + 108) * scale);
+    } else {
+      int low = b[j / 128 * 64 + j % 64] >> j % 128 / 64 * 4 & 15, q = (low | two_bits(b + 128, j) << 4) - 32;
+      x[j] = q * (half_at(b + 208) * (int8_t)b[192 + g]);
     }
-    if (m->kind == Q4_K && i % 256 == 0) q4_k(row + i / 256 * 144, x + i);
   }
 }
+
+static void iq4_xs(const uint8_t *b, float *x) {
+  for (int64_t g = 0; g < 8; g++) {
+    int scale = ((b[4 + g / 2] >> g % 2 * 4 & 15) | (b[2 + g / 4] >> g % 4 * 2 & 3) << 4) - 32;
+    float by = half_at(b) * scale;
+    for (int64_t i = 0; i < 32; i++) x[32 * g + i] = values[b[8 + 16 * g + i % 16] >> i / 16 * 4 & 15] * by;
+  }
+}
+
+/* of kinds in blocks: the numbers of a block, its bytes */
+static const uint16_t blocks[][2] = {
+    [Q4_0] = {32, 18},  [Q4_1] = {32, 20},  [Q5_0] = {32, 22},  [Q5_1] = {32, 24},  [Q8_0] = {32, 34},  [IQ4_NL] = {32, 18},
+    [Q2_K] = {256, 84},   [Q3_K] = {256, 110},  [Q4_K] = {256, 144},  [Q5_K] = {256, 176},  [Q6_K] = {256, 210},  [IQ4_XS] = {256, 136},
+};
+
+/* `width` numbers of a row as float32, as they lie in a file */
+SHOWN void tir_llm_row(int64_t kind, const uint8_t *row, int64_t width, float *x) {
+  for (int64_t i = 0; kind <= BF16 && i < width; i++) {
+    uint16_t bits;
+    union { uint32_t u; float f; } wide;
+    if (kind == F32) memcpy(x + i, row + 4 * i, 4);
+    if (kind == F16) x[i] = half_at(row + 2 * i);
+    if (kind == BF16) memcpy(&bits, row + 2 * i, 2), wide.u = (uint32_t)bits << 16, x[i] = wide.f;
+  }
+  if (kind <= BF16) return;
+  for (int64_t i = 0; i < width; row += blocks[kind][1]) {
+    if (kind == Q4_K || kind == Q5_K) q4_k(row, x + i, kind == Q5_K);
+    else if (kind == IQ4_XS) iq4_xs(row, x + i);
+    else if (kind >= Q2_K) block_of_16s(kind, row, x + i);
+    else block_of_32(kind, row, x + i);
+    i += blocks[kind][0];
+  }
+}
+
+/* The row of a token as float32 */
+static void row_of(const tir_llm *m, int64_t token, float *x) { tir_llm_row(m->kind, m->rows + token * m->row, m->width, x); }
 
 /* Run all layers on rows that are in x; the result is in x. first: the sequence whose caches come first. */
 static void through(tir_llm_state *s, int one, int64_t rows, int64_t first) {

@@ -2,6 +2,9 @@
 %struct.tir_llm_state = type { ptr, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }
 %struct.tir_layer = type { ptr, ptr, ptr, ptr, i64, ptr }
 
+@blocks = internal unnamed_addr constant [15 x [2 x i16]] [[2 x i16] zeroinitializer, [2 x i16] zeroinitializer, [2 x i16] zeroinitializer, [2 x i16] [i16 32, i16 18], [2 x i16] [i16 32, i16 20], [2 x i16] [i16 32, i16 22], [2 x i16] [i16 32, i16 24], [2 x i16] [i16 32, i16 34], [2 x i16] [i16 32, i16 18], [2 x i16] [i16 256, i16 84], [2 x i16] [i16 256, i16 110], [2 x i16] [i16 256, i16 144], [2 x i16] [i16 256, i16 176], [2 x i16] [i16 256, i16 210], [2 x i16] [i16 256, i16 136]], align 16
+@values = internal unnamed_addr constant [16 x i8] c"\81\98\AD\BF\CF\DD\EA\F6\01\0D\19&5EYq", align 16
+
 ; Function Attrs: nofree norecurse nosync nounwind memory(readwrite, inaccessiblemem: none, target_mem0: none, target_mem1: none)
 define i64 @tir_llm_bytes(ptr noundef %0) local_unnamed_addr #0 {
   %2 = alloca %struct.tir_llm_state, align 8
@@ -336,108 +339,986 @@ define noundef ptr @tir_llm_start(ptr noundef %0, ptr noundef returned %1) local
 }
 
 ; Function Attrs: nounwind
+define void @tir_llm_row(i64 noundef %0, ptr noundef %1, i64 noundef %2, ptr noundef %3) local_unnamed_addr #2 {
+  %5 = alloca i16, align 2
+  %6 = alloca i16, align 2
+  %7 = alloca i32, align 4
+  %8 = alloca i16, align 2
+  %9 = alloca i16, align 2
+  %10 = alloca i16, align 2
+  %11 = alloca i16, align 2
+  %12 = alloca i16, align 2
+  %13 = alloca i16, align 2
+  %14 = alloca i16, align 2
+  %15 = alloca i16, align 2
+  %16 = alloca i16, align 2
+  %17 = icmp slt i64 %0, 3
+  %18 = icmp sgt i64 %2, 0
+  %19 = and i1 %17, %18
+  br i1 %19, label %39, label %20
+
+20:                                               ; preds = %82, %4
+  %21 = icmp slt i64 %2, 1
+  %22 = or i1 %21, %17
+  br i1 %22, label %636, label %23
+
+23:                                               ; preds = %20
+  %24 = add nsw i64 %0, -11
+  %25 = icmp ult i64 %24, 2
+  %26 = icmp eq i64 %0, 14
+  %27 = icmp samesign ugt i64 %0, 8
+  %28 = add nsw i64 %0, -5
+  %29 = icmp ult i64 %28, 2
+  %30 = and i64 %0, 13
+  %31 = icmp eq i64 %30, 4
+  %32 = select i1 %29, i32 -16, i32 -8
+  %33 = select i1 %31, i64 4, i64 2
+  %34 = select i1 %31, i32 0, i32 %32
+  %35 = icmp eq i64 %0, 12
+  %36 = select i1 %35, i64 48, i64 16
+  %37 = getelementptr inbounds nuw [2 x i16], ptr @blocks, i64 %0
+  %38 = getelementptr inbounds nuw i8, ptr %37, i64 2
+  br label %85
+
+39:                                               ; preds = %4, %82
+  %40 = phi i64 [ %83, %82 ], [ 0, %4 ]
+  call void @llvm.lifetime.start.p0(ptr nonnull %16) #7
+  switch i64 %0, label %82 [
+    i64 0, label %41
+    i64 1, label %46
+    i64 2, label %74
+  ]
+
+41:                                               ; preds = %39
+  %42 = getelementptr inbounds nuw float, ptr %3, i64 %40
+  %43 = shl nsw i64 %40, 2
+  %44 = getelementptr inbounds nuw i8, ptr %1, i64 %43
+  %45 = call ptr @memcpy(ptr noundef %42, ptr noundef %44, i64 noundef 4) #9
+  br label %82
+
+46:                                               ; preds = %39
+  %47 = shl nuw nsw i64 %40, 1
+  %48 = getelementptr inbounds nuw i8, ptr %1, i64 %47
+  call void @llvm.lifetime.start.p0(ptr nonnull %15) #7
+  %49 = call ptr @memcpy(ptr noundef nonnull %15, ptr noundef %48, i64 noundef 2) #9
+  %50 = load i16, ptr %15, align 2
+  %51 = sext i16 %50 to i32
+  %52 = and i32 %51, -2147483648
+  %53 = and i16 %50, 32767
+  %54 = zext nneg i16 %53 to i32
+  %55 = icmp samesign ugt i16 %53, 31743
+  br i1 %55, label %56, label %60
+
+56:                                               ; preds = %46
+  %57 = shl nuw nsw i32 %54, 13
+  %58 = or disjoint i32 %57, %52
+  %59 = or i32 %58, 2139095040
+  br label %71
+
+60:                                               ; preds = %46
+  %61 = icmp samesign ugt i16 %53, 1023
+  br i1 %61, label %62, label %66
+
+62:                                               ; preds = %60
+  %63 = shl nuw nsw i32 %54, 13
+  %64 = add nuw nsw i32 %63, 939524096
+  %65 = or disjoint i32 %64, %52
+  br label %71
+
+66:                                               ; preds = %60
+  %67 = uitofp nneg i16 %53 to float
+  %68 = fmul float %67, 0x3E70000000000000
+  %69 = bitcast float %68 to i32
+  %70 = or disjoint i32 %52, %69
+  br label %71
+
+71:                                               ; preds = %56, %62, %66
+  %72 = phi i32 [ %59, %56 ], [ %65, %62 ], [ %70, %66 ]
+  call void @llvm.lifetime.end.p0(ptr nonnull %15) #7
+  %73 = getelementptr inbounds nuw float, ptr %3, i64 %40
+  store i32 %72, ptr %73, align 4
+  br label %82
+
+74:                                               ; preds = %39
+  %75 = shl nuw nsw i64 %40, 1
+  %76 = getelementptr inbounds nuw i8, ptr %1, i64 %75
+  %77 = call ptr @memcpy(ptr noundef nonnull %16, ptr noundef %76, i64 noundef 2) #9
+  %78 = load i16, ptr %16, align 2
+  %79 = zext i16 %78 to i32
+  %80 = shl nuw i32 %79, 16
+  %81 = getelementptr inbounds nuw float, ptr %3, i64 %40
+  store i32 %80, ptr %81, align 4
+  br label %82
+
+82:                                               ; preds = %71, %41, %39, %74
+  call void @llvm.lifetime.end.p0(ptr nonnull %16) #7
+  %83 = add nuw nsw i64 %40, 1
+  %84 = icmp slt i64 %83, %2
+  br i1 %84, label %39, label %20, !llvm.loop !10
+
+85:                                               ; preds = %23, %628
+  %86 = phi i64 [ 0, %23 ], [ %631, %628 ]
+  %87 = phi ptr [ %1, %23 ], [ %634, %628 ]
+  %88 = getelementptr inbounds nuw float, ptr %3, i64 %86
+  br i1 %25, label %89, label %209
+
+89:                                               ; preds = %85
+  call void @llvm.lifetime.start.p0(ptr nonnull %14) #7
+  %90 = call ptr @memcpy(ptr noundef nonnull %14, ptr noundef %87, i64 noundef 2) #9
+  %91 = load i16, ptr %14, align 2
+  %92 = sext i16 %91 to i32
+  %93 = and i32 %92, -2147483648
+  %94 = and i16 %91, 32767
+  %95 = zext nneg i16 %94 to i32
+  %96 = icmp samesign ugt i16 %94, 31743
+  br i1 %96, label %97, label %101
+
+97:                                               ; preds = %89
+  %98 = shl nuw nsw i32 %95, 13
+  %99 = or disjoint i32 %98, %93
+  %100 = or i32 %99, 2139095040
+  br label %112
+
+101:                                              ; preds = %89
+  %102 = icmp samesign ugt i16 %94, 1023
+  br i1 %102, label %103, label %107
+
+103:                                              ; preds = %101
+  %104 = shl nuw nsw i32 %95, 13
+  %105 = add nuw nsw i32 %104, 939524096
+  %106 = or disjoint i32 %105, %93
+  br label %112
+
+107:                                              ; preds = %101
+  %108 = uitofp nneg i16 %94 to float
+  %109 = fmul float %108, 0x3E70000000000000
+  %110 = bitcast float %109 to i32
+  %111 = or disjoint i32 %93, %110
+  br label %112
+
+112:                                              ; preds = %107, %103, %97
+  %113 = phi i32 [ %100, %97 ], [ %106, %103 ], [ %111, %107 ]
+  %114 = bitcast i32 %113 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %14) #7
+  %115 = getelementptr inbounds nuw i8, ptr %87, i64 2
+  call void @llvm.lifetime.start.p0(ptr nonnull %13) #7
+  %116 = call ptr @memcpy(ptr noundef nonnull %13, ptr noundef nonnull %115, i64 noundef 2) #9
+  %117 = load i16, ptr %13, align 2
+  %118 = sext i16 %117 to i32
+  %119 = and i32 %118, -2147483648
+  %120 = and i16 %117, 32767
+  %121 = zext nneg i16 %120 to i32
+  %122 = icmp samesign ugt i16 %120, 31743
+  br i1 %122, label %123, label %127
+
+123:                                              ; preds = %112
+  %124 = shl nuw nsw i32 %121, 13
+  %125 = or disjoint i32 %124, %119
+  %126 = or i32 %125, 2139095040
+  br label %138
+
+127:                                              ; preds = %112
+  %128 = icmp samesign ugt i16 %120, 1023
+  br i1 %128, label %129, label %133
+
+129:                                              ; preds = %127
+  %130 = shl nuw nsw i32 %121, 13
+  %131 = add nuw nsw i32 %130, 939524096
+  %132 = or disjoint i32 %131, %119
+  br label %138
+
+133:                                              ; preds = %127
+  %134 = uitofp nneg i16 %120 to float
+  %135 = fmul float %134, 0x3E70000000000000
+  %136 = bitcast float %135 to i32
+  %137 = or disjoint i32 %119, %136
+  br label %138
+
+138:                                              ; preds = %133, %129, %123
+  %139 = phi i32 [ %126, %123 ], [ %132, %129 ], [ %137, %133 ]
+  %140 = bitcast i32 %139 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %13) #7
+  %141 = getelementptr inbounds nuw i8, ptr %87, i64 4
+  %142 = getelementptr inbounds nuw i8, ptr %87, i64 16
+  %143 = getelementptr inbounds nuw i8, ptr %87, i64 %36
+  br label %144
+
+144:                                              ; preds = %183, %138
+  %145 = phi i64 [ 0, %138 ], [ %184, %183 ]
+  %146 = shl nuw nsw i64 %145, 4
+  %147 = and i64 %146, 96
+  %148 = getelementptr inbounds nuw i8, ptr %143, i64 %147
+  %149 = icmp samesign ult i64 %145, 4
+  %150 = getelementptr inbounds nuw i8, ptr %141, i64 %145
+  br i1 %149, label %151, label %157
+
+151:                                              ; preds = %144
+  %152 = load i8, ptr %150, align 1
+  %153 = and i8 %152, 63
+  %154 = getelementptr inbounds nuw i8, ptr %150, i64 4
+  %155 = load i8, ptr %154, align 1
+  %156 = and i8 %155, 63
+  br label %171
+
+157:                                              ; preds = %144
+  %158 = getelementptr inbounds nuw i8, ptr %150, i64 4
+  %159 = load i8, ptr %158, align 1
+  %160 = and i8 %159, 15
+  %161 = getelementptr i8, ptr %87, i64 %145
+  %162 = load i8, ptr %161, align 1
+  %163 = lshr i8 %162, 2
+  %164 = and i8 %163, 48
+  %165 = or disjoint i8 %164, %160
+  %166 = lshr i8 %159, 4
+  %167 = load i8, ptr %150, align 1
+  %168 = lshr i8 %167, 2
+  %169 = and i8 %168, 48
+  %170 = or disjoint i8 %169, %166
+  br label %171
+
+171:                                              ; preds = %157, %151
+  %172 = phi i8 [ %153, %151 ], [ %165, %157 ]
+  %173 = phi i8 [ %156, %151 ], [ %170, %157 ]
+  %174 = uitofp nneg i8 %172 to float
+  %175 = fmul float %114, %174
+  %176 = uitofp nneg i8 %173 to float
+  %177 = fmul float %140, %176
+  %178 = trunc nuw nsw i64 %145 to i32
+  %179 = shl nuw nsw i32 %178, 2
+  %180 = and i32 %179, 4
+  %181 = shl nuw nsw i64 %145, 7
+  %182 = getelementptr inbounds nuw i8, ptr %88, i64 %181
+  br label %186
+
+183:                                              ; preds = %201
+  %184 = add nuw nsw i64 %145, 1
+  %185 = icmp eq i64 %184, 8
+  br i1 %185, label %628, label %144, !llvm.loop !11
+
+186:                                              ; preds = %201, %171
+  %187 = phi i64 [ 0, %171 ], [ %207, %201 ]
+  %188 = getelementptr inbounds nuw i8, ptr %148, i64 %187
+  %189 = load i8, ptr %188, align 1
+  %190 = zext i8 %189 to i32
+  %191 = lshr i32 %190, %180
+  %192 = and i32 %191, 15
+  br i1 %35, label %193, label %201
+
+193:                                              ; preds = %186
+  %194 = getelementptr inbounds nuw i8, ptr %142, i64 %187
+  %195 = load i8, ptr %194, align 1
+  %196 = zext i8 %195 to i32
+  %197 = lshr i32 %196, %178
+  %198 = shl nuw nsw i32 %197, 4
+  %199 = and i32 %198, 16
+  %200 = or disjoint i32 %199, %192
+  br label %201
+
+201:                                              ; preds = %193, %186
+  %202 = phi i32 [ %200, %193 ], [ %192, %186 ]
+  %203 = uitofp nneg i32 %202 to float
+  %204 = fmul float %175, %203
+  %205 = fsub float %204, %177
+  %206 = getelementptr inbounds nuw float, ptr %182, i64 %187
+  store float %205, ptr %206, align 4
+  %207 = add nuw nsw i64 %187, 1
+  %208 = icmp eq i64 %207, 32
+  br i1 %208, label %183, label %186, !llvm.loop !12
+
+209:                                              ; preds = %85
+  br i1 %26, label %210, label %288
+
+210:                                              ; preds = %209, %266
+  %211 = phi i64 [ %267, %266 ], [ 0, %209 ]
+  %212 = lshr i64 %211, 1
+  %213 = getelementptr inbounds nuw i8, ptr %87, i64 %212
+  %214 = getelementptr inbounds nuw i8, ptr %213, i64 4
+  %215 = load i8, ptr %214, align 1
+  %216 = zext i8 %215 to i32
+  %217 = trunc nuw nsw i64 %211 to i32
+  %218 = shl nuw nsw i32 %217, 2
+  %219 = and i32 %218, 4
+  %220 = lshr i32 %216, %219
+  %221 = and i32 %220, 15
+  %222 = lshr i64 %211, 2
+  %223 = getelementptr inbounds nuw i8, ptr %87, i64 %222
+  %224 = getelementptr inbounds nuw i8, ptr %223, i64 2
+  %225 = load i8, ptr %224, align 1
+  %226 = zext i8 %225 to i32
+  %227 = shl nuw nsw i32 %217, 1
+  %228 = and i32 %227, 6
+  %229 = lshr i32 %226, %228
+  %230 = shl nuw nsw i32 %229, 4
+  %231 = and i32 %230, 48
+  %232 = or disjoint i32 %221, -32
+  %233 = add nsw i32 %232, %231
+  call void @llvm.lifetime.start.p0(ptr nonnull %12) #7
+  %234 = call ptr @memcpy(ptr noundef nonnull %12, ptr noundef %87, i64 noundef 2) #9
+  %235 = load i16, ptr %12, align 2
+  %236 = sext i16 %235 to i32
+  %237 = and i32 %236, -2147483648
+  %238 = and i16 %235, 32767
+  %239 = zext nneg i16 %238 to i32
+  %240 = icmp samesign ugt i16 %238, 31743
+  br i1 %240, label %241, label %245
+
+241:                                              ; preds = %210
+  %242 = shl nuw nsw i32 %239, 13
+  %243 = or disjoint i32 %242, %237
+  %244 = or i32 %243, 2139095040
+  br label %256
+
+245:                                              ; preds = %210
+  %246 = icmp samesign ugt i16 %238, 1023
+  br i1 %246, label %247, label %251
+
+247:                                              ; preds = %245
+  %248 = shl nuw nsw i32 %239, 13
+  %249 = add nuw nsw i32 %248, 939524096
+  %250 = or disjoint i32 %249, %237
+  br label %256
+
+251:                                              ; preds = %245
+  %252 = uitofp nneg i16 %238 to float
+  %253 = fmul float %252, 0x3E70000000000000
+  %254 = bitcast float %253 to i32
+  %255 = or disjoint i32 %237, %254
+  br label %256
+
+256:                                              ; preds = %251, %247, %241
+  %257 = phi i32 [ %244, %241 ], [ %250, %247 ], [ %255, %251 ]
+  %258 = bitcast i32 %257 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %12) #7
+  %259 = sitofp i32 %233 to float
+  %260 = fmul float %259, %258
+  %261 = shl nuw nsw i64 %211, 4
+  %262 = getelementptr inbounds nuw i8, ptr %87, i64 %261
+  %263 = getelementptr inbounds nuw i8, ptr %262, i64 8
+  %264 = shl nuw nsw i64 %211, 7
+  %265 = getelementptr inbounds nuw i8, ptr %88, i64 %264
+  br label %269
+
+266:                                              ; preds = %269
+  %267 = add nuw nsw i64 %211, 1
+  %268 = icmp eq i64 %267, 8
+  br i1 %268, label %628, label %210, !llvm.loop !13
+
+269:                                              ; preds = %269, %256
+  %270 = phi i64 [ 0, %256 ], [ %286, %269 ]
+  %271 = and i64 %270, 15
+  %272 = getelementptr inbounds nuw i8, ptr %263, i64 %271
+  %273 = load i8, ptr %272, align 1
+  %274 = zext i8 %273 to i32
+  %275 = trunc nuw nsw i64 %270 to i32
+  %276 = lshr i32 %275, 2
+  %277 = and i32 %276, 4
+  %278 = lshr i32 %274, %277
+  %279 = and i32 %278, 15
+  %280 = zext nneg i32 %279 to i64
+  %281 = getelementptr inbounds nuw i8, ptr @values, i64 %280
+  %282 = load i8, ptr %281, align 1
+  %283 = sitofp i8 %282 to float
+  %284 = fmul float %260, %283
+  %285 = getelementptr inbounds nuw float, ptr %265, i64 %270
+  store float %284, ptr %285, align 4
+  %286 = add nuw nsw i64 %270, 1
+  %287 = icmp eq i64 %286, 32
+  br i1 %287, label %266, label %269, !llvm.loop !14
+
+288:                                              ; preds = %209
+  br i1 %27, label %289, label %527
+
+289:                                              ; preds = %288
+  %290 = getelementptr inbounds nuw i8, ptr %87, i64 96
+  %291 = getelementptr inbounds nuw i8, ptr %87, i64 32
+  %292 = getelementptr inbounds nuw i8, ptr %87, i64 108
+  %293 = getelementptr inbounds nuw i8, ptr %87, i64 80
+  %294 = getelementptr inbounds nuw i8, ptr %87, i64 82
+  %295 = getelementptr inbounds nuw i8, ptr %87, i64 16
+  %296 = getelementptr inbounds nuw i8, ptr %87, i64 128
+  %297 = getelementptr inbounds nuw i8, ptr %87, i64 208
+  br label %298
+
+298:                                              ; preds = %522, %289
+  %299 = phi i64 [ 0, %289 ], [ %525, %522 ]
+  %300 = lshr i64 %299, 4
+  switch i64 %0, label %459 [
+    i64 9, label %301
+    i64 10, label %379
+  ]
+
+301:                                              ; preds = %298
+  call void @llvm.lifetime.start.p0(ptr nonnull %11) #7
+  %302 = call ptr @memcpy(ptr noundef nonnull %11, ptr noundef nonnull %293, i64 noundef 2) #9
+  %303 = load i16, ptr %11, align 2
+  %304 = sext i16 %303 to i32
+  %305 = and i32 %304, -2147483648
+  %306 = and i16 %303, 32767
+  %307 = zext nneg i16 %306 to i32
+  %308 = icmp samesign ugt i16 %306, 31743
+  br i1 %308, label %309, label %313
+
+309:                                              ; preds = %301
+  %310 = shl nuw nsw i32 %307, 13
+  %311 = or disjoint i32 %310, %305
+  %312 = or i32 %311, 2139095040
+  br label %324
+
+313:                                              ; preds = %301
+  %314 = icmp samesign ugt i16 %306, 1023
+  br i1 %314, label %315, label %319
+
+315:                                              ; preds = %313
+  %316 = shl nuw nsw i32 %307, 13
+  %317 = add nuw nsw i32 %316, 939524096
+  %318 = or disjoint i32 %317, %305
+  br label %324
+
+319:                                              ; preds = %313
+  %320 = uitofp nneg i16 %306 to float
+  %321 = fmul float %320, 0x3E70000000000000
+  %322 = bitcast float %321 to i32
+  %323 = or disjoint i32 %305, %322
+  br label %324
+
+324:                                              ; preds = %319, %315, %309
+  %325 = phi i32 [ %312, %309 ], [ %318, %315 ], [ %323, %319 ]
+  %326 = bitcast i32 %325 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %11) #7
+  %327 = getelementptr inbounds nuw i8, ptr %87, i64 %300
+  %328 = load i8, ptr %327, align 1
+  %329 = and i8 %328, 15
+  %330 = uitofp nneg i8 %329 to float
+  %331 = fmul float %326, %330
+  call void @llvm.lifetime.start.p0(ptr nonnull %10) #7
+  %332 = call ptr @memcpy(ptr noundef nonnull %10, ptr noundef nonnull %294, i64 noundef 2) #9
+  %333 = load i16, ptr %10, align 2
+  %334 = sext i16 %333 to i32
+  %335 = and i32 %334, -2147483648
+  %336 = and i16 %333, 32767
+  %337 = zext nneg i16 %336 to i32
+  %338 = icmp samesign ugt i16 %336, 31743
+  br i1 %338, label %339, label %343
+
+339:                                              ; preds = %324
+  %340 = shl nuw nsw i32 %337, 13
+  %341 = or disjoint i32 %340, %335
+  %342 = or i32 %341, 2139095040
+  br label %354
+
+343:                                              ; preds = %324
+  %344 = icmp samesign ugt i16 %336, 1023
+  br i1 %344, label %345, label %349
+
+345:                                              ; preds = %343
+  %346 = shl nuw nsw i32 %337, 13
+  %347 = add nuw nsw i32 %346, 939524096
+  %348 = or disjoint i32 %347, %335
+  br label %354
+
+349:                                              ; preds = %343
+  %350 = uitofp nneg i16 %336 to float
+  %351 = fmul float %350, 0x3E70000000000000
+  %352 = bitcast float %351 to i32
+  %353 = or disjoint i32 %335, %352
+  br label %354
+
+354:                                              ; preds = %349, %345, %339
+  %355 = phi i32 [ %342, %339 ], [ %348, %345 ], [ %353, %349 ]
+  %356 = bitcast i32 %355 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %10) #7
+  %357 = load i8, ptr %327, align 1
+  %358 = lshr i8 %357, 4
+  %359 = uitofp nneg i8 %358 to float
+  %360 = fmul float %356, %359
+  %361 = lshr i64 %299, 2
+  %362 = and i64 %361, 32
+  %363 = and i64 %299, 31
+  %364 = getelementptr i8, ptr %295, i64 %362
+  %365 = getelementptr i8, ptr %364, i64 %363
+  %366 = load i8, ptr %365, align 1
+  %367 = zext i8 %366 to i32
+  %368 = and i64 %299, 128
+  %369 = add nuw nsw i64 %368, %299
+  %370 = trunc i64 %369 to i8
+  %371 = sdiv i8 %370, 32
+  %372 = sext i8 %371 to i32
+  %373 = shl nsw i32 %372, 1
+  %374 = lshr i32 %367, %373
+  %375 = and i32 %374, 3
+  %376 = uitofp nneg i32 %375 to float
+  %377 = fmul float %331, %376
+  %378 = fsub float %377, %360
+  br label %522
+
+379:                                              ; preds = %298
+  %380 = icmp samesign ult i64 %299, 128
+  %381 = getelementptr i8, ptr %290, i64 %300
+  br i1 %380, label %382, label %385
+
+382:                                              ; preds = %379
+  %383 = load i8, ptr %381, align 1
+  %384 = and i8 %383, 15
+  br label %389
+
+385:                                              ; preds = %379
+  %386 = getelementptr i8, ptr %381, i64 -8
+  %387 = load i8, ptr %386, align 1
+  %388 = lshr i8 %387, 4
+  br label %389
+
+389:                                              ; preds = %385, %382
+  %390 = phi i8 [ %384, %382 ], [ %388, %385 ]
+  %391 = and i64 %300, 3
+  %392 = getelementptr inbounds nuw i8, ptr %290, i64 %391
+  %393 = getelementptr inbounds nuw i8, ptr %392, i64 8
+  %394 = load i8, ptr %393, align 1
+  %395 = zext i8 %394 to i32
+  %396 = trunc nuw nsw i64 %299 to i32
+  %397 = lshr i32 %396, 5
+  %398 = and i32 %397, 6
+  %399 = lshr i32 %395, %398
+  %400 = shl nuw nsw i32 %399, 4
+  %401 = and i32 %400, 48
+  %402 = or disjoint i8 %390, -32
+  %403 = sext i8 %402 to i32
+  %404 = add nsw i32 %401, %403
+  %405 = lshr i64 %299, 2
+  %406 = and i64 %405, 32
+  %407 = and i64 %299, 31
+  %408 = getelementptr i8, ptr %291, i64 %406
+  %409 = getelementptr i8, ptr %408, i64 %407
+  %410 = load i8, ptr %409, align 1
+  %411 = zext i8 %410 to i32
+  %412 = and i64 %299, 128
+  %413 = add nuw nsw i64 %412, %299
+  %414 = trunc i64 %413 to i8
+  %415 = sdiv i8 %414, 32
+  %416 = sext i8 %415 to i32
+  %417 = shl nsw i32 %416, 1
+  %418 = lshr i32 %411, %417
+  %419 = and i32 %418, 3
+  %420 = getelementptr inbounds nuw i8, ptr %87, i64 %407
+  %421 = load i8, ptr %420, align 1
+  %422 = zext i8 %421 to i32
+  %423 = lshr i64 %299, 5
+  %424 = trunc nuw nsw i64 %423 to i32
+  %425 = shl nuw nsw i32 1, %424
+  %426 = and i32 %425, %422
+  %427 = icmp eq i32 %426, 0
+  %428 = select i1 %427, i32 -4, i32 0
+  %429 = or disjoint i32 %428, %419
+  %430 = sitofp i32 %429 to float
+  call void @llvm.lifetime.start.p0(ptr nonnull %9) #7
+  %431 = call ptr @memcpy(ptr noundef nonnull %9, ptr noundef nonnull %292, i64 noundef 2) #9
+  %432 = load i16, ptr %9, align 2
+  %433 = sext i16 %432 to i32
+  %434 = and i32 %433, -2147483648
+  %435 = and i16 %432, 32767
+  %436 = zext nneg i16 %435 to i32
+  %437 = icmp samesign ugt i16 %435, 31743
+  br i1 %437, label %438, label %442
+
+438:                                              ; preds = %389
+  %439 = shl nuw nsw i32 %436, 13
+  %440 = or disjoint i32 %439, %434
+  %441 = or i32 %440, 2139095040
+  br label %453
+
+442:                                              ; preds = %389
+  %443 = icmp samesign ugt i16 %435, 1023
+  br i1 %443, label %444, label %448
+
+444:                                              ; preds = %442
+  %445 = shl nuw nsw i32 %436, 13
+  %446 = add nuw nsw i32 %445, 939524096
+  %447 = or disjoint i32 %446, %434
+  br label %453
+
+448:                                              ; preds = %442
+  %449 = uitofp nneg i16 %435 to float
+  %450 = fmul float %449, 0x3E70000000000000
+  %451 = bitcast float %450 to i32
+  %452 = or disjoint i32 %434, %451
+  br label %453
+
+453:                                              ; preds = %448, %444, %438
+  %454 = phi i32 [ %441, %438 ], [ %447, %444 ], [ %452, %448 ]
+  %455 = bitcast i32 %454 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %9) #7
+  %456 = sitofp i32 %404 to float
+  %457 = fmul float %456, %455
+  %458 = fmul float %457, %430
+  br label %522
+
+459:                                              ; preds = %298
+  %460 = lshr i64 %299, 1
+  %461 = and i64 %460, 64
+  %462 = and i64 %299, 63
+  %463 = getelementptr inbounds nuw i8, ptr %87, i64 %461
+  %464 = getelementptr inbounds nuw i8, ptr %463, i64 %462
+  %465 = load i8, ptr %464, align 1
+  %466 = zext i8 %465 to i32
+  %467 = trunc nuw nsw i64 %299 to i32
+  %468 = lshr i32 %467, 4
+  %469 = and i32 %468, 4
+  %470 = lshr i32 %466, %469
+  %471 = and i32 %470, 15
+  %472 = lshr i64 %299, 2
+  %473 = and i64 %472, 32
+  %474 = and i64 %299, 31
+  %475 = getelementptr i8, ptr %296, i64 %473
+  %476 = getelementptr i8, ptr %475, i64 %474
+  %477 = load i8, ptr %476, align 1
+  %478 = zext i8 %477 to i32
+  %479 = and i64 %299, 128
+  %480 = add nuw nsw i64 %479, %299
+  %481 = trunc i64 %480 to i8
+  %482 = sdiv i8 %481, 32
+  %483 = sext i8 %482 to i32
+  %484 = shl nsw i32 %483, 1
+  %485 = lshr i32 %478, %484
+  %486 = shl nuw nsw i32 %485, 4
+  %487 = and i32 %486, 48
+  %488 = or disjoint i32 %471, -32
+  %489 = add nsw i32 %488, %487
+  %490 = sitofp i32 %489 to float
+  call void @llvm.lifetime.start.p0(ptr nonnull %8) #7
+  %491 = call ptr @memcpy(ptr noundef nonnull %8, ptr noundef nonnull %297, i64 noundef 2) #9
+  %492 = load i16, ptr %8, align 2
+  %493 = sext i16 %492 to i32
+  %494 = and i32 %493, -2147483648
+  %495 = and i16 %492, 32767
+  %496 = zext nneg i16 %495 to i32
+  %497 = icmp samesign ugt i16 %495, 31743
+  br i1 %497, label %498, label %502
+
+498:                                              ; preds = %459
+  %499 = shl nuw nsw i32 %496, 13
+  %500 = or disjoint i32 %499, %494
+  %501 = or i32 %500, 2139095040
+  br label %513
+
+502:                                              ; preds = %459
+  %503 = icmp samesign ugt i16 %495, 1023
+  br i1 %503, label %504, label %508
+
+504:                                              ; preds = %502
+  %505 = shl nuw nsw i32 %496, 13
+  %506 = add nuw nsw i32 %505, 939524096
+  %507 = or disjoint i32 %506, %494
+  br label %513
+
+508:                                              ; preds = %502
+  %509 = uitofp nneg i16 %495 to float
+  %510 = fmul float %509, 0x3E70000000000000
+  %511 = bitcast float %510 to i32
+  %512 = or disjoint i32 %494, %511
+  br label %513
+
+513:                                              ; preds = %508, %504, %498
+  %514 = phi i32 [ %501, %498 ], [ %507, %504 ], [ %512, %508 ]
+  %515 = bitcast i32 %514 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %8) #7
+  %516 = getelementptr inbounds nuw i8, ptr %87, i64 %300
+  %517 = getelementptr inbounds nuw i8, ptr %516, i64 192
+  %518 = load i8, ptr %517, align 1
+  %519 = sitofp i8 %518 to float
+  %520 = fmul float %515, %519
+  %521 = fmul float %520, %490
+  br label %522
+
+522:                                              ; preds = %513, %453, %354
+  %523 = phi float [ %458, %453 ], [ %521, %513 ], [ %378, %354 ]
+  %524 = getelementptr inbounds nuw float, ptr %88, i64 %299
+  store float %523, ptr %524, align 4
+  %525 = add nuw nsw i64 %299, 1
+  %526 = icmp eq i64 %525, 256
+  br i1 %526, label %628, label %298, !llvm.loop !15
+
+527:                                              ; preds = %288
+  %528 = getelementptr inbounds nuw i8, ptr %87, i64 %33
+  call void @llvm.lifetime.start.p0(ptr nonnull %6) #7
+  %529 = call ptr @memcpy(ptr noundef nonnull %6, ptr noundef %87, i64 noundef 2) #9
+  %530 = load i16, ptr %6, align 2
+  %531 = sext i16 %530 to i32
+  %532 = and i32 %531, -2147483648
+  %533 = and i16 %530, 32767
+  %534 = zext nneg i16 %533 to i32
+  %535 = icmp samesign ugt i16 %533, 31743
+  br i1 %535, label %536, label %540
+
+536:                                              ; preds = %527
+  %537 = shl nuw nsw i32 %534, 13
+  %538 = or disjoint i32 %537, %532
+  %539 = or i32 %538, 2139095040
+  br label %551
+
+540:                                              ; preds = %527
+  %541 = icmp samesign ugt i16 %533, 1023
+  br i1 %541, label %542, label %546
+
+542:                                              ; preds = %540
+  %543 = shl nuw nsw i32 %534, 13
+  %544 = add nuw nsw i32 %543, 939524096
+  %545 = or disjoint i32 %544, %532
+  br label %551
+
+546:                                              ; preds = %540
+  %547 = uitofp nneg i16 %533 to float
+  %548 = fmul float %547, 0x3E70000000000000
+  %549 = bitcast float %548 to i32
+  %550 = or disjoint i32 %532, %549
+  br label %551
+
+551:                                              ; preds = %546, %542, %536
+  %552 = phi i32 [ %539, %536 ], [ %545, %542 ], [ %550, %546 ]
+  %553 = bitcast i32 %552 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #7
+  br i1 %31, label %554, label %581
+
+554:                                              ; preds = %551
+  %555 = getelementptr inbounds nuw i8, ptr %87, i64 2
+  call void @llvm.lifetime.start.p0(ptr nonnull %5) #7
+  %556 = call ptr @memcpy(ptr noundef nonnull %5, ptr noundef nonnull %555, i64 noundef 2) #9
+  %557 = load i16, ptr %5, align 2
+  %558 = sext i16 %557 to i32
+  %559 = and i32 %558, -2147483648
+  %560 = and i16 %557, 32767
+  %561 = zext nneg i16 %560 to i32
+  %562 = icmp samesign ugt i16 %560, 31743
+  br i1 %562, label %563, label %567
+
+563:                                              ; preds = %554
+  %564 = shl nuw nsw i32 %561, 13
+  %565 = or disjoint i32 %564, %559
+  %566 = or i32 %565, 2139095040
+  br label %578
+
+567:                                              ; preds = %554
+  %568 = icmp samesign ugt i16 %560, 1023
+  br i1 %568, label %569, label %573
+
+569:                                              ; preds = %567
+  %570 = shl nuw nsw i32 %561, 13
+  %571 = add nuw nsw i32 %570, 939524096
+  %572 = or disjoint i32 %571, %559
+  br label %578
+
+573:                                              ; preds = %567
+  %574 = uitofp nneg i16 %560 to float
+  %575 = fmul float %574, 0x3E70000000000000
+  %576 = bitcast float %575 to i32
+  %577 = or disjoint i32 %559, %576
+  br label %578
+
+578:                                              ; preds = %573, %569, %563
+  %579 = phi i32 [ %566, %563 ], [ %572, %569 ], [ %577, %573 ]
+  %580 = bitcast i32 %579 to float
+  call void @llvm.lifetime.end.p0(ptr nonnull %5) #7
+  br label %581
+
+581:                                              ; preds = %578, %551
+  %582 = phi float [ %580, %578 ], [ 0.000000e+00, %551 ]
+  call void @llvm.lifetime.start.p0(ptr nonnull %7) #7
+  store i32 0, ptr %7, align 4
+  br i1 %29, label %583, label %587
+
+583:                                              ; preds = %581
+  %584 = call ptr @memcpy(ptr noundef nonnull %7, ptr noundef nonnull %528, i64 noundef 4) #9
+  %585 = getelementptr inbounds nuw i8, ptr %528, i64 4
+  %586 = load i32, ptr %7, align 4
+  br label %587
+
+587:                                              ; preds = %583, %581
+  %588 = phi i32 [ %586, %583 ], [ 0, %581 ]
+  %589 = phi ptr [ %585, %583 ], [ %528, %581 ]
+  br label %590
+
+590:                                              ; preds = %619, %587
+  %591 = phi i64 [ 0, %587 ], [ %625, %619 ]
+  %592 = and i64 %591, 15
+  %593 = getelementptr inbounds nuw i8, ptr %589, i64 %592
+  %594 = load i8, ptr %593, align 1
+  %595 = zext i8 %594 to i32
+  %596 = trunc nuw nsw i64 %591 to i32
+  %597 = lshr i32 %596, 2
+  %598 = and i32 %597, 4
+  %599 = lshr i32 %595, %598
+  %600 = and i32 %599, 15
+  %601 = lshr i32 %588, %596
+  %602 = shl i32 %601, 4
+  %603 = and i32 %602, 16
+  %604 = or disjoint i32 %600, %603
+  switch i64 %0, label %614 [
+    i64 7, label %605
+    i64 8, label %609
+  ]
+
+605:                                              ; preds = %590
+  %606 = getelementptr inbounds nuw i8, ptr %589, i64 %591
+  %607 = load i8, ptr %606, align 1
+  %608 = sitofp i8 %607 to float
+  br label %619
+
+609:                                              ; preds = %590
+  %610 = zext nneg i32 %604 to i64
+  %611 = getelementptr inbounds nuw i8, ptr @values, i64 %610
+  %612 = load i8, ptr %611, align 1
+  %613 = sext i8 %612 to i32
+  br label %616
+
+614:                                              ; preds = %590
+  %615 = add nsw i32 %604, %34
+  br label %616
+
+616:                                              ; preds = %614, %609
+  %617 = phi i32 [ %613, %609 ], [ %615, %614 ]
+  %618 = sitofp i32 %617 to float
+  br label %619
+
+619:                                              ; preds = %616, %605
+  %620 = phi float [ %608, %605 ], [ %618, %616 ]
+  %621 = fmul float %620, %553
+  %622 = fadd float %582, %621
+  %623 = select i1 %31, float %622, float %621
+  %624 = getelementptr inbounds nuw float, ptr %88, i64 %591
+  store float %623, ptr %624, align 4
+  %625 = add nuw nsw i64 %591, 1
+  %626 = icmp eq i64 %625, 32
+  br i1 %626, label %627, label %590, !llvm.loop !16
+
+627:                                              ; preds = %619
+  call void @llvm.lifetime.end.p0(ptr nonnull %7) #7
+  br label %628
+
+628:                                              ; preds = %522, %266, %183, %627
+  %629 = load i16, ptr %37, align 4
+  %630 = zext i16 %629 to i64
+  %631 = add nuw nsw i64 %86, %630
+  %632 = load i16, ptr %38, align 2
+  %633 = zext i16 %632 to i64
+  %634 = getelementptr inbounds nuw i8, ptr %87, i64 %633
+  %635 = icmp slt i64 %631, %2
+  br i1 %635, label %85, label %636, !llvm.loop !17
+
+636:                                              ; preds = %628, %20
+  ret void
+}
+
+declare ptr @memcpy(ptr noundef, ptr noundef, i64 noundef) local_unnamed_addr #3
+
+; Function Attrs: nounwind
 define void @tir_llm_prompt(ptr noundef captures(none) %0, i64 noundef %1, ptr noundef readonly captures(none) %2, i64 noundef %3) local_unnamed_addr #2 {
-  %5 = load ptr, ptr %0, align 8
-  %6 = icmp sgt i64 %3, 0
-  br i1 %6, label %7, label %16
+  %5 = icmp sgt i64 %3, 0
+  br i1 %5, label %6, label %19
 
-7:                                                ; preds = %4
-  %8 = getelementptr inbounds nuw i8, ptr %5, i64 16
+6:                                                ; preds = %4
+  %7 = load ptr, ptr %0, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %7, i64 16
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %10 = getelementptr inbounds nuw i8, ptr %5, i64 24
+  %10 = getelementptr inbounds nuw i8, ptr %7, i64 24
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %12 = getelementptr inbounds nuw i8, ptr %5, i64 32
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %15 = load i64, ptr %8, align 8
-  br label %17
+  %12 = getelementptr inbounds nuw i8, ptr %7, i64 32
+  %13 = getelementptr inbounds nuw i8, ptr %7, i64 80
+  %14 = getelementptr inbounds nuw i8, ptr %7, i64 112
+  %15 = getelementptr inbounds nuw i8, ptr %7, i64 88
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %18 = load i64, ptr %8, align 8
+  br label %20
 
-16:                                               ; preds = %55, %4
+19:                                               ; preds = %63, %4
   ret void
 
-17:                                               ; preds = %7, %55
-  %18 = phi i64 [ %15, %7 ], [ %70, %55 ]
-  %19 = phi i64 [ 0, %7 ], [ %71, %55 ]
-  %20 = sub nsw i64 %3, %19
-  %21 = tail call i64 @llvm.smin.i64(i64 %20, i64 %18)
-  %22 = load ptr, ptr %9, align 8
-  %23 = getelementptr inbounds i64, ptr %22, i64 %1
-  %24 = load i64, ptr %23, align 8
-  %25 = icmp eq i64 %21, 1
-  br i1 %25, label %26, label %31
+20:                                               ; preds = %6, %63
+  %21 = phi i64 [ %18, %6 ], [ %78, %63 ]
+  %22 = phi i64 [ 0, %6 ], [ %79, %63 ]
+  %23 = sub nsw i64 %3, %22
+  %24 = tail call i64 @llvm.smin.i64(i64 %23, i64 %21)
+  %25 = load ptr, ptr %9, align 8
+  %26 = getelementptr inbounds i64, ptr %25, i64 %1
+  %27 = load i64, ptr %26, align 8
+  %28 = icmp eq i64 %24, 1
+  br i1 %28, label %29, label %34
 
-26:                                               ; preds = %17
-  %27 = load i64, ptr %10, align 8
-  %28 = icmp eq i64 %27, 1
-  %29 = zext i1 %28 to i32
-  %30 = select i1 %28, i64 1, i64 %18
-  br label %31
+29:                                               ; preds = %20
+  %30 = load i64, ptr %10, align 8
+  %31 = icmp eq i64 %30, 1
+  %32 = zext i1 %31 to i32
+  %33 = select i1 %31, i64 1, i64 %21
+  br label %34
 
-31:                                               ; preds = %26, %17
-  %32 = phi i32 [ %29, %26 ], [ 0, %17 ]
-  %33 = phi i64 [ %30, %26 ], [ %18, %17 ]
-  %34 = add nsw i64 %33, %24
-  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %34) #8
-  %35 = load ptr, ptr %11, align 8
-  %36 = load i64, ptr %12, align 8
-  %37 = shl i64 %33, 2
-  %38 = mul i64 %37, %36
-  %39 = tail call ptr @memset(ptr noundef %35, i32 noundef 0, i64 noundef %38) #9
-  %40 = icmp sgt i64 %21, 0
-  br i1 %40, label %41, label %43
+34:                                               ; preds = %29, %20
+  %35 = phi i32 [ %32, %29 ], [ 0, %20 ]
+  %36 = phi i64 [ %33, %29 ], [ %21, %20 ]
+  %37 = add nsw i64 %36, %27
+  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %37) #8
+  %38 = load ptr, ptr %11, align 8
+  %39 = load i64, ptr %12, align 8
+  %40 = shl i64 %36, 2
+  %41 = mul i64 %40, %39
+  %42 = tail call ptr @memset(ptr noundef %38, i32 noundef 0, i64 noundef %41) #9
+  %43 = icmp sgt i64 %24, 0
+  br i1 %43, label %44, label %46
 
-41:                                               ; preds = %31
-  %42 = getelementptr i64, ptr %2, i64 %19
-  br label %45
+44:                                               ; preds = %34
+  %45 = getelementptr i64, ptr %2, i64 %22
+  br label %48
 
-43:                                               ; preds = %45, %31
-  %44 = icmp sgt i64 %33, 0
-  br i1 %44, label %73, label %55
+46:                                               ; preds = %48, %34
+  %47 = icmp sgt i64 %36, 0
+  br i1 %47, label %81, label %63
 
-45:                                               ; preds = %41, %45
-  %46 = phi i64 [ 0, %41 ], [ %53, %45 ]
-  %47 = getelementptr i64, ptr %42, i64 %46
-  %48 = load i64, ptr %47, align 8
-  %49 = load ptr, ptr %11, align 8
-  %50 = load i64, ptr %12, align 8
-  %51 = mul nsw i64 %50, %46
-  %52 = getelementptr inbounds float, ptr %49, i64 %51
-  tail call fastcc void @row_of(ptr noundef nonnull %5, i64 noundef %48, ptr noundef %52) #8
-  %53 = add nuw nsw i64 %46, 1
-  %54 = icmp eq i64 %53, %21
-  br i1 %54, label %43, label %45, !llvm.loop !10
+48:                                               ; preds = %44, %48
+  %49 = phi i64 [ 0, %44 ], [ %61, %48 ]
+  %50 = getelementptr i64, ptr %45, i64 %49
+  %51 = load i64, ptr %50, align 8
+  %52 = load ptr, ptr %11, align 8
+  %53 = load i64, ptr %12, align 8
+  %54 = mul nsw i64 %53, %49
+  %55 = getelementptr inbounds float, ptr %52, i64 %54
+  %56 = load i64, ptr %13, align 8
+  %57 = load ptr, ptr %14, align 8
+  %58 = load i64, ptr %15, align 8
+  %59 = mul nsw i64 %58, %51
+  %60 = getelementptr inbounds i8, ptr %57, i64 %59
+  tail call void @tir_llm_row(i64 noundef %56, ptr noundef %60, i64 noundef %53, ptr noundef %55) #8
+  %61 = add nuw nsw i64 %49, 1
+  %62 = icmp eq i64 %61, %24
+  br i1 %62, label %46, label %48, !llvm.loop !18
 
-55:                                               ; preds = %73, %43
-  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef %32, i64 noundef %33, i64 noundef %1) #8
-  %56 = load ptr, ptr %9, align 8
-  %57 = getelementptr inbounds i64, ptr %56, i64 %1
-  %58 = load i64, ptr %57, align 8
-  %59 = add nsw i64 %58, %21
-  store i64 %59, ptr %57, align 8
-  %60 = load ptr, ptr %14, align 8
-  %61 = load i64, ptr %12, align 8
-  %62 = mul nsw i64 %61, %1
-  %63 = getelementptr inbounds float, ptr %60, i64 %62
-  %64 = load ptr, ptr %11, align 8
-  %65 = add nsw i64 %21, -1
-  %66 = mul nsw i64 %61, %65
-  %67 = getelementptr inbounds float, ptr %64, i64 %66
-  %68 = shl nsw i64 %61, 2
-  %69 = tail call ptr @memcpy(ptr noundef %63, ptr noundef %67, i64 noundef %68) #9
-  %70 = load i64, ptr %8, align 8
-  %71 = add nsw i64 %70, %19
-  %72 = icmp slt i64 %71, %3
-  br i1 %72, label %17, label %16, !llvm.loop !11
+63:                                               ; preds = %81, %46
+  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef %35, i64 noundef %36, i64 noundef %1) #8
+  %64 = load ptr, ptr %9, align 8
+  %65 = getelementptr inbounds i64, ptr %64, i64 %1
+  %66 = load i64, ptr %65, align 8
+  %67 = add nsw i64 %66, %24
+  store i64 %67, ptr %65, align 8
+  %68 = load ptr, ptr %17, align 8
+  %69 = load i64, ptr %12, align 8
+  %70 = mul nsw i64 %69, %1
+  %71 = getelementptr inbounds float, ptr %68, i64 %70
+  %72 = load ptr, ptr %11, align 8
+  %73 = add nsw i64 %24, -1
+  %74 = mul nsw i64 %69, %73
+  %75 = getelementptr inbounds float, ptr %72, i64 %74
+  %76 = shl nsw i64 %69, 2
+  %77 = tail call ptr @memcpy(ptr noundef %71, ptr noundef %75, i64 noundef %76) #9
+  %78 = load i64, ptr %8, align 8
+  %79 = add nsw i64 %78, %22
+  %80 = icmp slt i64 %79, %3
+  br i1 %80, label %20, label %19, !llvm.loop !19
 
-73:                                               ; preds = %43, %73
-  %74 = phi i64 [ %78, %73 ], [ 0, %43 ]
-  %75 = add nsw i64 %74, %24
-  %76 = load ptr, ptr %13, align 8
-  %77 = getelementptr inbounds nuw i64, ptr %76, i64 %74
-  store i64 %75, ptr %77, align 8
-  %78 = add nuw nsw i64 %74, 1
-  %79 = icmp eq i64 %78, %33
-  br i1 %79, label %55, label %73, !llvm.loop !12
+81:                                               ; preds = %46, %81
+  %82 = phi i64 [ %86, %81 ], [ 0, %46 ]
+  %83 = add nsw i64 %82, %27
+  %84 = load ptr, ptr %16, align 8
+  %85 = getelementptr inbounds nuw i64, ptr %84, i64 %82
+  store i64 %83, ptr %85, align 8
+  %86 = add nuw nsw i64 %82, 1
+  %87 = icmp eq i64 %86, %36
+  br i1 %87, label %63, label %81, !llvm.loop !20
 }
 
 ; Function Attrs: nounwind
@@ -492,7 +1373,7 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %37 = phi i64 [ %24, %20 ], [ %53, %31 ]
   %38 = add nuw nsw i64 %25, 1
   %39 = icmp slt i64 %38, %34
-  br i1 %39, label %20, label %30, !llvm.loop !13
+  br i1 %39, label %20, label %30, !llvm.loop !21
 
 40:                                               ; preds = %20, %65
   %41 = phi ptr [ %66, %65 ], [ %22, %20 ]
@@ -532,7 +1413,7 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %69 = getelementptr inbounds nuw i8, ptr %68, i64 32
   %70 = load i64, ptr %69, align 8
   %71 = icmp slt i64 %67, %70
-  br i1 %71, label %40, label %31, !llvm.loop !14
+  br i1 %71, label %40, label %31, !llvm.loop !22
 
 72:                                               ; preds = %60, %72
   %73 = phi i64 [ %58, %60 ], [ %74, %72 ]
@@ -548,337 +1429,10 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %83 = getelementptr inbounds i8, ptr %55, i64 %82
   %84 = tail call ptr @memset(ptr noundef %83, i32 noundef 0, i64 noundef %62) #9
   %85 = icmp samesign ugt i64 %73, 1
-  br i1 %85, label %72, label %63, !llvm.loop !15
+  br i1 %85, label %72, label %63, !llvm.loop !23
 
 86:                                               ; preds = %2, %30
   ret void
-}
-
-; Function Attrs: nounwind
-define internal fastcc void @row_of(ptr noundef readonly captures(none) %0, i64 noundef %1, ptr noundef %2) unnamed_addr #2 {
-  %4 = alloca i16, align 2
-  %5 = alloca i16, align 2
-  %6 = alloca i16, align 2
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %8 = load ptr, ptr %7, align 8
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %10 = load i64, ptr %9, align 8
-  %11 = mul nsw i64 %10, %1
-  %12 = getelementptr inbounds i8, ptr %8, i64 %11
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %14 = load i64, ptr %13, align 8
-  %15 = icmp sgt i64 %14, 0
-  br i1 %15, label %16, label %18
-
-16:                                               ; preds = %3
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  br label %19
-
-18:                                               ; preds = %244, %3
-  ret void
-
-19:                                               ; preds = %16, %244
-  %20 = phi i64 [ 0, %16 ], [ %245, %244 ]
-  call void @llvm.lifetime.start.p0(ptr nonnull %6) #7
-  %21 = load i64, ptr %17, align 8
-  %22 = icmp eq i64 %21, 0
-  br i1 %22, label %23, label %29
-
-23:                                               ; preds = %19
-  %24 = getelementptr inbounds nuw float, ptr %2, i64 %20
-  %25 = shl nsw i64 %20, 2
-  %26 = getelementptr inbounds nuw i8, ptr %12, i64 %25
-  %27 = call ptr @memcpy(ptr noundef %24, ptr noundef %26, i64 noundef 4) #9
-  %28 = load i64, ptr %17, align 8
-  br label %29
-
-29:                                               ; preds = %23, %19
-  %30 = phi i64 [ %28, %23 ], [ %21, %19 ]
-  %31 = add i64 %30, -1
-  %32 = icmp ult i64 %31, 2
-  br i1 %32, label %33, label %74
-
-33:                                               ; preds = %29
-  %34 = shl nuw nsw i64 %20, 1
-  %35 = getelementptr inbounds nuw i8, ptr %12, i64 %34
-  %36 = call ptr @memcpy(ptr noundef nonnull %6, ptr noundef %35, i64 noundef 2) #9
-  %37 = load i64, ptr %17, align 8
-  %38 = icmp eq i64 %37, 1
-  br i1 %38, label %39, label %65
-
-39:                                               ; preds = %33
-  %40 = load i16, ptr %6, align 2
-  %41 = sext i16 %40 to i32
-  %42 = and i32 %41, -2147483648
-  %43 = and i16 %40, 32767
-  %44 = zext nneg i16 %43 to i32
-  %45 = icmp samesign ugt i16 %43, 31743
-  br i1 %45, label %46, label %50
-
-46:                                               ; preds = %39
-  %47 = shl nuw nsw i32 %44, 13
-  %48 = or disjoint i32 %47, %42
-  %49 = or i32 %48, 2139095040
-  br label %61
-
-50:                                               ; preds = %39
-  %51 = icmp samesign ugt i16 %43, 1023
-  br i1 %51, label %52, label %56
-
-52:                                               ; preds = %50
-  %53 = shl nuw nsw i32 %44, 13
-  %54 = add nuw nsw i32 %53, 939524096
-  %55 = or disjoint i32 %54, %42
-  br label %61
-
-56:                                               ; preds = %50
-  %57 = uitofp nneg i16 %43 to float
-  %58 = fmul float %57, 0x3E70000000000000
-  %59 = bitcast float %58 to i32
-  %60 = or disjoint i32 %42, %59
-  br label %61
-
-61:                                               ; preds = %46, %52, %56
-  %62 = phi i32 [ %49, %46 ], [ %55, %52 ], [ %60, %56 ]
-  %63 = getelementptr inbounds nuw float, ptr %2, i64 %20
-  store i32 %62, ptr %63, align 4
-  %64 = load i64, ptr %17, align 8
-  br label %65
-
-65:                                               ; preds = %61, %33
-  %66 = phi i64 [ %37, %33 ], [ %64, %61 ]
-  %67 = icmp eq i64 %66, 2
-  br i1 %67, label %68, label %74
-
-68:                                               ; preds = %65
-  %69 = load i16, ptr %6, align 2
-  %70 = zext i16 %69 to i32
-  %71 = shl nuw i32 %70, 16
-  %72 = getelementptr inbounds nuw float, ptr %2, i64 %20
-  store i32 %71, ptr %72, align 4
-  %73 = load i64, ptr %17, align 8
-  br label %74
-
-74:                                               ; preds = %29, %68, %65
-  %75 = phi i64 [ %30, %29 ], [ %73, %68 ], [ %66, %65 ]
-  %76 = add i64 %75, -3
-  %77 = icmp ult i64 %76, 2
-  br i1 %77, label %78, label %135
-
-78:                                               ; preds = %74
-  %79 = lshr i64 %20, 5
-  %80 = icmp eq i64 %75, 3
-  %81 = select i1 %80, i64 18, i64 34
-  %82 = mul nuw nsw i64 %81, %79
-  %83 = getelementptr inbounds nuw i8, ptr %12, i64 %82
-  %84 = call ptr @memcpy(ptr noundef nonnull %6, ptr noundef %83, i64 noundef 2) #9
-  %85 = load i64, ptr %17, align 8
-  %86 = icmp eq i64 %85, 4
-  br i1 %86, label %87, label %93
-
-87:                                               ; preds = %78
-  %88 = and i64 %20, 31
-  %89 = getelementptr inbounds nuw i8, ptr %83, i64 %88
-  %90 = getelementptr inbounds nuw i8, ptr %89, i64 2
-  %91 = load i8, ptr %90, align 1
-  %92 = sext i8 %91 to i32
-  br label %105
-
-93:                                               ; preds = %78
-  %94 = and i64 %20, 16
-  %95 = icmp eq i64 %94, 0
-  %96 = and i64 %20, 15
-  %97 = getelementptr inbounds nuw i8, ptr %83, i64 %96
-  %98 = getelementptr inbounds nuw i8, ptr %97, i64 2
-  %99 = load i8, ptr %98, align 1
-  %100 = and i8 %99, 15
-  %101 = lshr i8 %99, 4
-  %102 = select i1 %95, i8 %100, i8 %101
-  %103 = zext nneg i8 %102 to i32
-  %104 = add nsw i32 %103, -8
-  br label %105
-
-105:                                              ; preds = %93, %87
-  %106 = phi i32 [ %92, %87 ], [ %104, %93 ]
-  %107 = sitofp i32 %106 to float
-  %108 = load i16, ptr %6, align 2
-  %109 = sext i16 %108 to i32
-  %110 = and i32 %109, -2147483648
-  %111 = and i16 %108, 32767
-  %112 = zext nneg i16 %111 to i32
-  %113 = icmp samesign ugt i16 %111, 31743
-  br i1 %113, label %114, label %118
-
-114:                                              ; preds = %105
-  %115 = shl nuw nsw i32 %112, 13
-  %116 = or disjoint i32 %115, %110
-  %117 = or i32 %116, 2139095040
-  br label %129
-
-118:                                              ; preds = %105
-  %119 = icmp samesign ugt i16 %111, 1023
-  br i1 %119, label %120, label %124
-
-120:                                              ; preds = %118
-  %121 = shl nuw nsw i32 %112, 13
-  %122 = add nuw nsw i32 %121, 939524096
-  %123 = or disjoint i32 %122, %110
-  br label %129
-
-124:                                              ; preds = %118
-  %125 = uitofp nneg i16 %111 to float
-  %126 = fmul float %125, 0x3E70000000000000
-  %127 = bitcast float %126 to i32
-  %128 = or disjoint i32 %110, %127
-  br label %129
-
-129:                                              ; preds = %114, %120, %124
-  %130 = phi i32 [ %117, %114 ], [ %123, %120 ], [ %128, %124 ]
-  %131 = bitcast i32 %130 to float
-  %132 = fmul float %107, %131
-  %133 = getelementptr inbounds nuw float, ptr %2, i64 %20
-  store float %132, ptr %133, align 4
-  %134 = load i64, ptr %17, align 8
-  br label %135
-
-135:                                              ; preds = %74, %129
-  %136 = phi i64 [ %75, %74 ], [ %134, %129 ]
-  %137 = icmp eq i64 %136, 5
-  %138 = and i64 %20, 255
-  %139 = icmp eq i64 %138, 0
-  %140 = and i1 %139, %137
-  br i1 %140, label %141, label %244
-
-141:                                              ; preds = %135
-  %142 = lshr exact i64 %20, 8
-  %143 = mul nuw nsw i64 %142, 144
-  %144 = getelementptr inbounds nuw i8, ptr %12, i64 %143
-  %145 = getelementptr inbounds nuw float, ptr %2, i64 %20
-  call void @llvm.lifetime.start.p0(ptr nonnull %4) #7
-  call void @llvm.lifetime.start.p0(ptr nonnull %5) #7
-  %146 = call ptr @memcpy(ptr noundef nonnull %4, ptr noundef %144, i64 noundef 2) #9
-  %147 = getelementptr inbounds nuw i8, ptr %144, i64 2
-  %148 = call ptr @memcpy(ptr noundef nonnull %5, ptr noundef nonnull %147, i64 noundef 2) #9
-  %149 = getelementptr inbounds nuw i8, ptr %144, i64 4
-  %150 = getelementptr inbounds nuw i8, ptr %144, i64 16
-  %151 = load i16, ptr %4, align 2
-  %152 = sext i16 %151 to i32
-  %153 = and i32 %152, -2147483648
-  %154 = and i16 %151, 32767
-  %155 = zext nneg i16 %154 to i32
-  %156 = icmp samesign ugt i16 %154, 31743
-  %157 = or disjoint i32 %153, 939524096
-  %158 = load i16, ptr %5, align 2
-  %159 = sext i16 %158 to i32
-  %160 = and i32 %159, -2147483648
-  %161 = and i16 %158, 32767
-  %162 = zext nneg i16 %161 to i32
-  %163 = icmp samesign ugt i16 %161, 31743
-  %164 = or disjoint i32 %160, 939524096
-  %165 = icmp samesign ugt i16 %154, 1023
-  %166 = uitofp nneg i16 %154 to float
-  %167 = fmul float %166, 0x3E70000000000000
-  %168 = bitcast float %167 to i32
-  %169 = or disjoint i32 %153, %168
-  %170 = shl nuw nsw i32 %155, 13
-  %171 = add nuw nsw i32 %157, %170
-  %172 = or disjoint i32 %153, %170
-  %173 = or i32 %172, 2139095040
-  %174 = icmp samesign ugt i16 %161, 1023
-  %175 = uitofp nneg i16 %161 to float
-  %176 = fmul float %175, 0x3E70000000000000
-  %177 = bitcast float %176 to i32
-  %178 = or disjoint i32 %160, %177
-  %179 = shl nuw nsw i32 %162, 13
-  %180 = add nuw nsw i32 %164, %179
-  %181 = or disjoint i32 %160, %179
-  %182 = or i32 %181, 2139095040
-  %183 = select i1 %165, i32 %171, i32 %169
-  %184 = select i1 %156, i32 %173, i32 %183
-  %185 = bitcast i32 %184 to float
-  %186 = select i1 %174, i32 %180, i32 %178
-  %187 = select i1 %163, i32 %182, i32 %186
-  %188 = bitcast i32 %187 to float
-  br label %189
-
-189:                                              ; preds = %227, %141
-  %190 = phi i64 [ 0, %141 ], [ %228, %227 ]
-  %191 = shl nuw nsw i64 %190, 4
-  %192 = and i64 %191, 96
-  %193 = getelementptr inbounds nuw i8, ptr %150, i64 %192
-  %194 = icmp samesign ult i64 %190, 4
-  %195 = getelementptr inbounds nuw i8, ptr %149, i64 %190
-  br i1 %194, label %196, label %202
-
-196:                                              ; preds = %189
-  %197 = load i8, ptr %195, align 1
-  %198 = and i8 %197, 63
-  %199 = getelementptr inbounds nuw i8, ptr %195, i64 4
-  %200 = load i8, ptr %199, align 1
-  %201 = and i8 %200, 63
-  br label %216
-
-202:                                              ; preds = %189
-  %203 = getelementptr inbounds nuw i8, ptr %195, i64 4
-  %204 = load i8, ptr %203, align 1
-  %205 = and i8 %204, 15
-  %206 = getelementptr i8, ptr %144, i64 %190
-  %207 = load i8, ptr %206, align 1
-  %208 = lshr i8 %207, 2
-  %209 = and i8 %208, 48
-  %210 = or disjoint i8 %209, %205
-  %211 = lshr i8 %204, 4
-  %212 = load i8, ptr %195, align 1
-  %213 = lshr i8 %212, 2
-  %214 = and i8 %213, 48
-  %215 = or disjoint i8 %214, %211
-  br label %216
-
-216:                                              ; preds = %202, %196
-  %217 = phi i8 [ %198, %196 ], [ %210, %202 ]
-  %218 = phi i8 [ %201, %196 ], [ %215, %202 ]
-  %219 = uitofp nneg i8 %217 to float
-  %220 = fmul float %185, %219
-  %221 = uitofp nneg i8 %218 to float
-  %222 = fmul float %188, %221
-  %223 = and i64 %190, 1
-  %224 = icmp eq i64 %223, 0
-  %225 = shl nuw nsw i64 %190, 7
-  %226 = getelementptr inbounds nuw i8, ptr %145, i64 %225
-  br label %230
-
-227:                                              ; preds = %230
-  %228 = add nuw nsw i64 %190, 1
-  %229 = icmp eq i64 %228, 8
-  br i1 %229, label %243, label %189, !llvm.loop !16
-
-230:                                              ; preds = %230, %216
-  %231 = phi i64 [ 0, %216 ], [ %241, %230 ]
-  %232 = getelementptr inbounds nuw i8, ptr %193, i64 %231
-  %233 = load i8, ptr %232, align 1
-  %234 = lshr i8 %233, 4
-  %235 = and i8 %233, 15
-  %236 = select i1 %224, i8 %235, i8 %234
-  %237 = uitofp nneg i8 %236 to float
-  %238 = fmul float %220, %237
-  %239 = fsub float %238, %222
-  %240 = getelementptr inbounds nuw float, ptr %226, i64 %231
-  store float %239, ptr %240, align 4
-  %241 = add nuw nsw i64 %231, 1
-  %242 = icmp eq i64 %241, 32
-  br i1 %242, label %227, label %230, !llvm.loop !17
-
-243:                                              ; preds = %227
-  call void @llvm.lifetime.end.p0(ptr nonnull %5) #7
-  call void @llvm.lifetime.end.p0(ptr nonnull %4) #7
-  br label %244
-
-244:                                              ; preds = %243, %135
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #7
-  %245 = add nuw nsw i64 %20, 1
-  %246 = load i64, ptr %13, align 8
-  %247 = icmp slt i64 %245, %246
-  br i1 %247, label %19, label %18, !llvm.loop !18
 }
 
 ; Function Attrs: nounwind
@@ -958,7 +1512,7 @@ define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef 
   %69 = tail call ptr @memcpy(ptr noundef %61, ptr noundef %67, i64 noundef %68) #9
   %70 = add nuw nsw i64 %45, 1
   %71 = icmp eq i64 %70, %2
-  br i1 %71, label %17, label %44, !llvm.loop !19
+  br i1 %71, label %17, label %44, !llvm.loop !24
 
 72:                                               ; preds = %143, %17
   ret void
@@ -1044,7 +1598,7 @@ define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef 
   %124 = getelementptr i8, ptr %123, i64 16
   %125 = add nuw nsw i64 %107, 1
   %126 = icmp eq i64 %125, %100
-  br i1 %126, label %143, label %105, !llvm.loop !20
+  br i1 %126, label %143, label %105, !llvm.loop !25
 
 127:                                              ; preds = %136, %118
   %128 = phi i64 [ %109, %118 ], [ %130, %136 ]
@@ -1073,7 +1627,7 @@ define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef 
   store i64 %129, ptr %140, align 8
   %141 = mul nsw i64 %137, %129
   %142 = icmp samesign ugt i64 %128, 1
-  br i1 %142, label %127, label %121, !llvm.loop !21
+  br i1 %142, label %127, label %121, !llvm.loop !26
 
 143:                                              ; preds = %121, %94
   %144 = load ptr, ptr %97, align 8
@@ -1088,7 +1642,7 @@ define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef 
   %147 = add nuw nsw i64 %77, 1
   %148 = load i64, ptr %18, align 8
   %149 = icmp slt i64 %147, %148
-  br i1 %149, label %73, label %72, !llvm.loop !22
+  br i1 %149, label %73, label %72, !llvm.loop !27
 
 150:                                              ; preds = %90, %150
   %151 = phi i64 [ %76, %90 ], [ %155, %150 ]
@@ -1110,10 +1664,8 @@ define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef 
   store ptr %164, ptr %166, align 8
   %167 = add nuw nsw i64 %152, 1
   %168 = icmp eq i64 %167, %87
-  br i1 %168, label %94, label %150, !llvm.loop !23
+  br i1 %168, label %94, label %150, !llvm.loop !28
 }
-
-declare ptr @memcpy(ptr noundef, ptr noundef, i64 noundef) local_unnamed_addr #3
 
 ; Function Attrs: nounwind
 define void @tir_llm_step(ptr noundef captures(none) %0, ptr noundef readonly captures(none) %1) local_unnamed_addr #2 {
@@ -1121,78 +1673,86 @@ define void @tir_llm_step(ptr noundef captures(none) %0, ptr noundef readonly ca
   %4 = getelementptr inbounds nuw i8, ptr %3, i64 24
   %5 = load i64, ptr %4, align 8
   %6 = icmp sgt i64 %5, 0
-  br i1 %6, label %7, label %12
+  br i1 %6, label %7, label %15
 
 7:                                                ; preds = %2
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %10 = getelementptr inbounds nuw i8, ptr %3, i64 32
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  br label %19
+  %11 = getelementptr inbounds nuw i8, ptr %3, i64 80
+  %12 = getelementptr inbounds nuw i8, ptr %3, i64 112
+  %13 = getelementptr inbounds nuw i8, ptr %3, i64 88
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  br label %22
 
-12:                                               ; preds = %19, %2
-  %13 = phi i64 [ 0, %2 ], [ %26, %19 ]
-  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %13) #8
-  %14 = load i64, ptr %4, align 8
-  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef 1, i64 noundef %14, i64 noundef 0) #8
-  %15 = load i64, ptr %4, align 8
-  %16 = icmp sgt i64 %15, 0
-  br i1 %16, label %17, label %41
+15:                                               ; preds = %22, %2
+  %16 = phi i64 [ 0, %2 ], [ %29, %22 ]
+  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %16) #8
+  %17 = load i64, ptr %4, align 8
+  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef 1, i64 noundef %17, i64 noundef 0) #8
+  %18 = load i64, ptr %4, align 8
+  %19 = icmp sgt i64 %18, 0
+  br i1 %19, label %20, label %49
 
-17:                                               ; preds = %12
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  br label %52
+20:                                               ; preds = %15
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  br label %60
 
-19:                                               ; preds = %7, %19
-  %20 = phi i64 [ 0, %7 ], [ %38, %19 ]
-  %21 = phi i64 [ 0, %7 ], [ %26, %19 ]
-  %22 = load ptr, ptr %8, align 8
-  %23 = getelementptr inbounds nuw i64, ptr %22, i64 %20
-  %24 = load i64, ptr %23, align 8
-  %25 = add nsw i64 %24, 1
-  %26 = tail call noundef i64 @llvm.smax.i64(i64 %21, i64 %25)
-  %27 = getelementptr inbounds nuw i64, ptr %1, i64 %20
-  %28 = load i64, ptr %27, align 8
-  %29 = load ptr, ptr %9, align 8
-  %30 = load i64, ptr %10, align 8
-  %31 = mul nsw i64 %30, %20
-  %32 = getelementptr inbounds float, ptr %29, i64 %31
-  tail call fastcc void @row_of(ptr noundef nonnull %3, i64 noundef %28, ptr noundef %32) #8
-  %33 = load ptr, ptr %8, align 8
-  %34 = getelementptr inbounds nuw i64, ptr %33, i64 %20
-  %35 = load i64, ptr %34, align 8
-  %36 = load ptr, ptr %11, align 8
-  %37 = getelementptr inbounds nuw i64, ptr %36, i64 %20
-  store i64 %35, ptr %37, align 8
-  %38 = add nuw nsw i64 %20, 1
-  %39 = load i64, ptr %4, align 8
-  %40 = icmp slt i64 %38, %39
-  br i1 %40, label %19, label %12, !llvm.loop !24
+22:                                               ; preds = %7, %22
+  %23 = phi i64 [ 0, %7 ], [ %46, %22 ]
+  %24 = phi i64 [ 0, %7 ], [ %29, %22 ]
+  %25 = load ptr, ptr %8, align 8
+  %26 = getelementptr inbounds nuw i64, ptr %25, i64 %23
+  %27 = load i64, ptr %26, align 8
+  %28 = add nsw i64 %27, 1
+  %29 = tail call noundef i64 @llvm.smax.i64(i64 %24, i64 %28)
+  %30 = getelementptr inbounds nuw i64, ptr %1, i64 %23
+  %31 = load i64, ptr %30, align 8
+  %32 = load ptr, ptr %9, align 8
+  %33 = load i64, ptr %10, align 8
+  %34 = mul nsw i64 %33, %23
+  %35 = getelementptr inbounds float, ptr %32, i64 %34
+  %36 = load i64, ptr %11, align 8
+  %37 = load ptr, ptr %12, align 8
+  %38 = load i64, ptr %13, align 8
+  %39 = mul nsw i64 %38, %31
+  %40 = getelementptr inbounds i8, ptr %37, i64 %39
+  tail call void @tir_llm_row(i64 noundef %36, ptr noundef %40, i64 noundef %33, ptr noundef %35) #8
+  %41 = load ptr, ptr %8, align 8
+  %42 = getelementptr inbounds nuw i64, ptr %41, i64 %23
+  %43 = load i64, ptr %42, align 8
+  %44 = load ptr, ptr %14, align 8
+  %45 = getelementptr inbounds nuw i64, ptr %44, i64 %23
+  store i64 %43, ptr %45, align 8
+  %46 = add nuw nsw i64 %23, 1
+  %47 = load i64, ptr %4, align 8
+  %48 = icmp slt i64 %46, %47
+  br i1 %48, label %22, label %15, !llvm.loop !29
 
-41:                                               ; preds = %52, %12
-  %42 = phi i64 [ %15, %12 ], [ %59, %52 ]
-  %43 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %44 = load ptr, ptr %43, align 8
-  %45 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %46 = load ptr, ptr %45, align 8
-  %47 = getelementptr inbounds nuw i8, ptr %3, i64 32
-  %48 = load i64, ptr %47, align 8
-  %49 = shl i64 %42, 2
-  %50 = mul i64 %49, %48
-  %51 = tail call ptr @memcpy(ptr noundef %44, ptr noundef %46, i64 noundef %50) #9
+49:                                               ; preds = %60, %15
+  %50 = phi i64 [ %18, %15 ], [ %67, %60 ]
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %52 = load ptr, ptr %51, align 8
+  %53 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %54 = load ptr, ptr %53, align 8
+  %55 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %56 = load i64, ptr %55, align 8
+  %57 = shl i64 %50, 2
+  %58 = mul i64 %57, %56
+  %59 = tail call ptr @memcpy(ptr noundef %52, ptr noundef %54, i64 noundef %58) #9
   ret void
 
-52:                                               ; preds = %17, %52
-  %53 = phi i64 [ 0, %17 ], [ %58, %52 ]
-  %54 = load ptr, ptr %18, align 8
-  %55 = getelementptr inbounds nuw i64, ptr %54, i64 %53
-  %56 = load i64, ptr %55, align 8
-  %57 = add nsw i64 %56, 1
-  store i64 %57, ptr %55, align 8
-  %58 = add nuw nsw i64 %53, 1
-  %59 = load i64, ptr %4, align 8
-  %60 = icmp slt i64 %58, %59
-  br i1 %60, label %52, label %41, !llvm.loop !25
+60:                                               ; preds = %20, %60
+  %61 = phi i64 [ 0, %20 ], [ %66, %60 ]
+  %62 = load ptr, ptr %21, align 8
+  %63 = getelementptr inbounds nuw i64, ptr %62, i64 %61
+  %64 = load i64, ptr %63, align 8
+  %65 = add nsw i64 %64, 1
+  store i64 %65, ptr %63, align 8
+  %66 = add nuw nsw i64 %61, 1
+  %67 = load i64, ptr %4, align 8
+  %68 = icmp slt i64 %66, %67
+  br i1 %68, label %60, label %49, !llvm.loop !30
 }
 
 ; Function Attrs: nounwind
@@ -1299,7 +1859,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %72 = getelementptr i8, ptr %71, i64 16
   %73 = add nuw nsw i64 %55, 1
   %74 = icmp eq i64 %73, %48
-  br i1 %74, label %91, label %53, !llvm.loop !20
+  br i1 %74, label %91, label %53, !llvm.loop !25
 
 75:                                               ; preds = %84, %66
   %76 = phi i64 [ %57, %66 ], [ %78, %84 ]
@@ -1328,7 +1888,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   store i64 %77, ptr %88, align 8
   %89 = mul nsw i64 %85, %77
   %90 = icmp samesign ugt i64 %76, 1
-  br i1 %90, label %75, label %69, !llvm.loop !21
+  br i1 %90, label %75, label %69, !llvm.loop !26
 
 91:                                               ; preds = %69, %32
   %92 = load ptr, ptr %44, align 8
@@ -1353,7 +1913,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %103 = add nuw nsw i64 %33, 1
   %104 = load i64, ptr %6, align 8
   %105 = icmp slt i64 %103, %104
-  br i1 %105, label %32, label %29, !llvm.loop !26
+  br i1 %105, label %32, label %29, !llvm.loop !31
 
 106:                                              ; preds = %97, %106
   %107 = phi i64 [ 0, %97 ], [ %118, %106 ]
@@ -1370,7 +1930,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %118 = add nuw nsw i64 %107, 1
   %119 = load i64, ptr %26, align 8
   %120 = icmp slt i64 %118, %119
-  br i1 %120, label %106, label %102, !llvm.loop !27
+  br i1 %120, label %106, label %102, !llvm.loop !32
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: write)
@@ -1421,7 +1981,7 @@ define double @tir_llm_drawn(i64 noundef %0, i64 noundef %1, i64 noundef %2) loc
   %40 = add i32 %26, -1150833019
   %41 = add nuw nsw i32 %24, 1
   %42 = icmp eq i32 %41, 10
-  br i1 %42, label %11, label %19, !llvm.loop !28
+  br i1 %42, label %11, label %19, !llvm.loop !33
 }
 
 ; Function Attrs: nounwind
@@ -1461,7 +2021,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %38 = add i32 %24, -1150833019
   %39 = add nuw nsw i32 %22, 1
   %40 = icmp eq i32 %39, 10
-  br i1 %40, label %41, label %17, !llvm.loop !28
+  br i1 %40, label %41, label %17, !llvm.loop !33
 
 41:                                               ; preds = %17
   %42 = zext i32 %32 to i64
@@ -1499,7 +2059,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %66 = select i1 %65, i64 %60, i64 %59
   %67 = add nuw nsw i64 %60, 1
   %68 = icmp eq i64 %67, %1
-  br i1 %68, label %50, label %58, !llvm.loop !29
+  br i1 %68, label %50, label %58, !llvm.loop !34
 
 69:                                               ; preds = %80, %54
   %70 = phi double [ 0.000000e+00, %54 ], [ %93, %80 ]
@@ -1531,7 +2091,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %93 = fadd double %81, %91
   %94 = add nuw nsw i64 %82, 1
   %95 = icmp eq i64 %94, %1
-  br i1 %95, label %69, label %80, !llvm.loop !30
+  br i1 %95, label %69, label %80, !llvm.loop !35
 
 96:                                               ; preds = %69
   %97 = xor i1 %78, true
@@ -1555,7 +2115,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   store i64 %107, ptr %108, align 8
   %109 = add nuw nsw i64 %107, 1
   %110 = icmp eq i64 %109, %1
-  br i1 %110, label %102, label %106, !llvm.loop !31
+  br i1 %110, label %102, label %106, !llvm.loop !36
 
 111:                                              ; preds = %163, %102
   %112 = icmp sgt i64 %99, 0
@@ -1627,7 +2187,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
 
 163:                                              ; preds = %159, %147, %115
   %164 = icmp sgt i64 %116, 1
-  br i1 %164, label %115, label %111, !llvm.loop !32
+  br i1 %164, label %115, label %111, !llvm.loop !37
 
 165:                                              ; preds = %111, %214
   %166 = phi i64 [ %169, %214 ], [ %1, %111 ]
@@ -1704,7 +2264,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %221 = select i1 %218, i1 %220, i1 false
   %222 = fcmp olt double %217, %101
   %223 = select i1 %221, i1 %222, i1 false
-  br i1 %223, label %165, label %224, !llvm.loop !33
+  br i1 %223, label %165, label %224, !llvm.loop !38
 
 224:                                              ; preds = %214
   %225 = icmp sgt i64 %219, 0
@@ -1739,7 +2299,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %244 = fadd double %238, %243
   %245 = add nuw nsw i64 %237, 1
   %246 = icmp eq i64 %245, %219
-  br i1 %246, label %228, label %236, !llvm.loop !34
+  br i1 %246, label %228, label %236, !llvm.loop !39
 
 247:                                              ; preds = %232, %251
   %248 = phi i64 [ 0, %232 ], [ %252, %251 ]
@@ -1756,7 +2316,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %257 = load double, ptr %256, align 8
   %258 = fadd double %249, %257
   %259 = icmp eq i64 %252, %219
-  br i1 %259, label %260, label %247, !llvm.loop !35
+  br i1 %259, label %260, label %247, !llvm.loop !40
 
 260:                                              ; preds = %251, %247, %228, %69
   %261 = phi double [ %70, %69 ], [ %229, %228 ], [ %249, %247 ], [ %258, %251 ]
@@ -1789,7 +2349,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %280 = add nuw nsw i64 %268, 1
   %281 = icmp eq i64 %280, %262
   %282 = select i1 %279, i1 true, i1 %281
-  br i1 %282, label %283, label %267, !llvm.loop !36
+  br i1 %282, label %283, label %267, !llvm.loop !41
 
 283:                                              ; preds = %274, %111, %96, %231, %260, %50
   %284 = phi i64 [ %51, %50 ], [ %51, %260 ], [ %51, %231 ], [ %51, %111 ], [ %51, %96 ], [ %275, %274 ]
@@ -1836,7 +2396,7 @@ define void @tir_llm_next(ptr noundef captures(none) %0, ptr noundef readonly ca
   %26 = add nuw nsw i64 %18, 1
   %27 = load i64, ptr %10, align 8
   %28 = icmp slt i64 %26, %27
-  br i1 %28, label %17, label %16, !llvm.loop !37
+  br i1 %28, label %17, label %16, !llvm.loop !42
 }
 
 declare ptr @memmove(ptr noundef, ptr noundef, i64 noundef) local_unnamed_addr #3
@@ -1898,3 +2458,8 @@ attributes #9 = { nobuiltin nounwind "no-builtins" }
 !35 = distinct !{!35, !6, !7}
 !36 = distinct !{!36, !6, !7}
 !37 = distinct !{!37, !6, !7}
+!38 = distinct !{!38, !6, !7}
+!39 = distinct !{!39, !6, !7}
+!40 = distinct !{!40, !6, !7}
+!41 = distinct !{!41, !6, !7}
+!42 = distinct !{!42, !6, !7}

@@ -59,7 +59,9 @@ class Rows:
     width: int
 
 
-KINDS = ("F32", "F16", "BF16", "Q4_0", "Q8_0", "Q4_K")
+KINDS = (
+    "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ4_NL", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS",
+)  # fmt: skip
 """In the order of loop.c."""
 
 

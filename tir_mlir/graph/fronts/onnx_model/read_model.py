@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.fronts.onnx_model.model_checks import node_name
+from tir_mlir.runtime.tools import given_files
 
 
 def read_model(model: Any) -> Any:
@@ -118,10 +119,6 @@ def _read_external(proto: Any, path: Path) -> None:
             _read_data(tensor, folder)
 
 
-LONGEST = 4096
-"""The most characters of the name of a file with data."""
-
-
 def _read_data(tensor: Any, folder: Path) -> None:
     import onnx
 
@@ -130,25 +127,13 @@ def _read_data(tensor: Any, folder: Path) -> None:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
     except ValueError:
         raise _damaged(tensor, "its offset or length is no number") from None
-    location = entries.get("location", "").replace("\0", "")
-    if len(location) > LONGEST:
-        raise _damaged(tensor, f"its location has {len(location)} characters, {location[:40]}..")
-    source = folder / location
     try:
-        real = source.resolve()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-        raise _damaged(tensor, f"there is no file {source}: {error}") from None
-    if not entries.get("location") or not real.is_relative_to(folder):
-        raise GraphError(
-            f"from_onnx: the data of the tensor {tensor.name} lie in {entries.get('location', '')!r}, outside of the "
-            f"folder of the model, {folder}\n  fix: put the file beside the model, not as a link"
-        )
-    if not real.is_file():
-        raise _damaged(tensor, f"there is no file {source}")
-    size = real.stat().st_size
-    if offset < 0 or offset > size or (length >= 0 and offset + length > size):
-        raise _damaged(tensor, f"bytes {offset} to {offset + max(length, 0)} of a file of {size}")
-    with open(real, "rb") as file:
+        source = given_files.file_inside(folder, entries.get("location"))
+        size = source.stat().st_size
+        given_files.check_inside(source, tensor.name, size, offset, max(length, 0))
+    except ArgumentError as error:
+        raise GraphError(f"from_onnx: the data of the tensor {tensor.name} cannot be read: {error}") from error
+    with open(source, "rb") as file:
         file.seek(offset)
         tensor.raw_data = file.read(length)
     tensor.data_location = onnx.TensorProto.DEFAULT
