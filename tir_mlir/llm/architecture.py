@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.llm.caches import Cache
+from tir_mlir.llm.checks.fields import check_fields, check_layers_of
+from tir_mlir.llm.checks.matching import Parameters, StatedTensor
+from tir_mlir.llm.rotary import Rotary, RotaryModule, without_positions
 
 ATTENTION = "tir_mlir"
 
@@ -52,6 +55,23 @@ class Architecture:
         """What the names of the parameters of layers start with, before the number."""
         return next(name for name, module in self.model.named_modules() if module is self.layers) + "."
 
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters, as files have them."""
+        names = dict(self.model.named_parameters(remove_duplicate=False))
+        first, head = self.model.get_input_embeddings(), self.model.get_output_embeddings()
+        if not isinstance(first, nn.Embedding) or head is None:
+            raise ArgumentError(f"{type(first).__name__}: only torch.nn.Embedding is supported for tokens")
+        tied = {self.last_name(head.weight): self.name(first.weight)} if self.config.tie_word_embeddings else {}
+        shapes = {name: tuple(each.shape) for name, each in names.items()}
+        ignored = list(getattr(self.model, "_keys_to_ignore_on_load_unexpected", None) or ())
+        return Parameters(shapes, tied, self.model.base_model_prefix, self.layer_prefix, ignored)
+
+    def last_name(self, parameter: torch.Tensor) -> str:
+        """The last name of a parameter: that of the scores, where they are the rows of tokens."""
+        names = self.model.named_parameters(remove_duplicate=False)
+        return [name for name, each in names if each is parameter][-1]
+
     def window(self, layer: int) -> int | None:
         """The tokens that a layer attends to; None: all before."""
         types = getattr(self.config, "layer_types", None)
@@ -67,17 +87,20 @@ class Architecture:
         named = "layer_type" in inspect.signature(inspect.unwrap(type(rotary).forward)).parameters
         return list(dict.fromkeys(self.config.layer_types)) if named else [None]
 
-    def rotary(self, context: int) -> tuple[Any, Any]:
-        """Cosines and sines of all positions, [context, columns] each, those of each kind of layers side by side; of a
-        model without rotary positions zeros."""
-        rotary = getattr(self.small.base_model, "rotary_emb", None)
-        if rotary is None:
-            return np.zeros((context, 1), np.float32), np.zeros((context, 1), np.float32)
-        with torch.no_grad():
-            x, positions = torch.zeros(1, 1), torch.arange(context)[None]
-            found = [rotary(x, positions, *([] if kind is None else [kind])) for kind in self.kinds()]
-        cos, sin = (np.concatenate([each[n][0].numpy() for each in found], axis=1) for n in (0, 1))
-        return cos, sin
+    def rotary(self, count: int, context: int) -> Rotary:
+        """Cosines and sines of `count` positions, of sequences of up to `context` tokens. Raises ArgumentError."""
+        module = getattr(self.small.base_model, "rotary_emb", None)
+        return without_positions(count) if module is None else RotaryModule(module, self.kinds()).rotary(count, context)
+
+    @property
+    def positions(self) -> int | None:
+        """The most tokens of a sequence, where positions are parameters; None: any number."""
+        if getattr(self.base, "rotary_emb", None) is not None or not any(
+            isinstance(each, nn.Embedding) and each is not self.model.get_input_embeddings()
+            for each in self.base.children()
+        ):
+            return None
+        return getattr(self.config, "max_position_embeddings", None)
 
     def columns(self, layer: int, all_: int) -> tuple[int, int] | None:
         """Which columns of cosines and sines a layer reads; None: it has no rotary positions."""
@@ -98,8 +121,9 @@ def _one_of(module: Any, names: Sequence[str]) -> str:
 
 
 def architecture_of(folder: Path) -> Architecture:
-    """The architecture that a folder's config.json names. Raises ArgumentError for one that has no layers of one form,
-    or that transformers does not know."""
+    """The architecture that a folder's config.json names, of the tensors whose shapes its tensors.json has. Raises
+    ArgumentError for one that has no layers of one form, or that transformers does not know, for fields that are not
+    read and may matter, and for tensors that do not fit."""
     import transformers  # pyright: ignore[reportMissingImports]
 
     transformers.AttentionInterface.register(ATTENTION, _attention)
@@ -113,12 +137,18 @@ def architecture_of(folder: Path) -> Architecture:
         reason = str(error).strip().splitlines()[0]
         raise ArgumentError(f"{folder}: transformers has no language model of it: {reason}") from error
     model.float().eval()
-    found = Architecture(config, model, _small(transformers, config))
+    check_fields(folder, json.loads((folder / "config.json").read_text()), config, model)
+    check_layers_of(folder, model)
+    tensors = json.loads((folder / "tensors.json").read_text())
     try:
-        _ = found.layers, found.norm
+        partial = Architecture(config, model, None)
+        _ = partial.layers, partial.norm
+        partial.parameters.matched(
+            folder, {name: StatedTensor(tuple(shape), dtype) for name, (shape, dtype) in tensors.items()}
+        )
+        return Architecture(config, model, _small(transformers, config))
     except ArgumentError as error:
-        raise ArgumentError(f"{folder}: {error}") from None
-    return found
+        raise ArgumentError(f"{folder}: {str(error).removeprefix(f'{folder}: ')}") from None
 
 
 def _small(transformers: Any, config: Any) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from tir_mlir.dialect.diagnostics import ArgumentError
@@ -30,18 +28,16 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
     """The description of the model of a folder. cache: the type of keys and values. Raises ArgumentError."""
     architecture = architecture_of(folder)
     model = architecture.model
-    names = dict(model.named_parameters(remove_duplicate=False))
+    parameters = architecture.parameters
+    names = parameters.shapes
     first, head = model.get_input_embeddings(), model.get_output_embeddings()
-    if not isinstance(first, torch.nn.Embedding):
-        raise ArgumentError(f"{type(first).__name__}: only torch.nn.Embedding is supported for tokens")
-    embedding, of_head = architecture.name(first.weight), _name(names, head.weight)
-    rotary = architecture.rotary((-(-context // chunk) + 1) * chunk)
-    columns = rotary[0].shape[1]
+    rotary = architecture.rotary((-(-context // chunk) + 1) * chunk, context)
+    columns = rotary.columns
     layers, drafts = _layers(architecture, columns, (batch, chunk), cache)
     tokens, width = first.weight.shape
     scored = min(tokens, max(LANES, SCORES // width // LANES * LANES))
-    tensors = {f"norm.{name}": _name(names, each) for name, each in architecture.norm.named_parameters()}
-    tensors |= {f"head.{name}": _name(names, each) for name, each in head.named_parameters()}
+    tensors = {f"norm.{name}": architecture.last_name(each) for name, each in architecture.norm.named_parameters()}
+    tensors |= {f"head.{name}": architecture.last_name(each) for name, each in head.named_parameters()}
     module = scores_of(architecture, scored)
     before = _start(architecture, names, width, (batch, chunk))
     if before is not None:
@@ -51,11 +47,9 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
     scores = _text(module, (torch.zeros(batch, 1, width),), "scores", tensors)
     texts = side_by_side([work for draft in drafts for work in draft.texts])
     forms = [Form(one, many, draft.caches) for one, many, draft in zip(texts[::2], texts[1::2], drafts, strict=True)]
-    tied = {of_head: embedding} if getattr(architecture.config, "tie_word_embeddings", False) else {}
-    shapes = {name: tuple(each.shape) for name, each in names.items()}
-    angles = tuple(base64.b64encode(np.ascontiguousarray(table).tobytes()).decode() for table in rotary)
+    embedding = architecture.name(first.weight)
     return Description(
-        shapes, tied, embedding, layers, forms, scores, tensors, scored, (angles[0], angles[1]), columns
+        parameters, embedding, layers, forms, scores, tensors, scored, rotary, architecture.positions
     )  # fmt: skip
 
 
@@ -85,11 +79,6 @@ def _start(
         return _text(start, inputs, name, tensors)
 
     return _Draft((partial(text, "one", sizes[0], 1), partial(text, "chunk", 1, sizes[1])), []), tensors
-
-
-def _name(names: Mapping[str, Any], parameter: Any) -> str:
-    """The last name of a parameter: that of the scores, where they are the rows of tokens."""
-    return [name for name, each in names.items() if each is parameter][-1]
 
 
 def _layers(

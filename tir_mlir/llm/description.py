@@ -3,7 +3,6 @@ memory is free afterwards, and kept in the cache."""
 
 from __future__ import annotations
 
-import base64
 import importlib.metadata
 import json
 import tempfile
@@ -18,6 +17,8 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
+from tir_mlir.llm.checks.matching import Parameters, StatedTensor
+from tir_mlir.llm.rotary import Rotary, rotary_of
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers.pool import environment
@@ -44,46 +45,44 @@ class Form:
 
 @dataclass(frozen=True)
 class Description:
-    """tensors: the shape of each in the files; tied: names that may be missing, and the tensors that they are.
-    embedding: the tensor of the rows of tokens; layers: of each, the number of its form, and its tensors by their names
-    in the graph; scores: the text of the graph of so many scores, and its tensors; rotary: cosines and sines, float32
-    [positions, columns], as base64."""
+    """parameters: as the files have them. embedding: the tensor of the rows of tokens; layers: of each, the number of
+    its form, and its tensors by their names in the graph; scores: the text of the graph of so many scores, and its
+    tensors; positions: the most tokens of a sequence, None: any number."""
 
-    tensors: Mapping[str, tuple[int, ...]]
-    tied: Mapping[str, str]
+    parameters: Parameters
     embedding: str
     layers: list[tuple[int, Mapping[str, str]]]
     forms: list[Form]
     scores: str
     score_tensors: Mapping[str, str]
     scored: int
-    rotary: tuple[str, str]
-    columns: int
-
-    @property
-    def angles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Cosines and sines [positions, columns]."""
-        cos, sin = (np.frombuffer(base64.b64decode(text), np.float32).reshape(-1, self.columns) for text in self.rotary)
-        return cos, sin
+    rotary: Rotary
+    positions: int | None = None
 
     def text(self) -> str:
-        return json.dumps(asdict(self))
+        facts = {name: value for name, value in vars(self).items() if name not in ("parameters", "forms", "rotary")}
+        facts |= {"parameters": asdict(self.parameters), "forms": [asdict(form) for form in self.forms]}
+        return json.dumps(facts | {"rotary": self.rotary.facts()})
 
 
-def described(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanwhile) -> Description:
+def described(
+    path: Path, config: str, sizes: Sequence[int | str], tensors: Mapping[str, StatedTensor], meanwhile: Meanwhile
+) -> Description:
     """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
-    the sequences, the type of the cache. path: of the files, for errors. meanwhile: is called while torch describes, if
-    it has to, with what tells whether it still does. Raises ArgumentError for one that is not supported, or without
-    transformers."""
+    the sequences, the type of the cache. path: of the files, for errors; tensors: of the files. meanwhile: is called
+    while torch describes, if it has to, with what tells whether it still does. Raises ArgumentError
+    for one that is not supported, or without transformers."""
     counted = json.dumps({name: fact for name, fact in json.loads(config).items() if name not in _OF_WRITER})
     key = store.digest(fingerprint.installation(), fingerprint.package(), counted, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
     if found is None:
-        found = _asked(path, config, sizes, meanwhile)
+        found = _asked(path, config, sizes, tensors, meanwhile)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
     facts: dict[str, Any] = json.loads(found)
-    facts["tensors"] = {name: tuple(shape) for name, shape in facts["tensors"].items()}
+    shapes = {name: tuple(shape) for name, shape in facts["parameters"]["shapes"].items()}
+    facts["parameters"] = Parameters(**{**facts["parameters"], "shapes": shapes})
+    facts["rotary"] = rotary_of(facts["rotary"])
     facts["forms"] = [Form(**form) for form in facts["forms"]]
     return Description(**facts)
 
@@ -101,11 +100,15 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
-def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanwhile) -> bytes:
+def _asked(
+    path: Path, config: str, sizes: Sequence[int | str], tensors: Mapping[str, StatedTensor], meanwhile: Meanwhile
+) -> bytes:
     """What `describe` finds, in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "answer")
         Path(temporary, "config.json").write_text(config)
+        stated = {name: (each.shape, each.dtype) for name, each in tensors.items()}
+        Path(temporary, "tensors.json").write_text(json.dumps(stated))
         child = processes.Python(_CODE, [temporary, *map(str, sizes), str(out)])
         with Path(temporary, "errors").open("w+") as errors:
             with processes.start(child, stdout=errors, stderr=errors, env=environment()) as describing:
@@ -117,7 +120,12 @@ def _asked(path: Path, config: str, sizes: Sequence[int | str], meanwhile: Meanw
                     raise
             if not out.exists():
                 errors.seek(0)
-                raise ArgumentError(f"{path}: its description failed\n{errors.read()[-2000:]}")
+                told = errors.read().strip().splitlines() or [f"its process ended with {describing.returncode}"]
+                error = ArgumentError(
+                    f"{path}: torch and transformers cannot describe the model of config.json: {told[-1]}"
+                )
+                error.add_note("\n".join(told[-30:]))
+                raise error
         answer = out.read_bytes()
     if answer.startswith(b"error: "):
         raise ArgumentError(f"{path}: {answer.decode().removeprefix('error: ').replace(temporary, 'config.json')}")

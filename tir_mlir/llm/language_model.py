@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,9 @@ from tir_mlir.llm.native.load_loop import loop
 from tir_mlir.llm.native.parts import Parts
 from tir_mlir.llm.sampling import Sampling
 from tir_mlir.runtime.aligned import empty
+
+Stop = int | Sequence[int] | Set[int] | None
+"""The tokens that end a sequence."""
 
 
 class LanguageModel:
@@ -28,25 +31,25 @@ class LanguageModel:
         self._described: DescribedModel | None = None
 
     def generate(
-        self, tokens: Sequence[int], count: int, sampling: Sampling | None = None, stop: int | None = None
+        self, tokens: Sequence[int], count: int, sampling: Sampling | None = None, stop: Stop = None
     ) -> list[int]:
-        """The next `count` tokens after a prompt; fewer if `stop` comes, which is the last one then. sampling: default
-        the token with the highest score. Raises ArgumentError for tokens beyond the vocabulary, an empty prompt, and
-        one that leaves no place for `count` more."""
+        """The next `count` tokens after a prompt; fewer if `stop` comes, a token or one of several, which is the last
+        one then. sampling: default the token with the highest score. Raises ArgumentError for tokens beyond the
+        vocabulary, an empty prompt, and one that leaves no place for `count` more."""
         return self.generate_batch([tokens], count, sampling, stop)[0]
 
     def generate_batch(
-        self, prompts: Sequence[Sequence[int]], count: int, sampling: Sampling | None = None, stop: int | None = None
+        self, prompts: Sequence[Sequence[int]], count: int, sampling: Sampling | None = None, stop: Stop = None
     ) -> list[list[int]]:
         """The same for several prompts at a time, of any lengths; at most as many as `load(..., batch=...)` says. Each
         step reads the weights once for all. Raises ArgumentError."""
-        given = self._checked(prompts, count)
+        given, stops = self._checked(prompts, count), self._stops(stop)
         found: list[list[int]] = [[] for _ in given]
         for drawn in self._tokens(given, count, sampling or Sampling()):
             for sequence, token in zip(found, drawn, strict=False):
-                if stop is None or not sequence or sequence[-1] != stop:
+                if not sequence or sequence[-1] not in stops:
                     sequence.append(token)
-            if stop is not None and all(sequence[-1] == stop for sequence in found):
+            if all(sequence[-1] in stops for sequence in found):
                 break
         return found
 
@@ -57,7 +60,7 @@ class LanguageModel:
 
     def logits(self, tokens: Sequence[int]) -> np.ndarray:
         """The scores of all tokens after a prompt, float32 [vocabulary]."""
-        run = _Run(self, self._checked([tokens], 1))
+        run = _Run(self, self._checked([tokens], 0))
         scores = loop().scores(run.state)
         return np.ctypeslib.as_array(scores, (self.limits.tokens,)).copy()
 
@@ -89,6 +92,21 @@ class LanguageModel:
             )
         return [self._checked_prompt(tokens, count) for tokens in prompts]
 
+    def _stops(self, stop: Stop) -> frozenset[int]:
+        """The tokens that end a sequence. Raises ArgumentError."""
+        given = () if stop is None else stop if isinstance(stop, (Sequence, Set)) else (stop,)
+        for token in given:
+            if (
+                isinstance(token, bool)
+                or not isinstance(token, (int, np.integer))
+                or not 0 <= token < self.limits.tokens
+            ):
+                most = self.limits.tokens - 1
+                raise ArgumentError(
+                    f"stop={short_repr(stop)}; fix: a token, or several, of the vocabulary, 0 to {most}"
+                )
+        return frozenset(int(token) for token in given)
+
     def _checked_prompt(self, tokens: Sequence[int], count: int) -> list[int]:
         given, limits = [int(token) for token in tokens], self.limits
         wrong = next((token for token in given if not 0 <= token < limits.tokens), None)
@@ -97,6 +115,11 @@ class LanguageModel:
         if not given or count < 0:
             raise ArgumentError(
                 f"tokens={short_repr(tokens)}, count={count}; fix: a token and more, a count of 0 or more"
+            )
+        if limits.model is not None and len(given) + count > limits.model:
+            raise ArgumentError(
+                f"a prompt of {len(given)} tokens and {count} more are more than the {limits.model} positions of the "
+                "model; fix: a shorter prompt"
             )
         if len(given) + count > limits.context:
             raise ArgumentError(
@@ -124,4 +147,4 @@ class _Run:
             size = model.limits.chunk  # between chunks Ctrl-C is seen
             for start in range(0, len(tokens), size):
                 part = tokens[start : start + size]
-                loop().prompt(self.state, number, (ctypes.c_int64 * len(part))(*part), len(part))
+                loop().prompt(self.state, number, (ctypes.c_int64 * len(part))(*part), len(part), len(tokens))

@@ -14,6 +14,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format_of
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.units.expected_work import start_workers
+from tir_mlir.llm.checks.matching import StatedTensor, check_layers
 from tir_mlir.llm.description import Description, described
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
@@ -26,8 +27,10 @@ from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 from tir_mlir.llm.uncompiled import OPERATORS, Uncompiled, compile_side_by_side
 from tir_mlir.runtime.cache import fingerprint, mapped
+from tir_mlir.runtime.tools import given_files
 
 Stored = StoredTensor | RoundedTensor | GgufTensor | RoundedAhead
+CONFIG = "config.json"
 CACHES = ("float32", "int8")
 """The types of keys and values in the cache."""
 GROUP = 32
@@ -74,10 +77,16 @@ def load(
     files, config, own = _opened(folder)
     precision = _precision(weights, group or own or GROUP)
     ahead = dict[str, Stored]()
-    description = described(folder, config, (chunk, context, batch, cache), partial(_prepare, files, precision, ahead))
-    tensors = _matched(folder, description, {**files, **ahead})
+    stated = {name: StatedTensor(each.shape, getattr(each, "dtype", None)) for name, each in files.items()}
+    prepare = partial(_prepare, files, precision, ahead)
+    description = described(folder, config, (chunk, context, batch, cache), stated, prepare)
+    tensors = description.parameters.matched(folder, {**files, **ahead})
+    for name, tensor in tensors.items():
+        tensor.check_type(name)
     _check_groups(description, tensors, precision)
-    limits = Limits(_tokens(description), context, chunk, batch)
+    limits = Limits(
+        _tokens(description), min(context, description.positions or context), chunk, batch, description.positions
+    )
     return _packed(description, tensors, precision, threads, limits, (config, cache))
 
 
@@ -103,14 +112,17 @@ def _packed(
 def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of the files, the text of the configuration, the group of weights in few bits."""
     if path.suffix == ".gguf":
-        if not path.exists():
-            raise ArgumentError(f"{path}: there is no such file")
         model = gguf_model(path)
+        check_layers(path, model.config, len(model.tensors))
         return model.tensors, json.dumps(model.config), None
-    files, config = tensors_of(path), path / "config.json"
-    if not config.exists():
-        raise ArgumentError(f"{path}: there is no config.json; fix: the folder that save_pretrained writes")
-    return joined(path, files, config.read_text())
+    if not path.is_dir():
+        raise ArgumentError(f"{path}: it is not a folder; fix: a folder of safetensors files, or a file NAME.gguf")
+    files = tensors_of(path)
+    if not (path / CONFIG).exists():
+        raise ArgumentError(f"{path}: there is no {CONFIG}; fix: the folder that save_pretrained writes")
+    facts = given_files.object_of(given_files.read_text(given_files.file_inside(path, CONFIG)), path / CONFIG)
+    check_layers(path, facts, len(files))
+    return joined(path, files, facts)
 
 
 def _prepare(
@@ -143,19 +155,6 @@ def precision_of_scores(precision: Precision, layers: Iterable[Stored], scores: 
     return replace(precision, dtype=INT8) if kept and precision.dtype == INT4 else precision
 
 
-def _matched(folder: Path, description: Description, files: Mapping[str, Stored]) -> dict[str, Stored]:
-    """The tensor in the files of each name. Raises ArgumentError."""
-    found = {}
-    for name, shape in description.tensors.items():
-        stored = files.get(name) or files.get(description.tied.get(name, name))
-        if stored is None:
-            raise ArgumentError(f"{folder}: no tensor {name}; fix: the files that belong to config.json")
-        if stored.shape != shape:
-            raise ArgumentError(f"{folder}: {name} is {stored.shape} in the file, and {shape} by config.json")
-        found[name] = stored
-    return found
-
-
 def _check_groups(description: Description, tensors: Mapping[str, Stored], precision: Precision) -> None:
     group = precision.group
     for name in (name for _, names in description.layers for name in names.values()):
@@ -171,7 +170,7 @@ def _check_sizes(**sizes: int) -> None:
 
 
 def _tokens(description: Description) -> int:
-    return description.tensors[description.embedding][0]
+    return description.parameters.shapes[description.embedding][0]
 
 
 class _Loading:
@@ -195,7 +194,7 @@ class _Loading:
         scored = self._uncompiled_scores()
         compile_side_by_side([*(part for parts in forms.values() for part in parts), scored])
         layers, scores = self._layers(forms), self._scores(scored)
-        return LanguageModel(Parts(limits, rows, description.angles, layers, scores, description.scored, self.threads))
+        return LanguageModel(Parts(limits, rows, description.rotary, layers, scores, description.scored, self.threads))
 
     def _uncompiled(self, number: int, names: Mapping[str, str]) -> list[Uncompiled]:
         """The graphs of a form, for one token and for a chunk. names: of the tensors of one of its layers."""

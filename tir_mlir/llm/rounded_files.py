@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 from tir_mlir.graph.precision import stored_formats
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.llm.native.parts import Rows
 from tir_mlir.llm.safetensors_files import StoredTensor, metadata_of
+from tir_mlir.runtime.tools import given_files
 
 _METHODS = {"gptq": stored_formats.gptq, "awq": stored_formats.awq}
 TORCHAO = "torchao"
 _TORCHAO = ("Int8Tensor", "IntxUnpackedToInt8Tensor", "Int4Tensor")
 _TORCHAO_BITS = {"int4": 4, "int8": 8}
 _PARTS = ("qweight", "qzeros", "scales")
+_ORDER = "g_idx"
+"""Of GPTQ, the group of each column."""
 _BITS, _WORD = 4, 8
 """The bits of a number that are known, and the numbers of a word of 32."""
 
@@ -70,14 +73,18 @@ class RoundedTensor:
 Stored = StoredTensor | RoundedTensor
 
 
-def joined(path: Path, files: Mapping[str, StoredTensor], config: str) -> tuple[Mapping[str, Stored], str, int | None]:
+def joined(
+    path: Path, files: Mapping[str, StoredTensor], config: Mapping[str, Any]
+) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of a checkpoint, weights in few bits as one tensor each; its configuration without what was done to
     weights; their group, None: no weight is in few bits, or a scale is for a row. No elements are read. Raises
     ArgumentError for a method that is not known, other bits, groups in another order, and parts that do not fit."""
-    facts: dict[str, Any] = json.loads(config)
+    facts = dict(config)
     how = facts.pop("quantization_config", None)
     if how is None:
-        return files, config, None
+        return files, json.dumps(facts), None
+    if not isinstance(how, dict):
+        raise ArgumentError(f"{path}: quantization_config is {short_repr(how)}; fix: the config.json as it was written")
     if how.get("quant_method") == TORCHAO:
         found, group = _of_torchao(path, files)
     else:
@@ -90,7 +97,7 @@ def _of_words(
 ) -> tuple[dict[str, Stored], int | None]:
     """The tensors of a checkpoint of GPTQ or AWQ, and their group."""
     method, bits = how.get("quant_method"), how.get("bits", how.get("w_bit"))
-    if method not in _METHODS or bits != _BITS:
+    if not isinstance(method, str) or method not in _METHODS or bits != _BITS:
         raise ArgumentError(
             f"{path}: weights by {method} in {bits} bits are not known; fix: {' or '.join(_METHODS)} in {_BITS} bits, "
             f"{TORCHAO}, or the original files"
@@ -98,7 +105,8 @@ def _of_words(
     if how.get("desc_act"):
         raise ArgumentError(f"{path}: groups in another order (desc_act) are not supported; fix: desc_act=False")
     group = how.get("group_size", how.get("q_group_size"))
-    found: dict[str, Stored] = {name: each for name, each in files.items() if name.rpartition(".")[2] not in _PARTS}
+    parts = (*_PARTS, _ORDER)
+    found: dict[str, Stored] = {name: each for name, each in files.items() if name.rpartition(".")[2] not in parts}
     for name in files:
         stem, _, part = name.rpartition(".")
         if part == _PARTS[0]:
@@ -111,6 +119,10 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
     if missing is not None:
         raise ArgumentError(f"{path}: no tensor {stem}.{missing}; fix: the files that belong to config.json")
     q, zeros, scales = (files[f"{stem}.{part}"] for part in _PARTS)
+    if len(q.shape) != 2 or {q.dtype, zeros.dtype} != {"I32"} or scales.dtype not in ("F16", "BF16", "F32"):
+        raise ArgumentError(
+            f"{path}: {stem}: {q.dtype} of shape {q.shape} is not weights of {method}; fix: other files"
+        )
     rows, columns = q.shape
     k, n = (rows * _WORD, columns) if method == "gptq" else (rows, columns * _WORD)
     if not isinstance(group, int) or group < 1 or k % group:
@@ -118,6 +130,11 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
     if (zeros.shape, scales.shape) != ((k // group, n // _WORD), (k // group, n)):
         raise ArgumentError(
             f"{path}: {stem}: zeros {zeros.shape} and scales {scales.shape} do not fit {n} x {k} weights"
+        )
+    order = files.get(f"{stem}.{_ORDER}")
+    if order is not None and not np.array_equal(order.numbers(), np.arange(k) // group):
+        raise ArgumentError(
+            f"{path}: {stem}: groups in another order ({_ORDER}) are not supported; fix: desc_act=False"
         )
     made = partial(_METHODS[method], group=group)
     return RoundedTensor(method, f"{stem}.weight", (q, zeros, scales), scales, (n, k), made, _BITS)
@@ -128,16 +145,19 @@ def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str
     found: dict[str, Stored] = dict(files)
     groups = set[int]()
     for name, text in metadata_of(path).items():
-        facts = json.loads(text) if text.startswith("{") else {}
+        facts = given_files.object_of(text.encode(), path) if text.startswith("{") else {}
         kind = facts.get("_type", "Tensor")
         if kind in ("Tensor", "torch.Tensor"):
             continue
         if kind not in _TORCHAO:
             known = ", ".join(_TORCHAO)
             raise ArgumentError(f"{path}: {name} is a {kind} of torchao; fix: one of {known}, or the original files")
-        weight = _part_of_torchao(path, name, kind, facts["_data"], found)
-        found[name] = weight
-        groups.add(facts["_data"]["block_size"][-1])
+        data = facts.get("_data")
+        sizes = data.get("block_size") if isinstance(data, dict) else None
+        if not isinstance(sizes, list) or len(sizes) != 2 or not all(type(size) is int and size > 0 for size in sizes):
+            raise ArgumentError(f"{path}: {name} does not tell the block_size of its weights; fix: write it again")
+        found[name] = _part_of_torchao(path, name, kind, data, found)
+        groups.add(sizes[-1])
     return found, groups.pop() if len(groups) == 1 else None
 
 
@@ -150,9 +170,13 @@ def _part_of_torchao(
     if missing := [part for part in names if part not in files]:
         raise ArgumentError(f"{path}: no tensor {missing[0]}; fix: the files that belong to config.json")
     q, scale, zero = parts = tuple(files.pop(part) for part in names)
-    bits = 4 if kind == "Int4Tensor" else _TORCHAO_BITS.get(facts.get("target_dtype", {}).get("_data", "int8"))
+    target = facts.get("target_dtype", {"_data": "int8"})
+    stated = target.get("_data") if isinstance(target, dict) else target
+    bits = 4 if kind == "Int4Tensor" else _TORCHAO_BITS.get(str(stated))
     if bits is None:
-        raise ArgumentError(f"{path}: {name} is of {facts['target_dtype']['_data']}; fix: {' or '.join(_TORCHAO_BITS)}")
+        raise ArgumentError(f"{path}: {name} is of {stated}; fix: {' or '.join(_TORCHAO_BITS)}")
+    if len(q.shape) != 2 or q.dtype not in ("I8", "U8"):
+        raise ArgumentError(f"{path}: {name}: {q.dtype} of shape {q.shape} is not weights of {kind}; fix: other files")
     n, k = q.shape if kind != "Int4Tensor" else (q.shape[0], 2 * q.shape[1])
     group = facts["block_size"][-1]
     expected = (n, k // group) if kind != "Int4Tensor" else (k // group, n)

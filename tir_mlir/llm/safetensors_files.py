@@ -16,8 +16,8 @@ from tir_mlir.runtime.tools import given_files
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I32": np.int32, "I8": np.int8, "U8": np.uint8}
 _UNREAD = {
-    "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
-    "I16": 16, "U16": 16, "U32": 32, "I64": 64, "U64": 64, "F64": 64, "C64": 64,
+    "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8,
+    "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "U32": 32, "I64": 64, "U64": 64, "F64": 64, "C64": 64,
 }  # fmt: skip
 """The bits of an element of further types of the format, which are not read."""
 _WHOLE_NUMBERS = ("I32", "I8", "U8")

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from tir_mlir.graph import GraphBuilder, compiled_cache
+from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description, described
 from tir_mlir.llm.repeated import Precision, Repeated
+from tir_mlir.llm.rotary import without_positions
 from tir_mlir.llm.uncompiled import Uncompiled, compile_side_by_side
 
 
@@ -19,11 +21,11 @@ def own_cache(monkeypatch, tmp_path):
 
 def test_a_description_is_that_of_all_files_of_a_configuration(monkeypatch):
     module, asked = importlib.import_module("tir_mlir.llm.description"), []
-    answer = Description({}, {}, "w", [], [], "", {}, 1, ("", ""), 1).text().encode()
+    answer = Description(Parameters({}, {}, "", "", []), "w", [], [], "", {}, 1, without_positions(1)).text().encode()
     monkeypatch.setattr(module, "_version", lambda: "1")
     monkeypatch.setattr(module, "_asked", lambda _, config, *__: asked.append(config) or answer)
     for config in ('{"a": 1, "dtype": "float16"}', '{"a": 1, "dtype": "bfloat16"}', '{"a": 2}'):
-        described(Path("x"), config, (1,), lambda: None)
+        described(Path("x"), config, (1,), {}, lambda: None)
     assert [config[:7] for config in asked] == ['{"a": 1', '{"a": 2']
 
 

@@ -9,9 +9,11 @@ import pytest
 from tir_mlir import llm
 from tir_mlir.errors import ArgumentError
 from tir_mlir.llm import LanguageModel, Sampling
+from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description
 from tir_mlir.llm.native.load_loop import loop
 from tir_mlir.llm.native.parts import Limits, Parts, Rows
+from tir_mlir.llm.rotary import without_positions
 from tir_mlir.llm.safetensors_files import tensors_of
 
 
@@ -55,7 +57,8 @@ def test_a_folder_without_files(tmp_path):
     ({"w": (2, 3)}, "rows of 3 are no whole groups of 32"),
 ])  # fmt: skip
 def test_files_of_another_model_are_refused_before_elements_are_read(tmp_path, monkeypatch, shapes, words):
-    description = Description(shapes, {}, "w", [(0, {"x": "w"})], [], "", {}, 1, ("", ""), 1)
+    parameters = Parameters(shapes, {}, "model", "model.layers.", [])
+    description = Description(parameters, "w", [(0, {"x": "w"})], [], "", {}, 1, without_positions(1))
     monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "described", lambda *_: description)
     monkeypatch.setattr(np, "fromfile", None)
     (written(tmp_path) / "config.json").write_text("{}")
@@ -64,13 +67,14 @@ def test_files_of_another_model_are_refused_before_elements_are_read(tmp_path, m
     assert not list(tmp_path.glob("**/new-*"))
 
 
-@pytest.mark.parametrize(("tokens", "count", "words"), [
-    ([1, 10], 1, "token 10 is beyond the vocabulary, 0 to 9"), ([], 1, "fix: a token"), ([1] * 8, 1, "do not fit"),
+@pytest.mark.parametrize(("tokens", "count", "most", "words"), [
+    ([1, 10], 1, None, "token 10 is beyond the vocabulary, 0 to 9"), ([], 1, None, "fix: a token"),
+    ([1] * 8, 1, None, "do not fit"), ([1] * 8, 1, 8, "more than the 8 positions of the model"),
 ])  # fmt: skip
-def test_tokens_that_are_refused(tokens, count, words):
+def test_tokens_that_are_refused(tokens, count, most, words):
     angles = np.zeros((8, 2), "float32")
     rows = Rows("F32", angles.view("uint8"), 2)
-    model = LanguageModel(Parts(Limits(10, 8, 4), rows, (angles, angles), [], [], 10))
+    model = LanguageModel(Parts(Limits(10, 8, 4, model=most), rows, without_positions(8), [], [], 10))
     with pytest.raises(ArgumentError, match=words):
         model.generate(tokens, count)
 

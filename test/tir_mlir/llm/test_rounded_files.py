@@ -39,7 +39,7 @@ def checkpoint(method, zero=8):
 
 def config(method="gptq", **others):
     how = {"quant_method": method, "bits": 4, "group_size": GROUP, "desc_act": False}
-    return json.dumps({"hidden_size": K, "quantization_config": {**how, **others}})
+    return {"hidden_size": K, "quantization_config": {**how, **others}}
 
 
 @pytest.mark.parametrize("method", ["gptq", "awq"])
@@ -94,7 +94,7 @@ def torchao(folder, kind, bits, zero=0, group=GROUP, **facts):
     parts = {"p._weight_qdata": q, "p._weight_scale": scale, "p._weight_zero_point": zeros}
     data = {"block_size": [1, group], "target_dtype": {"_type": "torch.dtype", "_data": f"int{bits}"}, **facts}
     told = {"p.weight": json.dumps({"_type": kind, "_data": data}), "format": "pt"}
-    config = json.dumps({"quantization_config": {"quant_method": "torchao"}})
+    config = {"quantization_config": {"quant_method": "torchao"}}
     return joined(folder, written(folder, parts, told), config), values
 
 

@@ -4,13 +4,13 @@
 |---|---|---|
 | q4_0 | (q - 8) * d | blocks of 32: d float16, 16 bytes: weights j and j + 16 |
 | q4_1 | q * d + m | blocks of 32: d, m float16, 16 bytes as of q4_0 |
-| q5_0, q5_1 | (q - 16) * d, q * d + m | as q4_0, q4_1, with the fifth bits of all weights in 4 bytes before the others |
+| q5_0, q5_1 | (q - 16) * d, q * d + m | as q4_0, q4_1, with the fifth bits of all in 4 bytes before the others |
 | q8_0 | q * d | blocks of 32: d float16, 32 int8 |
-| q2_k | d * s * q - m * t | blocks of 256: 16 bytes of s and t; 64 bytes: of 128, j, j + 32, j + 64, j + 96; d, m float16 |
-| q3_k | d * (s - 32) * (q - 4) | blocks of 256: 32 bytes of third bits, 64 bytes as of q2_k, 16 s of 6 bits, d float16 |
+| q2_k | d * s * q - m * t | blocks of 256: 16 bytes of s and t; 64: of 128, j, j + 32, j + 64, j + 96; d, m float16 |
+| q3_k | d * (s - 32) * (q - 4) | blocks of 256: 32 bytes of third bits, 64 as of q2_k, 16 s of 6 bits, d float16 |
 | q4_k | d * s * q - m * t | blocks of 256: d, m float16, 8 s and t of 6 bits, 128 bytes: of 64, j and j + 32 |
 | q5_k | d * s * q - m * t | as q4_k, with 32 bytes of fifth bits before the 128 |
-| q6_k | d * s * (q - 32) | blocks of 256: 128 bytes: of 128, j and j + 64; 64 bytes of high bits as of q2_k; 16 s int8; d float16 |
+| q6_k | d * s * (q - 32) | blocks of 256: 128 bytes: of 128, j and j + 64; 64 of high bits as of q2_k; 16 s int8; d |
 | iq4_nl | v[q] * d | as q4_0; v: 16 numbers from -127 to 113 |
 | iq4_xs | d * (s - 32) * v[q] | blocks of 256: d float16, 8 s of 6 bits, 128 bytes: 8 groups as of q4_0 |
 | matmul_nbits | (q - z) * s | (n, groups, group / 2): neighbours share a byte; z of 4 bits, neighbours share a byte |

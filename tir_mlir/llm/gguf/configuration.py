@@ -145,8 +145,8 @@ def _window(facts: _Facts, layers: int, context: int) -> dict[str, Any]:
         kinds = ["sliding_attention" if each else "full_attention" for each in pattern]
         return {"sliding_window": size, "use_sliding_window": True, "layer_types": kinds}
     raise ArgumentError(
-        f"{facts.path}: {windowed} is {size}, and which layers have this window is not told in a way that is supported; "
-        "fix: another file"
+        f"{facts.path}: {windowed} is {size}, and which layers have this window is not told in a way that is "
+        "supported; fix: another file"
     )
 
 
@@ -157,8 +157,8 @@ def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, con
     if turned != columns:
         if facts.architecture != "phi3" or turned > columns or turned % 2:
             raise ArgumentError(
-                f"{facts.path}: {facts.architecture}.rope.dimension_count is {turned} for heads of {columns} columns, which "
-                "is not supported; fix: another file"
+                f"{facts.path}: {facts.architecture}.rope.dimension_count is {turned} for heads of {columns} columns, "
+                "which is not supported; fix: another file"
             )
         common["partial_rotary_factor"] = turned / columns
     kind = facts.get("rope.scaling.type", (str,), "linear")

@@ -24,7 +24,7 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class Info:
-    """A tensor: its shape, the last axis being that of a row; the number of its type; where it starts, from the first."""
+    """A tensor: its shape, the last axis of which is a row; the number of its type; where it starts, from the first."""
 
     shape: tuple[int, ...]
     kind: int

@@ -23,15 +23,15 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Tables:
-    """kernels: by `key`; places: where each buffer of weights lies, by its id; rows, cos, sin: where those lie; header,
-    size, layout: of the file: the bytes before the data, those of the data, the checksum of the former."""
+    """kernels: by `key`; places: where each buffer of weights lies, by its id; rows, rotary: where those lie, -1:
+    nowhere; header, size, layout: of the file: the bytes before the data, those of the data, the checksum of the
+    former."""
 
     parts: Parts
     kernels: Mapping[tuple[int, tuple[str, ...]], Kernel]
     places: Mapping[int, int]
     rows: int
-    cos: int
-    sin: int
+    rotary: Mapping[str, int]
     header: int
     size: int
     layout: int
@@ -46,7 +46,8 @@ class Tables:
         parts, functions = self.parts, list(self.kernels.values())
         sizes = {
             "LAYERS": len(parts.layers), "PARTS": len(parts.scores), "BATCH": parts.limits.batch,
-            "ROWS_AT": self.rows, "COS_AT": self.cos, "SIN_AT": self.sin, "HEADER": self.header, "BYTES": self.size,
+            "ROWS_AT": self.rows, "HEADER": self.header, "BYTES": self.size,
+            **{f"{name.upper()}_AT": place for name, place in self.rotary.items()},
         }  # fmt: skip
         rows = [f"  {{run_{n}, {len(k.entry.signature.params)}, parameters_{n}}}," for n, k in enumerate(functions)]
         return "\n".join([
@@ -83,9 +84,10 @@ class Tables:
         parts, limits = self.parts, self.parts.limits
         facts = {
             "tokens": limits.tokens, "context": limits.context, "chunk": limits.chunk, "batch": limits.batch,
-            "width": parts.rows.width, "columns": parts.rotary[0].shape[1], "layers": len(parts.layers),
+            "width": parts.rows.width, "columns": parts.rotary.columns, "layers": len(parts.layers),
             "parts": len(parts.scores), "scored": parts.scored, "arena": arena_bytes(parts),
             "kind": KINDS.index(parts.rows.kind), "row": parts.rows.data.shape[1],
+            "until": -1 if parts.rotary.until is None else parts.rotary.until,
         }  # fmt: skip
         return "static const tir_llm facts = {" + ", ".join(f".{key} = {value}" for key, value in facts.items()) + "};"
 

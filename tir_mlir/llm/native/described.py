@@ -33,13 +33,14 @@ class DescribedModel:
     def __init__(self, parts: Parts):
         self._kept: list[Any] = [parts]
         self._kernels: dict[tuple[int, tuple[str, ...]], int] = {}
-        limits, rows, (cos, sin) = parts.limits, parts.rows, map(np.ascontiguousarray, parts.rotary)
-        numbers = [limits.tokens, limits.context, limits.chunk, limits.batch, rows.width, cos.shape[1]]
+        limits, rows, rotary = parts.limits, parts.rows, parts.rotary
+        numbers = [limits.tokens, limits.context, limits.chunk, limits.batch, rows.width, rotary.columns]
         numbers += [len(parts.layers), len(parts.scores), parts.scored, arena_bytes(parts)]
-        numbers += [KINDS.index(rows.kind), rows.data.strides[0]]
+        numbers += [KINDS.index(rows.kind), rows.data.strides[0], -1 if rotary.until is None else rotary.until]
         layers, scores = (self._words([w for each in list_ for w in self._layer(each)])
                           for list_ in (parts.layers, parts.scores))  # fmt: skip
-        pointers = [self._array(array) for array in (rows.data, cos, sin)]
+        pointers = [self._array(rows.data)]
+        pointers += [0 if each is None else self._array(np.ascontiguousarray(each)) for each in rotary.arrays.values()]
         self.address = self._words([*numbers, layers, scores, *pointers])
 
     def _layer(self, layer: Layer) -> list[int]:

@@ -86,7 +86,8 @@ def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], Kernel]
                     places[id(buffer)] = -1
                     buffers[f"{kind}.{number}.{use}"] = buffer
     shared = {id(buffer): name for name, buffer in buffers.items()}
-    buffers |= {"tokens": parts.rows.data, "cos": parts.rotary[0], "sin": parts.rotary[1]}
+    rotary = {name: array for name, array in parts.rotary.arrays.items() if array is not None}
+    buffers |= {"tokens": parts.rows.data, **rotary}
     at: dict[str, int] = {}
     end, listed = 0, dict[str, object]({"__metadata__": {"format": "tir_mlir"}})
     for name, buffer in buffers.items():
@@ -102,7 +103,9 @@ def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], Kernel]
     files.write_whole({path: _pieces(head, buffers)})
     places = {key: at[name] for key, name in shared.items()}
     facts = len(head), end, weights_file.checksum(head)
-    return Tables(parts, kernels, places, at["tokens"], at["cos"], at["sin"], *facts)
+    return Tables(
+        parts, kernels, places, at["tokens"], {name: at.get(name, -1) for name in parts.rotary.arrays}, *facts
+    )
 
 
 def _pieces(head: bytes, buffers: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:

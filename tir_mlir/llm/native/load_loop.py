@@ -15,7 +15,7 @@ from tir_mlir.runtime.llvm import loader, object_code
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bytes": (c_int64, [c_void_p]),
     "start": (c_void_p, [c_void_p, c_void_p]),
-    "prompt": (None, [c_void_p, c_int64, POINTER(c_int64), c_int64]),
+    "prompt": (None, [c_void_p, c_int64, POINTER(c_int64), c_int64, c_int64]),
     "step": (None, [c_void_p, POINTER(c_int64)]),
     "scores": (POINTER(c_float), [c_void_p]),
     "drawn": (c_double, [c_uint64, c_uint64, c_uint64]),

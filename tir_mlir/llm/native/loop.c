@@ -9,6 +9,9 @@
 #ifndef SHOWN
 #define SHOWN /* functions for others; static in an exported model */
 double exp(double);
+double pow(double, double);
+double cos(double);
+double sin(double);
 void *memcpy(void *, const void *, uint64_t);
 void *memmove(void *, const void *, uint64_t);
 void *memset(void *, int, uint64_t);
@@ -39,19 +42,23 @@ typedef struct {
 } tir_layer;
 
 /* tokens: the vocabulary; batch: the sequences; columns: of cos and sin, (positions, columns); parts: of the scores, of
-   `scored` tokens each; rows: of the tokens, of `row` bytes each; arena: the bytes that a layer works in */
+   `scored` tokens each; rows: of the tokens, of `row` bytes each; arena: the bytes that a layer works in. cos and sin
+   are of sequences of up to `until` tokens, -1: of all; longer ones have long_cos and long_sin, or what `growth` says:
+   a factor, the original length, a scale, then a frequency and an exponent for each column */
 typedef struct {
-  int64_t tokens, context, chunk, batch, width, columns, layers, parts, scored, arena, kind, row;
+  int64_t tokens, context, chunk, batch, width, columns, layers, parts, scored, arena, kind, row, until;
   const tir_layer *layer, *score;
   const uint8_t *rows;
-  const float *cos, *sin;
+  const float *cos, *sin, *long_cos, *long_sin;
+  const double *growth;
 } tir_llm;
 
-/* last: the results of the last layer for the last token of each sequence; past: the tokens in the cache of each */
+/* last: the results of the last layer for the last token of each sequence; past: the tokens in the cache of each, ids:
+   which they are, length: of the sequence that their positions are of */
 typedef struct {
   const tir_llm *model;
   int64_t capacity;
-  int64_t *past, *positions, *order;
+  int64_t *past, *length, *ids, *positions, *order;
   float *x, *y, *cos, *sin, *last, *scores, *part;
   double *shares;
   uint8_t *arena;
@@ -88,6 +95,8 @@ static int64_t divided(const tir_llm *m, uint8_t *memory, tir_llm_state *s) {
   s->model = m;
   s->capacity = 0;
   s->past = taken(memory, &at, m->batch * 8);
+  s->length = taken(memory, &at, m->batch * 8);
+  s->ids = taken(memory, &at, m->batch * m->context * 8);
   s->positions = taken(memory, &at, rows * 8);
   s->x = taken(memory, &at, rows * m->width * 4);
   s->y = taken(memory, &at, rows * m->width * 4);
@@ -117,6 +126,7 @@ SHOWN int64_t tir_llm_bytes(const tir_llm *m) {
 SHOWN void tir_llm_reset(tir_llm_state *s) {
   s->capacity = 0;
   memset(s->past, 0, s->model->batch * 8);
+  memset(s->length, 0, s->model->batch * 8);
 }
 
 /* The state of a run, in memory of so many bytes at a cache line. */
@@ -279,14 +289,31 @@ SHOWN void tir_llm_row(int64_t kind, const uint8_t *row, int64_t width, float *x
 /* The row of a token as float32 */
 static void row_of(const tir_llm *m, int64_t token, float *x) { tir_llm_row(m->kind, m->rows + token * m->row, m->width, x); }
 
+static int is_long(const tir_llm *m, int64_t length) { return m->until >= 0 && length > m->until; }
+
+/* Put the cosines and sines of the position of a row, in a sequence of a length, into a state. */
+static void turn(tir_llm_state *s, int64_t row, int64_t length) {
+  const tir_llm *m = s->model;
+  int64_t n = m->columns, at = s->positions[row] * n;
+  float *to_cos = s->cos + row * n, *to_sin = s->sin + row * n;
+  if (is_long(m, length) && m->growth) {
+    const double *g = m->growth, by = g[0] * length / g[1] - (g[0] - 1);
+    for (int64_t c = 0; c < n; c++) {
+      float frequency = (float)(g[3 + c] * pow(by, g[3 + n + c])), angle = (float)s->positions[row] * frequency;
+      to_cos[c] = (float)(g[2] * cos(angle));
+      to_sin[c] = (float)(g[2] * sin(angle));
+    }
+    return;
+  }
+  int other = is_long(m, length);
+  memcpy(to_cos, (other ? m->long_cos : m->cos) + at, n * 4);
+  memcpy(to_sin, (other ? m->long_sin : m->sin) + at, n * 4);
+}
+
 /* Run all layers on rows that are in x; the result is in x. first: the sequence whose caches come first. */
 static void through(tir_llm_state *s, int one, int64_t rows, int64_t first) {
   const tir_llm *m = s->model;
   int64_t number = 0;
-  for (int64_t r = 0; r < rows; r++) {
-    memcpy(s->cos + r * m->columns, m->cos + s->positions[r] * m->columns, m->columns * 4);
-    memcpy(s->sin + r * m->columns, m->sin + s->positions[r] * m->columns, m->columns * 4);
-  }
   for (int64_t n = 0; n < m->layers; n++) {
     const tir_layer *layer = m->layer + n;
     void *arrays[MOST_PARAMETERS] = {s->x, s->cos, s->sin, s->positions, s->y};
@@ -305,9 +332,9 @@ static void through(tir_llm_state *s, int one, int64_t rows, int64_t first) {
 
 /* --- what others call --------------------------------------------------------------------------------------------- */
 
-/* Take tokens of a sequence behind those before. A chunk that is not full ends in zeros, whose keys are behind all
-   others: they are not seen, and overwritten by later tokens. */
-SHOWN void tir_llm_prompt(tir_llm_state *s, int64_t sequence, const int64_t *ids, int64_t count) {
+/* Take tokens of a sequence behind those before, with the positions of a sequence of s->length. A chunk that is not
+   full ends in zeros, whose keys are behind all others: they are not seen, and overwritten by later tokens. */
+static void take(tir_llm_state *s, int64_t sequence, const int64_t *ids, int64_t count) {
   const tir_llm *m = s->model;
   for (int64_t start = 0; start < count; start += m->chunk) {
     int64_t n = count - start < m->chunk ? count - start : m->chunk, past = s->past[sequence];
@@ -315,12 +342,33 @@ SHOWN void tir_llm_prompt(tir_llm_state *s, int64_t sequence, const int64_t *ids
     int64_t rows = one ? 1 : m->chunk;
     reserve(s, past + rows);
     memset(s->x, 0, rows * m->width * 4);
-    for (int64_t r = 0; r < n; r++) row_of(m, ids[start + r], s->x + r * m->width);
-    for (int64_t r = 0; r < rows; r++) s->positions[r] = past + r;
+    for (int64_t r = 0; r < n; r++) {
+      row_of(m, ids[start + r], s->x + r * m->width);
+      s->ids[sequence * m->context + past + r] = ids[start + r];
+    }
+    for (int64_t r = 0; r < rows; r++) {
+      s->positions[r] = past + r;
+      turn(s, r, s->length[sequence]);
+    }
     through(s, one, rows, sequence);
     s->past[sequence] += n;
     memcpy(s->last + sequence * m->width, s->x + (n - 1) * m->width, m->width * 4);
   }
+}
+
+/* Let a sequence have a length. Where it comes to have other tables, the tokens before are computed again. */
+static void lengthen(tir_llm_state *s, int64_t sequence, int64_t length) {
+  int64_t past = s->past[sequence], other = is_long(s->model, length) != is_long(s->model, s->length[sequence]);
+  s->length[sequence] = length;
+  if (!past || !other || s->model->growth) return;
+  s->past[sequence] = 0;
+  take(s, sequence, s->ids + sequence * s->model->context, past);
+}
+
+/* Take tokens of a sequence behind those before. length: that of all of its prompt, of which these are a part. */
+SHOWN void tir_llm_prompt(tir_llm_state *s, int64_t sequence, const int64_t *ids, int64_t count, int64_t length) {
+  lengthen(s, sequence, length);
+  take(s, sequence, ids, count);
 }
 
 /* Take one token of each sequence. */
@@ -328,9 +376,14 @@ SHOWN void tir_llm_step(tir_llm_state *s, const int64_t *ids) {
   const tir_llm *m = s->model;
   int64_t most = 0;
   for (int64_t b = 0; b < m->batch; b++) {
+    lengthen(s, b, s->past[b] + 1);
     most = greater(most, s->past[b] + 1);
+  }
+  for (int64_t b = 0; b < m->batch; b++) {
     row_of(m, ids[b], s->x + b * m->width);
+    s->ids[b * m->context + s->past[b]] = ids[b];
     s->positions[b] = s->past[b];
+    turn(s, b, s->length[b]);
   }
   reserve(s, most);
   through(s, 1, m->batch, 0);

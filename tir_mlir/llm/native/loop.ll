@@ -1,5 +1,5 @@
 
-%struct.tir_llm_state = type { ptr, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }
+%struct.tir_llm_state = type { ptr, i64, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }
 %struct.tir_layer = type { ptr, ptr, ptr, ptr, i64, ptr }
 
 @blocks = internal unnamed_addr constant [15 x [2 x i16]] [[2 x i16] zeroinitializer, [2 x i16] zeroinitializer, [2 x i16] zeroinitializer, [2 x i16] [i16 32, i16 18], [2 x i16] [i16 32, i16 20], [2 x i16] [i16 32, i16 22], [2 x i16] [i16 32, i16 24], [2 x i16] [i16 32, i16 34], [2 x i16] [i16 32, i16 18], [2 x i16] [i16 256, i16 84], [2 x i16] [i16 256, i16 110], [2 x i16] [i16 256, i16 144], [2 x i16] [i16 256, i16 176], [2 x i16] [i16 256, i16 210], [2 x i16] [i16 256, i16 136]], align 16
@@ -30,12 +30,12 @@ define internal fastcc i64 @divided(ptr noundef %0, ptr noundef %1, ptr noundef 
   br i1 %11, label %12, label %19
 
 12:                                               ; preds = %3
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %14 = load ptr, ptr %13, align 8
-  br label %163
+  br label %185
 
-15:                                               ; preds = %163
-  %16 = shl nsw i64 %169, 3
+15:                                               ; preds = %185
+  %16 = shl nsw i64 %191, 3
   %17 = add nsw i64 %16, 63
   %18 = sdiv i64 %17, 64
   br label %19
@@ -48,251 +48,275 @@ define internal fastcc i64 @divided(ptr noundef %0, ptr noundef %1, ptr noundef 
   store i64 0, ptr %22, align 8
   %23 = load i64, ptr %4, align 8
   %24 = shl nsw i64 %23, 3
-  %25 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %25 = getelementptr inbounds nuw i8, ptr %1, i64 192
   %26 = select i1 %21, ptr null, ptr %25
   %27 = add nsw i64 %24, 63
   %28 = sdiv i64 %27, 64
   %29 = shl nsw i64 %28, 6
   %30 = getelementptr inbounds nuw i8, ptr %2, i64 16
   store ptr %26, ptr %30, align 8
-  %31 = shl nsw i64 %8, 3
-  %32 = getelementptr i8, ptr %1, i64 %29
-  %33 = getelementptr i8, ptr %32, i64 128
-  %34 = select i1 %21, ptr null, ptr %33
-  %35 = add nsw i64 %31, 63
-  %36 = sdiv i64 %35, 64
-  %37 = add nsw i64 %28, %36
-  %38 = shl i64 %37, 6
-  %39 = getelementptr inbounds nuw i8, ptr %2, i64 24
-  store ptr %34, ptr %39, align 8
-  %40 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %41 = load i64, ptr %40, align 8
-  %42 = shl i64 %8, 2
-  %43 = mul i64 %42, %41
-  %44 = getelementptr i8, ptr %1, i64 %38
-  %45 = getelementptr i8, ptr %44, i64 128
-  %46 = select i1 %21, ptr null, ptr %45
-  %47 = add nsw i64 %43, 63
-  %48 = sdiv i64 %47, 64
-  %49 = add nsw i64 %48, %37
-  %50 = shl i64 %49, 6
-  %51 = getelementptr inbounds nuw i8, ptr %2, i64 40
-  store ptr %46, ptr %51, align 8
-  %52 = load i64, ptr %40, align 8
-  %53 = mul i64 %42, %52
-  %54 = getelementptr i8, ptr %1, i64 %50
-  %55 = getelementptr i8, ptr %54, i64 128
-  %56 = select i1 %21, ptr null, ptr %55
-  %57 = add nsw i64 %53, 63
-  %58 = sdiv i64 %57, 64
-  %59 = add nsw i64 %58, %49
-  %60 = shl i64 %59, 6
-  %61 = getelementptr inbounds nuw i8, ptr %2, i64 48
-  store ptr %56, ptr %61, align 8
-  %62 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %63 = load i64, ptr %62, align 8
-  %64 = mul i64 %42, %63
-  %65 = getelementptr i8, ptr %1, i64 %60
-  %66 = getelementptr i8, ptr %65, i64 128
-  %67 = select i1 %21, ptr null, ptr %66
-  %68 = add nsw i64 %64, 63
-  %69 = sdiv i64 %68, 64
-  %70 = add nsw i64 %69, %59
-  %71 = shl i64 %70, 6
-  %72 = getelementptr inbounds nuw i8, ptr %2, i64 56
-  store ptr %67, ptr %72, align 8
-  %73 = load i64, ptr %62, align 8
-  %74 = mul i64 %42, %73
-  %75 = getelementptr i8, ptr %1, i64 %71
-  %76 = getelementptr i8, ptr %75, i64 128
-  %77 = select i1 %21, ptr null, ptr %76
-  %78 = add nsw i64 %74, 63
-  %79 = sdiv i64 %78, 64
-  %80 = add nsw i64 %79, %70
-  %81 = shl i64 %80, 6
-  %82 = getelementptr inbounds nuw i8, ptr %2, i64 64
-  store ptr %77, ptr %82, align 8
-  %83 = load i64, ptr %4, align 8
-  %84 = load i64, ptr %40, align 8
-  %85 = shl i64 %83, 2
-  %86 = mul i64 %85, %84
-  %87 = getelementptr i8, ptr %1, i64 %81
-  %88 = getelementptr i8, ptr %87, i64 128
-  %89 = select i1 %21, ptr null, ptr %88
-  %90 = add nsw i64 %86, 63
-  %91 = sdiv i64 %90, 64
-  %92 = add nsw i64 %91, %80
-  %93 = shl i64 %92, 6
-  %94 = getelementptr inbounds nuw i8, ptr %2, i64 72
-  store ptr %89, ptr %94, align 8
-  %95 = load i64, ptr %4, align 8
-  %96 = load i64, ptr %0, align 8
-  %97 = shl i64 %95, 2
-  %98 = mul i64 %97, %96
-  %99 = getelementptr i8, ptr %1, i64 %93
-  %100 = getelementptr i8, ptr %99, i64 128
-  %101 = select i1 %21, ptr null, ptr %100
-  %102 = add nsw i64 %98, 63
-  %103 = sdiv i64 %102, 64
-  %104 = add nsw i64 %103, %92
-  %105 = shl i64 %104, 6
-  %106 = getelementptr inbounds nuw i8, ptr %2, i64 80
-  store ptr %101, ptr %106, align 8
-  %107 = load i64, ptr %4, align 8
-  %108 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %109 = load i64, ptr %108, align 8
-  %110 = shl i64 %107, 2
-  %111 = mul i64 %110, %109
-  %112 = getelementptr i8, ptr %1, i64 %105
-  %113 = getelementptr i8, ptr %112, i64 128
-  %114 = select i1 %21, ptr null, ptr %113
-  %115 = add nsw i64 %111, 63
-  %116 = sdiv i64 %115, 64
-  %117 = add nsw i64 %116, %104
-  %118 = shl i64 %117, 6
-  %119 = getelementptr inbounds nuw i8, ptr %2, i64 88
-  store ptr %114, ptr %119, align 8
-  %120 = load i64, ptr %0, align 8
-  %121 = shl nsw i64 %120, 3
-  %122 = getelementptr i8, ptr %1, i64 %118
-  %123 = getelementptr i8, ptr %122, i64 128
+  %31 = load i64, ptr %4, align 8
+  %32 = shl nsw i64 %31, 3
+  %33 = getelementptr i8, ptr %1, i64 %29
+  %34 = getelementptr i8, ptr %33, i64 192
+  %35 = select i1 %21, ptr null, ptr %34
+  %36 = add nsw i64 %32, 63
+  %37 = sdiv i64 %36, 64
+  %38 = add nsw i64 %37, %28
+  %39 = shl i64 %38, 6
+  %40 = getelementptr inbounds nuw i8, ptr %2, i64 24
+  store ptr %35, ptr %40, align 8
+  %41 = load i64, ptr %4, align 8
+  %42 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %43 = load i64, ptr %42, align 8
+  %44 = shl i64 %41, 3
+  %45 = mul i64 %44, %43
+  %46 = getelementptr i8, ptr %1, i64 %39
+  %47 = getelementptr i8, ptr %46, i64 192
+  %48 = select i1 %21, ptr null, ptr %47
+  %49 = add nsw i64 %45, 63
+  %50 = sdiv i64 %49, 64
+  %51 = add nsw i64 %50, %38
+  %52 = shl i64 %51, 6
+  %53 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  store ptr %48, ptr %53, align 8
+  %54 = shl nsw i64 %8, 3
+  %55 = getelementptr i8, ptr %1, i64 %52
+  %56 = getelementptr i8, ptr %55, i64 192
+  %57 = select i1 %21, ptr null, ptr %56
+  %58 = add nsw i64 %54, 63
+  %59 = sdiv i64 %58, 64
+  %60 = add nsw i64 %51, %59
+  %61 = shl i64 %60, 6
+  %62 = getelementptr inbounds nuw i8, ptr %2, i64 40
+  store ptr %57, ptr %62, align 8
+  %63 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %64 = load i64, ptr %63, align 8
+  %65 = shl i64 %8, 2
+  %66 = mul i64 %65, %64
+  %67 = getelementptr i8, ptr %1, i64 %61
+  %68 = getelementptr i8, ptr %67, i64 192
+  %69 = select i1 %21, ptr null, ptr %68
+  %70 = add nsw i64 %66, 63
+  %71 = sdiv i64 %70, 64
+  %72 = add nsw i64 %71, %60
+  %73 = shl i64 %72, 6
+  %74 = getelementptr inbounds nuw i8, ptr %2, i64 56
+  store ptr %69, ptr %74, align 8
+  %75 = load i64, ptr %63, align 8
+  %76 = mul i64 %65, %75
+  %77 = getelementptr i8, ptr %1, i64 %73
+  %78 = getelementptr i8, ptr %77, i64 192
+  %79 = select i1 %21, ptr null, ptr %78
+  %80 = add nsw i64 %76, 63
+  %81 = sdiv i64 %80, 64
+  %82 = add nsw i64 %81, %72
+  %83 = shl i64 %82, 6
+  %84 = getelementptr inbounds nuw i8, ptr %2, i64 64
+  store ptr %79, ptr %84, align 8
+  %85 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %86 = load i64, ptr %85, align 8
+  %87 = mul i64 %65, %86
+  %88 = getelementptr i8, ptr %1, i64 %83
+  %89 = getelementptr i8, ptr %88, i64 192
+  %90 = select i1 %21, ptr null, ptr %89
+  %91 = add nsw i64 %87, 63
+  %92 = sdiv i64 %91, 64
+  %93 = add nsw i64 %92, %82
+  %94 = shl i64 %93, 6
+  %95 = getelementptr inbounds nuw i8, ptr %2, i64 72
+  store ptr %90, ptr %95, align 8
+  %96 = load i64, ptr %85, align 8
+  %97 = mul i64 %65, %96
+  %98 = getelementptr i8, ptr %1, i64 %94
+  %99 = getelementptr i8, ptr %98, i64 192
+  %100 = select i1 %21, ptr null, ptr %99
+  %101 = add nsw i64 %97, 63
+  %102 = sdiv i64 %101, 64
+  %103 = add nsw i64 %102, %93
+  %104 = shl i64 %103, 6
+  %105 = getelementptr inbounds nuw i8, ptr %2, i64 80
+  store ptr %100, ptr %105, align 8
+  %106 = load i64, ptr %4, align 8
+  %107 = load i64, ptr %63, align 8
+  %108 = shl i64 %106, 2
+  %109 = mul i64 %108, %107
+  %110 = getelementptr i8, ptr %1, i64 %104
+  %111 = getelementptr i8, ptr %110, i64 192
+  %112 = select i1 %21, ptr null, ptr %111
+  %113 = add nsw i64 %109, 63
+  %114 = sdiv i64 %113, 64
+  %115 = add nsw i64 %114, %103
+  %116 = shl i64 %115, 6
+  %117 = getelementptr inbounds nuw i8, ptr %2, i64 88
+  store ptr %112, ptr %117, align 8
+  %118 = load i64, ptr %4, align 8
+  %119 = load i64, ptr %0, align 8
+  %120 = shl i64 %118, 2
+  %121 = mul i64 %120, %119
+  %122 = getelementptr i8, ptr %1, i64 %116
+  %123 = getelementptr i8, ptr %122, i64 192
   %124 = select i1 %21, ptr null, ptr %123
   %125 = add nsw i64 %121, 63
   %126 = sdiv i64 %125, 64
-  %127 = add nsw i64 %126, %117
+  %127 = add nsw i64 %126, %115
   %128 = shl i64 %127, 6
-  %129 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %129 = getelementptr inbounds nuw i8, ptr %2, i64 96
   store ptr %124, ptr %129, align 8
-  %130 = load i64, ptr %0, align 8
-  %131 = shl nsw i64 %130, 3
-  %132 = getelementptr i8, ptr %1, i64 %128
-  %133 = getelementptr i8, ptr %132, i64 128
-  %134 = select i1 %21, ptr null, ptr %133
-  %135 = add nsw i64 %131, 63
-  %136 = sdiv i64 %135, 64
-  %137 = add nsw i64 %136, %127
-  %138 = shl i64 %137, 6
-  %139 = getelementptr inbounds nuw i8, ptr %2, i64 96
-  store ptr %134, ptr %139, align 8
-  %140 = getelementptr i8, ptr %1, i64 %138
-  %141 = getelementptr i8, ptr %140, i64 128
-  %142 = select i1 %21, ptr null, ptr %141
-  %143 = add nsw i64 %137, %20
-  %144 = shl i64 %143, 6
-  %145 = getelementptr inbounds nuw i8, ptr %2, i64 112
-  store ptr %142, ptr %145, align 8
-  %146 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %147 = load i64, ptr %146, align 8
-  %148 = getelementptr i8, ptr %1, i64 %144
-  %149 = getelementptr i8, ptr %148, i64 128
-  %150 = select i1 %21, ptr null, ptr %149
-  %151 = add nsw i64 %147, 63
-  %152 = sdiv i64 %151, 64
-  %153 = add nsw i64 %143, %152
-  %154 = shl i64 %153, 6
-  %155 = add i64 %154, 128
-  %156 = getelementptr inbounds nuw i8, ptr %2, i64 104
-  store ptr %150, ptr %156, align 8
-  %157 = load i64, ptr %9, align 8
-  %158 = icmp sgt i64 %157, 0
-  br i1 %158, label %159, label %183
+  %130 = load i64, ptr %4, align 8
+  %131 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %132 = load i64, ptr %131, align 8
+  %133 = shl i64 %130, 2
+  %134 = mul i64 %133, %132
+  %135 = getelementptr i8, ptr %1, i64 %128
+  %136 = getelementptr i8, ptr %135, i64 192
+  %137 = select i1 %21, ptr null, ptr %136
+  %138 = add nsw i64 %134, 63
+  %139 = sdiv i64 %138, 64
+  %140 = add nsw i64 %139, %127
+  %141 = shl i64 %140, 6
+  %142 = getelementptr inbounds nuw i8, ptr %2, i64 104
+  store ptr %137, ptr %142, align 8
+  %143 = load i64, ptr %0, align 8
+  %144 = shl nsw i64 %143, 3
+  %145 = getelementptr i8, ptr %1, i64 %141
+  %146 = getelementptr i8, ptr %145, i64 192
+  %147 = select i1 %21, ptr null, ptr %146
+  %148 = add nsw i64 %144, 63
+  %149 = sdiv i64 %148, 64
+  %150 = add nsw i64 %149, %140
+  %151 = shl i64 %150, 6
+  %152 = getelementptr inbounds nuw i8, ptr %2, i64 48
+  store ptr %147, ptr %152, align 8
+  %153 = load i64, ptr %0, align 8
+  %154 = shl nsw i64 %153, 3
+  %155 = getelementptr i8, ptr %1, i64 %151
+  %156 = getelementptr i8, ptr %155, i64 192
+  %157 = select i1 %21, ptr null, ptr %156
+  %158 = add nsw i64 %154, 63
+  %159 = sdiv i64 %158, 64
+  %160 = add nsw i64 %159, %150
+  %161 = shl i64 %160, 6
+  %162 = getelementptr inbounds nuw i8, ptr %2, i64 112
+  store ptr %157, ptr %162, align 8
+  %163 = getelementptr i8, ptr %1, i64 %161
+  %164 = getelementptr i8, ptr %163, i64 192
+  %165 = select i1 %21, ptr null, ptr %164
+  %166 = add nsw i64 %160, %20
+  %167 = shl i64 %166, 6
+  %168 = getelementptr inbounds nuw i8, ptr %2, i64 128
+  store ptr %165, ptr %168, align 8
+  %169 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %170 = load i64, ptr %169, align 8
+  %171 = getelementptr i8, ptr %1, i64 %167
+  %172 = getelementptr i8, ptr %171, i64 192
+  %173 = select i1 %21, ptr null, ptr %172
+  %174 = add nsw i64 %170, 63
+  %175 = sdiv i64 %174, 64
+  %176 = add nsw i64 %166, %175
+  %177 = shl i64 %176, 6
+  %178 = add i64 %177, 192
+  %179 = getelementptr inbounds nuw i8, ptr %2, i64 120
+  store ptr %173, ptr %179, align 8
+  %180 = load i64, ptr %9, align 8
+  %181 = icmp sgt i64 %180, 0
+  br i1 %181, label %182, label %205
 
-159:                                              ; preds = %19
-  %160 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  %161 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %162 = load ptr, ptr %160, align 8
-  br label %172
+182:                                              ; preds = %19
+  %183 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %184 = load ptr, ptr %183, align 8
+  br label %194
 
-163:                                              ; preds = %12, %163
-  %164 = phi i64 [ 0, %12 ], [ %169, %163 ]
-  %165 = phi i64 [ 0, %12 ], [ %170, %163 ]
-  %166 = getelementptr inbounds nuw %struct.tir_layer, ptr %14, i64 %165
-  %167 = getelementptr inbounds nuw i8, ptr %166, i64 32
-  %168 = load i64, ptr %167, align 8
-  %169 = add nsw i64 %168, %164
-  %170 = add nuw nsw i64 %165, 1
-  %171 = icmp eq i64 %170, %10
-  br i1 %171, label %15, label %163, !llvm.loop !5
+185:                                              ; preds = %12, %185
+  %186 = phi i64 [ 0, %12 ], [ %191, %185 ]
+  %187 = phi i64 [ 0, %12 ], [ %192, %185 ]
+  %188 = getelementptr inbounds nuw %struct.tir_layer, ptr %14, i64 %187
+  %189 = getelementptr inbounds nuw i8, ptr %188, i64 32
+  %190 = load i64, ptr %189, align 8
+  %191 = add nsw i64 %190, %186
+  %192 = add nuw nsw i64 %187, 1
+  %193 = icmp eq i64 %192, %10
+  br i1 %193, label %15, label %185, !llvm.loop !5
 
-172:                                              ; preds = %159, %187
-  %173 = phi i64 [ %157, %159 ], [ %188, %187 ]
-  %174 = phi ptr [ %162, %159 ], [ %189, %187 ]
-  %175 = phi ptr [ %162, %159 ], [ %190, %187 ]
-  %176 = phi i64 [ 0, %159 ], [ %192, %187 ]
-  %177 = phi i64 [ 0, %159 ], [ %193, %187 ]
-  %178 = phi i64 [ %155, %159 ], [ %191, %187 ]
-  %179 = getelementptr inbounds nuw %struct.tir_layer, ptr %175, i64 %177
-  %180 = getelementptr inbounds nuw i8, ptr %179, i64 32
-  %181 = load i64, ptr %180, align 8
-  %182 = icmp sgt i64 %181, 0
-  br i1 %182, label %195, label %187
+194:                                              ; preds = %182, %209
+  %195 = phi i64 [ %180, %182 ], [ %210, %209 ]
+  %196 = phi ptr [ %184, %182 ], [ %211, %209 ]
+  %197 = phi ptr [ %184, %182 ], [ %212, %209 ]
+  %198 = phi i64 [ 0, %182 ], [ %214, %209 ]
+  %199 = phi i64 [ 0, %182 ], [ %215, %209 ]
+  %200 = phi i64 [ %178, %182 ], [ %213, %209 ]
+  %201 = getelementptr inbounds nuw %struct.tir_layer, ptr %197, i64 %199
+  %202 = getelementptr inbounds nuw i8, ptr %201, i64 32
+  %203 = load i64, ptr %202, align 8
+  %204 = icmp sgt i64 %203, 0
+  br i1 %204, label %217, label %209
 
-183:                                              ; preds = %187, %19
-  %184 = phi i64 [ %155, %19 ], [ %191, %187 ]
-  ret i64 %184
+205:                                              ; preds = %209, %19
+  %206 = phi i64 [ %178, %19 ], [ %213, %209 ]
+  ret i64 %206
 
-185:                                              ; preds = %229
-  %186 = load i64, ptr %9, align 8
-  br label %187
+207:                                              ; preds = %251
+  %208 = load i64, ptr %9, align 8
+  br label %209
 
-187:                                              ; preds = %185, %172
-  %188 = phi i64 [ %173, %172 ], [ %186, %185 ]
-  %189 = phi ptr [ %174, %172 ], [ %230, %185 ]
-  %190 = phi ptr [ %175, %172 ], [ %230, %185 ]
-  %191 = phi i64 [ %178, %172 ], [ %222, %185 ]
-  %192 = phi i64 [ %176, %172 ], [ %231, %185 ]
-  %193 = add nuw nsw i64 %177, 1
-  %194 = icmp slt i64 %193, %188
-  br i1 %194, label %172, label %183, !llvm.loop !8
+209:                                              ; preds = %207, %194
+  %210 = phi i64 [ %195, %194 ], [ %208, %207 ]
+  %211 = phi ptr [ %196, %194 ], [ %252, %207 ]
+  %212 = phi ptr [ %197, %194 ], [ %252, %207 ]
+  %213 = phi i64 [ %200, %194 ], [ %244, %207 ]
+  %214 = phi i64 [ %198, %194 ], [ %253, %207 ]
+  %215 = add nuw nsw i64 %199, 1
+  %216 = icmp slt i64 %215, %210
+  br i1 %216, label %194, label %205, !llvm.loop !8
 
-195:                                              ; preds = %172, %229
-  %196 = phi ptr [ %230, %229 ], [ %174, %172 ]
-  %197 = phi ptr [ %230, %229 ], [ %175, %172 ]
-  %198 = phi i64 [ %231, %229 ], [ %176, %172 ]
-  %199 = phi i64 [ %232, %229 ], [ 0, %172 ]
-  %200 = phi i64 [ %222, %229 ], [ %178, %172 ]
-  %201 = getelementptr inbounds nuw %struct.tir_layer, ptr %197, i64 %177
-  %202 = getelementptr inbounds nuw i8, ptr %201, i64 40
-  %203 = load ptr, ptr %202, align 8
-  %204 = shl nsw i64 %199, 4
-  %205 = getelementptr inbounds nuw i8, ptr %203, i64 %204
-  %206 = load i64, ptr %4, align 8
-  %207 = load i64, ptr %205, align 8
-  %208 = getelementptr inbounds nuw i8, ptr %205, i64 8
-  %209 = load i64, ptr %208, align 8
-  %210 = load i64, ptr %161, align 8
-  %211 = load i64, ptr %6, align 8
-  %212 = add i64 %210, 127
-  %213 = add i64 %212, %211
-  %214 = sdiv i64 %213, 128
-  %215 = shl i64 %206, 7
-  %216 = mul i64 %215, %207
-  %217 = mul i64 %216, %209
-  %218 = mul i64 %217, %214
-  %219 = or disjoint i64 %218, 63
-  %220 = sdiv i64 %219, 64
-  %221 = shl nsw i64 %220, 6
-  %222 = add nsw i64 %221, %200
-  br i1 %21, label %229, label %223
+217:                                              ; preds = %194, %251
+  %218 = phi ptr [ %252, %251 ], [ %196, %194 ]
+  %219 = phi ptr [ %252, %251 ], [ %197, %194 ]
+  %220 = phi i64 [ %253, %251 ], [ %198, %194 ]
+  %221 = phi i64 [ %254, %251 ], [ 0, %194 ]
+  %222 = phi i64 [ %244, %251 ], [ %200, %194 ]
+  %223 = getelementptr inbounds nuw %struct.tir_layer, ptr %219, i64 %199
+  %224 = getelementptr inbounds nuw i8, ptr %223, i64 40
+  %225 = load ptr, ptr %224, align 8
+  %226 = shl nsw i64 %221, 4
+  %227 = getelementptr inbounds nuw i8, ptr %225, i64 %226
+  %228 = load i64, ptr %4, align 8
+  %229 = load i64, ptr %227, align 8
+  %230 = getelementptr inbounds nuw i8, ptr %227, i64 8
+  %231 = load i64, ptr %230, align 8
+  %232 = load i64, ptr %42, align 8
+  %233 = load i64, ptr %6, align 8
+  %234 = add i64 %232, 127
+  %235 = add i64 %234, %233
+  %236 = sdiv i64 %235, 128
+  %237 = shl i64 %228, 7
+  %238 = mul i64 %237, %229
+  %239 = mul i64 %238, %231
+  %240 = mul i64 %239, %236
+  %241 = or disjoint i64 %240, 63
+  %242 = sdiv i64 %241, 64
+  %243 = shl nsw i64 %242, 6
+  %244 = add nsw i64 %243, %222
+  br i1 %21, label %251, label %245
 
-223:                                              ; preds = %195
-  %224 = getelementptr inbounds i8, ptr %1, i64 %200
-  %225 = load ptr, ptr %145, align 8
-  %226 = add nsw i64 %198, 1
-  %227 = getelementptr inbounds ptr, ptr %225, i64 %198
-  store ptr %224, ptr %227, align 8
-  %228 = load ptr, ptr %160, align 8
-  br label %229
+245:                                              ; preds = %217
+  %246 = getelementptr inbounds i8, ptr %1, i64 %222
+  %247 = load ptr, ptr %168, align 8
+  %248 = add nsw i64 %220, 1
+  %249 = getelementptr inbounds ptr, ptr %247, i64 %220
+  store ptr %246, ptr %249, align 8
+  %250 = load ptr, ptr %183, align 8
+  br label %251
 
-229:                                              ; preds = %223, %195
-  %230 = phi ptr [ %228, %223 ], [ %196, %195 ]
-  %231 = phi i64 [ %226, %223 ], [ %198, %195 ]
-  %232 = add nuw nsw i64 %199, 1
-  %233 = getelementptr inbounds nuw %struct.tir_layer, ptr %230, i64 %177
-  %234 = getelementptr inbounds nuw i8, ptr %233, i64 32
-  %235 = load i64, ptr %234, align 8
-  %236 = icmp slt i64 %232, %235
-  br i1 %236, label %195, label %185, !llvm.loop !9
+251:                                              ; preds = %245, %217
+  %252 = phi ptr [ %250, %245 ], [ %218, %217 ]
+  %253 = phi i64 [ %248, %245 ], [ %220, %217 ]
+  %254 = add nuw nsw i64 %221, 1
+  %255 = getelementptr inbounds nuw %struct.tir_layer, ptr %252, i64 %199
+  %256 = getelementptr inbounds nuw i8, ptr %255, i64 32
+  %257 = load i64, ptr %256, align 8
+  %258 = icmp slt i64 %254, %257
+  br i1 %258, label %217, label %207, !llvm.loop !9
 }
 
 ; Function Attrs: mustprogress nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
@@ -309,6 +333,13 @@ define void @tir_llm_reset(ptr noundef captures(none) initializes((8, 16)) %0) l
   %7 = load i64, ptr %6, align 8
   %8 = shl nsw i64 %7, 3
   %9 = tail call ptr @memset(ptr noundef %4, i32 noundef 0, i64 noundef %8) #9
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %11 = load ptr, ptr %10, align 8
+  %12 = load ptr, ptr %0, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %12, i64 24
+  %14 = load i64, ptr %13, align 8
+  %15 = shl nsw i64 %14, 3
+  %16 = tail call ptr @memset(ptr noundef %11, i32 noundef 0, i64 noundef %15) #9
   ret void
 }
 
@@ -317,7 +348,7 @@ declare ptr @memset(ptr noundef, i32 noundef, i64 noundef) local_unnamed_addr #3
 ; Function Attrs: nounwind
 define noundef ptr @tir_llm_start(ptr noundef %0, ptr noundef returned %1) local_unnamed_addr #2 {
   %3 = tail call fastcc i64 @divided(ptr noundef %0, ptr noundef %1, ptr noundef %1) #8
-  %4 = getelementptr inbounds nuw i8, ptr %1, i64 72
+  %4 = getelementptr inbounds nuw i8, ptr %1, i64 88
   %5 = load ptr, ptr %4, align 8
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 24
   %7 = load i64, ptr %6, align 8
@@ -335,6 +366,13 @@ define noundef ptr @tir_llm_start(ptr noundef %0, ptr noundef returned %1) local
   %18 = load i64, ptr %17, align 8
   %19 = shl nsw i64 %18, 3
   %20 = tail call ptr @memset(ptr noundef %15, i32 noundef 0, i64 noundef %19) #9
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %22 = load ptr, ptr %21, align 8
+  %23 = load ptr, ptr %1, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %23, i64 24
+  %25 = load i64, ptr %24, align 8
+  %26 = shl nsw i64 %25, 3
+  %27 = tail call ptr @memset(ptr noundef %22, i32 noundef 0, i64 noundef %26) #9
   ret ptr %1
 }
 
@@ -1209,116 +1247,441 @@ define void @tir_llm_row(i64 noundef %0, ptr noundef %1, i64 noundef %2, ptr nou
 declare ptr @memcpy(ptr noundef, ptr noundef, i64 noundef) local_unnamed_addr #3
 
 ; Function Attrs: nounwind
-define void @tir_llm_prompt(ptr noundef captures(none) %0, i64 noundef %1, ptr noundef readonly captures(none) %2, i64 noundef %3) local_unnamed_addr #2 {
+define void @tir_llm_prompt(ptr noundef captures(none) %0, i64 noundef %1, ptr noundef readonly captures(none) %2, i64 noundef %3, i64 noundef %4) local_unnamed_addr #2 {
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %7 = load ptr, ptr %6, align 8
+  %8 = getelementptr inbounds i64, ptr %7, i64 %1
+  %9 = load i64, ptr %8, align 8
+  %10 = load ptr, ptr %0, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %10, i64 96
+  %12 = load i64, ptr %11, align 8
+  %13 = icmp sgt i64 %12, -1
+  %14 = icmp sgt i64 %4, %12
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %16 = load ptr, ptr %15, align 8
+  %17 = getelementptr inbounds i64, ptr %16, i64 %1
+  %18 = load i64, ptr %17, align 8
+  %19 = icmp sgt i64 %18, %12
+  %20 = xor i1 %14, %19
+  %21 = and i1 %13, %20
+  store i64 %4, ptr %17, align 8
+  %22 = icmp ne i64 %9, 0
+  %23 = select i1 %22, i1 %21, i1 false
+  br i1 %23, label %24, label %39
+
+24:                                               ; preds = %5
+  %25 = load ptr, ptr %0, align 8
+  %26 = getelementptr inbounds nuw i8, ptr %25, i64 160
+  %27 = load ptr, ptr %26, align 8
+  %28 = icmp eq ptr %27, null
+  br i1 %28, label %29, label %39
+
+29:                                               ; preds = %24
+  %30 = load ptr, ptr %6, align 8
+  %31 = getelementptr inbounds i64, ptr %30, i64 %1
+  store i64 0, ptr %31, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %33 = load ptr, ptr %32, align 8
+  %34 = load ptr, ptr %0, align 8
+  %35 = getelementptr inbounds nuw i8, ptr %34, i64 8
+  %36 = load i64, ptr %35, align 8
+  %37 = mul nsw i64 %36, %1
+  %38 = getelementptr inbounds i64, ptr %33, i64 %37
+  tail call fastcc void @take(ptr noundef nonnull %0, i64 noundef %1, ptr noundef %38, i64 noundef %9) #8
+  br label %39
+
+39:                                               ; preds = %5, %24, %29
+  tail call fastcc void @take(ptr noundef nonnull %0, i64 noundef %1, ptr noundef %2, i64 noundef %3) #8
+  ret void
+}
+
+; Function Attrs: nounwind
+define internal fastcc void @take(ptr noundef captures(none) %0, i64 noundef %1, ptr noundef readonly captures(none) %2, i64 noundef %3) unnamed_addr #2 {
   %5 = icmp sgt i64 %3, 0
-  br i1 %5, label %6, label %19
+  br i1 %5, label %6, label %22
 
 6:                                                ; preds = %4
   %7 = load ptr, ptr %0, align 8
   %8 = getelementptr inbounds nuw i8, ptr %7, i64 16
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %10 = getelementptr inbounds nuw i8, ptr %7, i64 24
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %12 = getelementptr inbounds nuw i8, ptr %7, i64 32
   %13 = getelementptr inbounds nuw i8, ptr %7, i64 80
-  %14 = getelementptr inbounds nuw i8, ptr %7, i64 112
+  %14 = getelementptr inbounds nuw i8, ptr %7, i64 120
   %15 = getelementptr inbounds nuw i8, ptr %7, i64 88
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %18 = load i64, ptr %8, align 8
-  br label %20
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %17 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %21 = load i64, ptr %8, align 8
+  br label %23
 
-19:                                               ; preds = %63, %4
+22:                                               ; preds = %73, %4
   ret void
 
-20:                                               ; preds = %6, %63
-  %21 = phi i64 [ %18, %6 ], [ %78, %63 ]
-  %22 = phi i64 [ 0, %6 ], [ %79, %63 ]
-  %23 = sub nsw i64 %3, %22
-  %24 = tail call i64 @llvm.smin.i64(i64 %23, i64 %21)
-  %25 = load ptr, ptr %9, align 8
-  %26 = getelementptr inbounds i64, ptr %25, i64 %1
-  %27 = load i64, ptr %26, align 8
-  %28 = icmp eq i64 %24, 1
-  br i1 %28, label %29, label %34
+23:                                               ; preds = %6, %73
+  %24 = phi i64 [ %21, %6 ], [ %88, %73 ]
+  %25 = phi i64 [ 0, %6 ], [ %89, %73 ]
+  %26 = sub nsw i64 %3, %25
+  %27 = tail call i64 @llvm.smin.i64(i64 %26, i64 %24)
+  %28 = load ptr, ptr %9, align 8
+  %29 = getelementptr inbounds i64, ptr %28, i64 %1
+  %30 = load i64, ptr %29, align 8
+  %31 = icmp eq i64 %27, 1
+  br i1 %31, label %32, label %37
 
-29:                                               ; preds = %20
-  %30 = load i64, ptr %10, align 8
-  %31 = icmp eq i64 %30, 1
-  %32 = zext i1 %31 to i32
-  %33 = select i1 %31, i64 1, i64 %21
-  br label %34
+32:                                               ; preds = %23
+  %33 = load i64, ptr %10, align 8
+  %34 = icmp eq i64 %33, 1
+  %35 = zext i1 %34 to i32
+  %36 = select i1 %34, i64 1, i64 %24
+  br label %37
 
-34:                                               ; preds = %29, %20
-  %35 = phi i32 [ %32, %29 ], [ 0, %20 ]
-  %36 = phi i64 [ %33, %29 ], [ %21, %20 ]
-  %37 = add nsw i64 %36, %27
-  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %37) #8
-  %38 = load ptr, ptr %11, align 8
-  %39 = load i64, ptr %12, align 8
-  %40 = shl i64 %36, 2
-  %41 = mul i64 %40, %39
-  %42 = tail call ptr @memset(ptr noundef %38, i32 noundef 0, i64 noundef %41) #9
-  %43 = icmp sgt i64 %24, 0
-  br i1 %43, label %44, label %46
+37:                                               ; preds = %32, %23
+  %38 = phi i32 [ %35, %32 ], [ 0, %23 ]
+  %39 = phi i64 [ %36, %32 ], [ %24, %23 ]
+  %40 = add nsw i64 %39, %30
+  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %40) #8
+  %41 = load ptr, ptr %11, align 8
+  %42 = load i64, ptr %12, align 8
+  %43 = shl i64 %39, 2
+  %44 = mul i64 %43, %42
+  %45 = tail call ptr @memset(ptr noundef %41, i32 noundef 0, i64 noundef %44) #9
+  %46 = icmp sgt i64 %27, 0
+  br i1 %46, label %47, label %49
 
-44:                                               ; preds = %34
-  %45 = getelementptr i64, ptr %2, i64 %22
-  br label %48
+47:                                               ; preds = %37
+  %48 = getelementptr i64, ptr %2, i64 %25
+  br label %51
 
-46:                                               ; preds = %48, %34
-  %47 = icmp sgt i64 %36, 0
-  br i1 %47, label %81, label %63
+49:                                               ; preds = %51, %37
+  %50 = icmp sgt i64 %39, 0
+  br i1 %50, label %91, label %73
 
-48:                                               ; preds = %44, %48
-  %49 = phi i64 [ 0, %44 ], [ %61, %48 ]
-  %50 = getelementptr i64, ptr %45, i64 %49
-  %51 = load i64, ptr %50, align 8
-  %52 = load ptr, ptr %11, align 8
-  %53 = load i64, ptr %12, align 8
-  %54 = mul nsw i64 %53, %49
-  %55 = getelementptr inbounds float, ptr %52, i64 %54
-  %56 = load i64, ptr %13, align 8
-  %57 = load ptr, ptr %14, align 8
-  %58 = load i64, ptr %15, align 8
-  %59 = mul nsw i64 %58, %51
-  %60 = getelementptr inbounds i8, ptr %57, i64 %59
-  tail call void @tir_llm_row(i64 noundef %56, ptr noundef %60, i64 noundef %53, ptr noundef %55) #8
-  %61 = add nuw nsw i64 %49, 1
-  %62 = icmp eq i64 %61, %24
-  br i1 %62, label %46, label %48, !llvm.loop !18
+51:                                               ; preds = %47, %51
+  %52 = phi i64 [ 0, %47 ], [ %71, %51 ]
+  %53 = getelementptr i64, ptr %48, i64 %52
+  %54 = load i64, ptr %53, align 8
+  %55 = load ptr, ptr %11, align 8
+  %56 = load i64, ptr %12, align 8
+  %57 = mul nsw i64 %56, %52
+  %58 = getelementptr inbounds float, ptr %55, i64 %57
+  %59 = load i64, ptr %13, align 8
+  %60 = load ptr, ptr %14, align 8
+  %61 = load i64, ptr %15, align 8
+  %62 = mul nsw i64 %61, %54
+  %63 = getelementptr inbounds i8, ptr %60, i64 %62
+  tail call void @tir_llm_row(i64 noundef %59, ptr noundef %63, i64 noundef %56, ptr noundef %58) #8
+  %64 = load i64, ptr %53, align 8
+  %65 = load ptr, ptr %16, align 8
+  %66 = load i64, ptr %17, align 8
+  %67 = mul nsw i64 %66, %1
+  %68 = getelementptr i64, ptr %65, i64 %67
+  %69 = getelementptr i64, ptr %68, i64 %30
+  %70 = getelementptr i64, ptr %69, i64 %52
+  store i64 %64, ptr %70, align 8
+  %71 = add nuw nsw i64 %52, 1
+  %72 = icmp eq i64 %71, %27
+  br i1 %72, label %49, label %51, !llvm.loop !18
 
-63:                                               ; preds = %81, %46
-  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef %35, i64 noundef %36, i64 noundef %1) #8
-  %64 = load ptr, ptr %9, align 8
-  %65 = getelementptr inbounds i64, ptr %64, i64 %1
-  %66 = load i64, ptr %65, align 8
-  %67 = add nsw i64 %66, %24
-  store i64 %67, ptr %65, align 8
-  %68 = load ptr, ptr %17, align 8
-  %69 = load i64, ptr %12, align 8
-  %70 = mul nsw i64 %69, %1
-  %71 = getelementptr inbounds float, ptr %68, i64 %70
-  %72 = load ptr, ptr %11, align 8
-  %73 = add nsw i64 %24, -1
-  %74 = mul nsw i64 %69, %73
-  %75 = getelementptr inbounds float, ptr %72, i64 %74
-  %76 = shl nsw i64 %69, 2
-  %77 = tail call ptr @memcpy(ptr noundef %71, ptr noundef %75, i64 noundef %76) #9
-  %78 = load i64, ptr %8, align 8
-  %79 = add nsw i64 %78, %22
-  %80 = icmp slt i64 %79, %3
-  br i1 %80, label %20, label %19, !llvm.loop !19
+73:                                               ; preds = %91, %49
+  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef %38, i64 noundef %1) #8
+  %74 = load ptr, ptr %9, align 8
+  %75 = getelementptr inbounds i64, ptr %74, i64 %1
+  %76 = load i64, ptr %75, align 8
+  %77 = add nsw i64 %76, %27
+  store i64 %77, ptr %75, align 8
+  %78 = load ptr, ptr %20, align 8
+  %79 = load i64, ptr %12, align 8
+  %80 = mul nsw i64 %79, %1
+  %81 = getelementptr inbounds float, ptr %78, i64 %80
+  %82 = load ptr, ptr %11, align 8
+  %83 = add nsw i64 %27, -1
+  %84 = mul nsw i64 %79, %83
+  %85 = getelementptr inbounds float, ptr %82, i64 %84
+  %86 = shl nsw i64 %79, 2
+  %87 = tail call ptr @memcpy(ptr noundef %81, ptr noundef %85, i64 noundef %86) #9
+  %88 = load i64, ptr %8, align 8
+  %89 = add nsw i64 %88, %25
+  %90 = icmp slt i64 %89, %3
+  br i1 %90, label %23, label %22, !llvm.loop !19
 
-81:                                               ; preds = %46, %81
-  %82 = phi i64 [ %86, %81 ], [ 0, %46 ]
-  %83 = add nsw i64 %82, %27
-  %84 = load ptr, ptr %16, align 8
-  %85 = getelementptr inbounds nuw i64, ptr %84, i64 %82
-  store i64 %83, ptr %85, align 8
-  %86 = add nuw nsw i64 %82, 1
-  %87 = icmp eq i64 %86, %36
-  br i1 %87, label %63, label %81, !llvm.loop !20
+91:                                               ; preds = %49, %91
+  %92 = phi i64 [ %99, %91 ], [ 0, %49 ]
+  %93 = add nsw i64 %92, %30
+  %94 = load ptr, ptr %18, align 8
+  %95 = getelementptr inbounds nuw i64, ptr %94, i64 %92
+  store i64 %93, ptr %95, align 8
+  %96 = load ptr, ptr %19, align 8
+  %97 = getelementptr inbounds i64, ptr %96, i64 %1
+  %98 = load i64, ptr %97, align 8
+  tail call fastcc void @turn(ptr noundef nonnull %0, i64 noundef %92, i64 noundef %98) #8
+  %99 = add nuw nsw i64 %92, 1
+  %100 = icmp eq i64 %99, %39
+  br i1 %100, label %73, label %91, !llvm.loop !20
+}
+
+; Function Attrs: nounwind
+define void @tir_llm_step(ptr noundef captures(none) %0, ptr noundef readonly captures(none) %1) local_unnamed_addr #2 {
+  %3 = load ptr, ptr %0, align 8
+  %4 = getelementptr inbounds nuw i8, ptr %3, i64 24
+  %5 = load i64, ptr %4, align 8
+  %6 = icmp sgt i64 %5, 0
+  br i1 %6, label %7, label %68
+
+7:                                                ; preds = %2
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %11 = load ptr, ptr %8, align 8
+  br label %25
+
+12:                                               ; preds = %59
+  %13 = icmp sgt i64 %66, 0
+  br i1 %13, label %14, label %68
+
+14:                                               ; preds = %12
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %16 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %17 = getelementptr inbounds nuw i8, ptr %3, i64 80
+  %18 = getelementptr inbounds nuw i8, ptr %3, i64 120
+  %19 = getelementptr inbounds nuw i8, ptr %3, i64 88
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %21 = getelementptr inbounds nuw i8, ptr %3, i64 8
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  br label %74
+
+25:                                               ; preds = %7, %59
+  %26 = phi ptr [ %11, %7 ], [ %60, %59 ]
+  %27 = phi i64 [ 0, %7 ], [ %65, %59 ]
+  %28 = phi i64 [ 0, %7 ], [ %64, %59 ]
+  %29 = getelementptr inbounds nuw i64, ptr %26, i64 %27
+  %30 = load i64, ptr %29, align 8
+  %31 = add nsw i64 %30, 1
+  %32 = load ptr, ptr %0, align 8
+  %33 = getelementptr inbounds nuw i8, ptr %32, i64 96
+  %34 = load i64, ptr %33, align 8
+  %35 = icmp sgt i64 %34, -1
+  %36 = icmp sge i64 %30, %34
+  %37 = load ptr, ptr %9, align 8
+  %38 = getelementptr inbounds nuw i64, ptr %37, i64 %27
+  %39 = load i64, ptr %38, align 8
+  %40 = icmp sgt i64 %39, %34
+  %41 = xor i1 %36, %40
+  %42 = and i1 %35, %41
+  store i64 %31, ptr %38, align 8
+  %43 = icmp ne i64 %30, 0
+  %44 = select i1 %43, i1 %42, i1 false
+  br i1 %44, label %45, label %59
+
+45:                                               ; preds = %25
+  %46 = load ptr, ptr %0, align 8
+  %47 = getelementptr inbounds nuw i8, ptr %46, i64 160
+  %48 = load ptr, ptr %47, align 8
+  %49 = icmp eq ptr %48, null
+  br i1 %49, label %50, label %59
+
+50:                                               ; preds = %45
+  %51 = load ptr, ptr %8, align 8
+  %52 = getelementptr inbounds nuw i64, ptr %51, i64 %27
+  store i64 0, ptr %52, align 8
+  %53 = load ptr, ptr %10, align 8
+  %54 = load ptr, ptr %0, align 8
+  %55 = getelementptr inbounds nuw i8, ptr %54, i64 8
+  %56 = load i64, ptr %55, align 8
+  %57 = mul nsw i64 %56, %27
+  %58 = getelementptr inbounds i64, ptr %53, i64 %57
+  tail call fastcc void @take(ptr noundef nonnull %0, i64 noundef %27, ptr noundef %58, i64 noundef %30) #8
+  br label %59
+
+59:                                               ; preds = %25, %45, %50
+  %60 = load ptr, ptr %8, align 8
+  %61 = getelementptr inbounds nuw i64, ptr %60, i64 %27
+  %62 = load i64, ptr %61, align 8
+  %63 = add nsw i64 %62, 1
+  %64 = tail call noundef i64 @llvm.smax.i64(i64 %28, i64 %63)
+  %65 = add nuw nsw i64 %27, 1
+  %66 = load i64, ptr %4, align 8
+  %67 = icmp slt i64 %65, %66
+  br i1 %67, label %25, label %12, !llvm.loop !21
+
+68:                                               ; preds = %74, %2, %12
+  %69 = phi i64 [ 0, %2 ], [ %64, %12 ], [ %64, %74 ]
+  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %69) #8
+  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef 1, i64 noundef 0) #8
+  %70 = load i64, ptr %4, align 8
+  %71 = icmp sgt i64 %70, 0
+  br i1 %71, label %72, label %107
+
+72:                                               ; preds = %68
+  %73 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  br label %118
+
+74:                                               ; preds = %14, %74
+  %75 = phi i64 [ 0, %14 ], [ %104, %74 ]
+  %76 = getelementptr inbounds nuw i64, ptr %1, i64 %75
+  %77 = load i64, ptr %76, align 8
+  %78 = load ptr, ptr %15, align 8
+  %79 = load i64, ptr %16, align 8
+  %80 = mul nsw i64 %79, %75
+  %81 = getelementptr inbounds float, ptr %78, i64 %80
+  %82 = load i64, ptr %17, align 8
+  %83 = load ptr, ptr %18, align 8
+  %84 = load i64, ptr %19, align 8
+  %85 = mul nsw i64 %84, %77
+  %86 = getelementptr inbounds i8, ptr %83, i64 %85
+  tail call void @tir_llm_row(i64 noundef %82, ptr noundef %86, i64 noundef %79, ptr noundef %81) #8
+  %87 = load i64, ptr %76, align 8
+  %88 = load ptr, ptr %20, align 8
+  %89 = load i64, ptr %21, align 8
+  %90 = mul nsw i64 %89, %75
+  %91 = load ptr, ptr %22, align 8
+  %92 = getelementptr inbounds nuw i64, ptr %91, i64 %75
+  %93 = load i64, ptr %92, align 8
+  %94 = getelementptr i64, ptr %88, i64 %90
+  %95 = getelementptr i64, ptr %94, i64 %93
+  store i64 %87, ptr %95, align 8
+  %96 = load ptr, ptr %22, align 8
+  %97 = getelementptr inbounds nuw i64, ptr %96, i64 %75
+  %98 = load i64, ptr %97, align 8
+  %99 = load ptr, ptr %23, align 8
+  %100 = getelementptr inbounds nuw i64, ptr %99, i64 %75
+  store i64 %98, ptr %100, align 8
+  %101 = load ptr, ptr %24, align 8
+  %102 = getelementptr inbounds nuw i64, ptr %101, i64 %75
+  %103 = load i64, ptr %102, align 8
+  tail call fastcc void @turn(ptr noundef nonnull %0, i64 noundef %75, i64 noundef %103) #8
+  %104 = add nuw nsw i64 %75, 1
+  %105 = load i64, ptr %4, align 8
+  %106 = icmp slt i64 %104, %105
+  br i1 %106, label %74, label %68, !llvm.loop !22
+
+107:                                              ; preds = %118, %68
+  %108 = phi i64 [ %70, %68 ], [ %125, %118 ]
+  %109 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %110 = load ptr, ptr %109, align 8
+  %111 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %112 = load ptr, ptr %111, align 8
+  %113 = getelementptr inbounds nuw i8, ptr %3, i64 32
+  %114 = load i64, ptr %113, align 8
+  %115 = shl i64 %108, 2
+  %116 = mul i64 %115, %114
+  %117 = tail call ptr @memcpy(ptr noundef %110, ptr noundef %112, i64 noundef %116) #9
+  ret void
+
+118:                                              ; preds = %72, %118
+  %119 = phi i64 [ 0, %72 ], [ %124, %118 ]
+  %120 = load ptr, ptr %73, align 8
+  %121 = getelementptr inbounds nuw i64, ptr %120, i64 %119
+  %122 = load i64, ptr %121, align 8
+  %123 = add nsw i64 %122, 1
+  store i64 %123, ptr %121, align 8
+  %124 = add nuw nsw i64 %119, 1
+  %125 = load i64, ptr %4, align 8
+  %126 = icmp slt i64 %124, %125
+  br i1 %126, label %118, label %107, !llvm.loop !23
+}
+
+; Function Attrs: nounwind
+define internal fastcc void @turn(ptr noundef readonly captures(none) %0, i64 noundef %1, i64 noundef %2) unnamed_addr #2 {
+  %4 = load ptr, ptr %0, align 8
+  %5 = getelementptr inbounds nuw i8, ptr %4, i64 40
+  %6 = load i64, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds i64, ptr %8, i64 %1
+  %10 = load i64, ptr %9, align 8
+  %11 = mul nsw i64 %10, %6
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %13 = load ptr, ptr %12, align 8
+  %14 = mul nsw i64 %6, %1
+  %15 = getelementptr inbounds float, ptr %13, i64 %14
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %17 = load ptr, ptr %16, align 8
+  %18 = getelementptr inbounds float, ptr %17, i64 %14
+  %19 = getelementptr inbounds nuw i8, ptr %4, i64 96
+  %20 = load i64, ptr %19, align 8
+  %21 = icmp slt i64 %20, 0
+  %22 = icmp sle i64 %2, %20
+  %23 = or i1 %21, %22
+  br i1 %23, label %70, label %24
+
+24:                                               ; preds = %3
+  %25 = getelementptr inbounds nuw i8, ptr %4, i64 160
+  %26 = load ptr, ptr %25, align 8
+  %27 = icmp eq ptr %26, null
+  br i1 %27, label %70, label %28
+
+28:                                               ; preds = %24
+  %29 = load double, ptr %26, align 8
+  %30 = sitofp i64 %2 to double
+  %31 = fmul double %29, %30
+  %32 = getelementptr inbounds nuw i8, ptr %26, i64 8
+  %33 = load double, ptr %32, align 8
+  %34 = fdiv double %31, %33
+  %35 = fadd double %29, -1.000000e+00
+  %36 = fsub double %34, %35
+  %37 = icmp sgt i64 %6, 0
+  br i1 %37, label %38, label %82
+
+38:                                               ; preds = %28
+  %39 = getelementptr double, ptr %26, i64 %6
+  %40 = getelementptr i8, ptr %39, i64 24
+  %41 = getelementptr inbounds nuw i8, ptr %26, i64 16
+  br label %42
+
+42:                                               ; preds = %38, %42
+  %43 = phi i64 [ 0, %38 ], [ %68, %42 ]
+  %44 = getelementptr inbounds nuw double, ptr %26, i64 %43
+  %45 = getelementptr inbounds nuw i8, ptr %44, i64 24
+  %46 = load double, ptr %45, align 8
+  %47 = getelementptr double, ptr %40, i64 %43
+  %48 = load double, ptr %47, align 8
+  %49 = tail call double @pow(double noundef %36, double noundef %48) #9
+  %50 = fmul double %46, %49
+  %51 = fptrunc double %50 to float
+  %52 = load ptr, ptr %7, align 8
+  %53 = getelementptr inbounds i64, ptr %52, i64 %1
+  %54 = load i64, ptr %53, align 8
+  %55 = sitofp i64 %54 to float
+  %56 = fmul float %51, %55
+  %57 = load double, ptr %41, align 8
+  %58 = fpext float %56 to double
+  %59 = tail call double @cos(double noundef %58) #9
+  %60 = fmul double %57, %59
+  %61 = fptrunc double %60 to float
+  %62 = getelementptr inbounds nuw float, ptr %15, i64 %43
+  store float %61, ptr %62, align 4
+  %63 = load double, ptr %41, align 8
+  %64 = tail call double @sin(double noundef %58) #9
+  %65 = fmul double %63, %64
+  %66 = fptrunc double %65 to float
+  %67 = getelementptr inbounds nuw float, ptr %18, i64 %43
+  store float %66, ptr %67, align 4
+  %68 = add nuw nsw i64 %43, 1
+  %69 = icmp eq i64 %68, %6
+  br i1 %69, label %82, label %42, !llvm.loop !24
+
+70:                                               ; preds = %24, %3
+  %71 = phi i64 [ 152, %24 ], [ 136, %3 ]
+  %72 = phi i64 [ 144, %24 ], [ 128, %3 ]
+  %73 = getelementptr inbounds nuw i8, ptr %4, i64 %72
+  %74 = load ptr, ptr %73, align 8
+  %75 = getelementptr inbounds float, ptr %74, i64 %11
+  %76 = shl nsw i64 %6, 2
+  %77 = tail call ptr @memcpy(ptr noundef %15, ptr noundef %75, i64 noundef %76) #9
+  %78 = getelementptr inbounds nuw i8, ptr %4, i64 %71
+  %79 = load ptr, ptr %78, align 8
+  %80 = getelementptr inbounds float, ptr %79, i64 %11
+  %81 = tail call ptr @memcpy(ptr noundef %18, ptr noundef %80, i64 noundef %76) #9
+  br label %82
+
+82:                                               ; preds = %42, %28, %70
+  ret void
 }
 
 ; Function Attrs: nounwind
@@ -1339,8 +1702,8 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   br i1 %13, label %14, label %30
 
 14:                                               ; preds = %10
-  %15 = getelementptr inbounds nuw i8, ptr %3, i64 96
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 112
+  %15 = getelementptr inbounds nuw i8, ptr %3, i64 104
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %17 = getelementptr inbounds nuw i8, ptr %3, i64 24
   %18 = sub nsw i64 %8, %5
   %19 = load ptr, ptr %15, align 8
@@ -1373,7 +1736,7 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %37 = phi i64 [ %24, %20 ], [ %53, %31 ]
   %38 = add nuw nsw i64 %25, 1
   %39 = icmp slt i64 %38, %34
-  br i1 %39, label %20, label %30, !llvm.loop !21
+  br i1 %39, label %20, label %30, !llvm.loop !25
 
 40:                                               ; preds = %20, %65
   %41 = phi ptr [ %66, %65 ], [ %22, %20 ]
@@ -1413,7 +1776,7 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %69 = getelementptr inbounds nuw i8, ptr %68, i64 32
   %70 = load i64, ptr %69, align 8
   %71 = icmp slt i64 %67, %70
-  br i1 %71, label %40, label %31, !llvm.loop !22
+  br i1 %71, label %40, label %31, !llvm.loop !26
 
 72:                                               ; preds = %60, %72
   %73 = phi i64 [ %58, %60 ], [ %74, %72 ]
@@ -1429,330 +1792,199 @@ define internal fastcc void @reserve(ptr noundef captures(none) %0, i64 noundef 
   %83 = getelementptr inbounds i8, ptr %55, i64 %82
   %84 = tail call ptr @memset(ptr noundef %83, i32 noundef 0, i64 noundef %62) #9
   %85 = icmp samesign ugt i64 %73, 1
-  br i1 %85, label %72, label %63, !llvm.loop !23
+  br i1 %85, label %72, label %63, !llvm.loop !27
 
 86:                                               ; preds = %2, %30
   ret void
 }
 
 ; Function Attrs: nounwind
-define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef range(i32 0, 2) %1, i64 noundef %2, i64 noundef %3) unnamed_addr #2 {
-  %5 = alloca [24 x [19 x i64]], align 16
+define internal fastcc void @through(ptr noundef captures(none) %0, i32 noundef range(i32 0, 2) %1, i64 noundef %2) unnamed_addr #2 {
+  %4 = alloca [24 x [19 x i64]], align 16
+  %5 = alloca [24 x ptr], align 16
   %6 = alloca [24 x ptr], align 16
-  %7 = alloca [24 x ptr], align 16
-  %8 = load ptr, ptr %0, align 8
-  %9 = icmp sgt i64 %2, 0
-  br i1 %9, label %10, label %17
+  %7 = load ptr, ptr %0, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %7, i64 48
+  %9 = load i64, ptr %8, align 8
+  %10 = icmp sgt i64 %9, 0
+  br i1 %10, label %11, label %34
 
-10:                                               ; preds = %4
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %12 = getelementptr inbounds nuw i8, ptr %8, i64 40
-  %13 = getelementptr inbounds nuw i8, ptr %8, i64 120
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %16 = getelementptr inbounds nuw i8, ptr %8, i64 128
-  br label %44
+11:                                               ; preds = %3
+  %12 = getelementptr inbounds nuw i8, ptr %7, i64 104
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %14 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %16 = getelementptr inbounds nuw i8, ptr %6, i64 16
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %18 = getelementptr inbounds nuw i8, ptr %6, i64 24
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %20 = getelementptr inbounds nuw i8, ptr %6, i64 32
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %22 = icmp eq i32 %1, 0
+  %23 = select i1 %22, i64 24, i64 16
+  %24 = getelementptr inbounds nuw i8, ptr %6, i64 40
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %26 = getelementptr inbounds nuw i8, ptr %6, i64 48
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %29 = select i1 %22, i64 8, i64 0
+  %30 = getelementptr inbounds nuw i8, ptr %7, i64 72
+  %31 = load ptr, ptr %13, align 8
+  %32 = load ptr, ptr %21, align 8
+  %33 = getelementptr inbounds nuw i8, ptr %6, i64 48
+  br label %35
 
-17:                                               ; preds = %44, %4
-  %18 = getelementptr inbounds nuw i8, ptr %8, i64 48
-  %19 = load i64, ptr %18, align 8
-  %20 = icmp sgt i64 %19, 0
-  br i1 %20, label %21, label %72
-
-21:                                               ; preds = %17
-  %22 = getelementptr inbounds nuw i8, ptr %8, i64 96
-  %23 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %24 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %26 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %28 = getelementptr inbounds nuw i8, ptr %7, i64 24
-  %29 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %30 = getelementptr inbounds nuw i8, ptr %7, i64 32
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %32 = icmp eq i32 %1, 0
-  %33 = select i1 %32, i64 24, i64 16
-  %34 = getelementptr inbounds nuw i8, ptr %7, i64 40
-  %35 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %36 = getelementptr inbounds nuw i8, ptr %7, i64 48
-  %37 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %38 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %39 = select i1 %32, i64 8, i64 0
-  %40 = getelementptr inbounds nuw i8, ptr %8, i64 72
-  %41 = load ptr, ptr %23, align 8
-  %42 = load ptr, ptr %31, align 8
-  %43 = getelementptr inbounds nuw i8, ptr %7, i64 48
-  br label %73
-
-44:                                               ; preds = %10, %44
-  %45 = phi i64 [ 0, %10 ], [ %70, %44 ]
-  %46 = load ptr, ptr %11, align 8
-  %47 = load i64, ptr %12, align 8
-  %48 = mul nsw i64 %47, %45
-  %49 = getelementptr inbounds float, ptr %46, i64 %48
-  %50 = load ptr, ptr %13, align 8
-  %51 = load ptr, ptr %14, align 8
-  %52 = getelementptr inbounds nuw i64, ptr %51, i64 %45
-  %53 = load i64, ptr %52, align 8
-  %54 = mul nsw i64 %53, %47
-  %55 = getelementptr inbounds float, ptr %50, i64 %54
-  %56 = shl nsw i64 %47, 2
-  %57 = tail call ptr @memcpy(ptr noundef %49, ptr noundef %55, i64 noundef %56) #9
-  %58 = load ptr, ptr %15, align 8
-  %59 = load i64, ptr %12, align 8
-  %60 = mul nsw i64 %59, %45
-  %61 = getelementptr inbounds float, ptr %58, i64 %60
-  %62 = load ptr, ptr %16, align 8
-  %63 = load ptr, ptr %14, align 8
-  %64 = getelementptr inbounds nuw i64, ptr %63, i64 %45
-  %65 = load i64, ptr %64, align 8
-  %66 = mul nsw i64 %65, %59
-  %67 = getelementptr inbounds float, ptr %62, i64 %66
-  %68 = shl nsw i64 %59, 2
-  %69 = tail call ptr @memcpy(ptr noundef %61, ptr noundef %67, i64 noundef %68) #9
-  %70 = add nuw nsw i64 %45, 1
-  %71 = icmp eq i64 %70, %2
-  br i1 %71, label %17, label %44, !llvm.loop !24
-
-72:                                               ; preds = %143, %17
+34:                                               ; preds = %105, %3
   ret void
 
-73:                                               ; preds = %21, %143
-  %74 = phi ptr [ %42, %21 ], [ %146, %143 ]
-  %75 = phi ptr [ %41, %21 ], [ %145, %143 ]
-  %76 = phi i64 [ 0, %21 ], [ %95, %143 ]
-  %77 = phi i64 [ 0, %21 ], [ %147, %143 ]
-  %78 = load ptr, ptr %22, align 8
-  %79 = getelementptr inbounds nuw %struct.tir_layer, ptr %78, i64 %77
-  call void @llvm.lifetime.start.p0(ptr nonnull %7) #7
-  call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(144) %43, i8 0, i64 144, i1 false)
-  store ptr %75, ptr %7, align 16
-  %80 = load ptr, ptr %25, align 8
-  store ptr %80, ptr %24, align 8
-  %81 = load ptr, ptr %27, align 8
-  store ptr %81, ptr %26, align 16
-  %82 = load ptr, ptr %29, align 8
-  store ptr %82, ptr %28, align 8
-  store ptr %74, ptr %30, align 16
-  %83 = getelementptr inbounds nuw i8, ptr %79, i64 %33
-  %84 = load ptr, ptr %83, align 8
-  store ptr %84, ptr %34, align 8
-  %85 = load ptr, ptr %35, align 8
-  store ptr %85, ptr %36, align 16
-  %86 = getelementptr inbounds nuw i8, ptr %79, i64 32
-  %87 = load i64, ptr %86, align 8
-  %88 = icmp sgt i64 %87, 0
-  %89 = load i64, ptr %38, align 8
-  br i1 %88, label %90, label %94
-
-90:                                               ; preds = %73
-  %91 = getelementptr inbounds nuw i8, ptr %79, i64 40
-  %92 = load ptr, ptr %91, align 8
-  %93 = load ptr, ptr %37, align 8
-  br label %150
-
-94:                                               ; preds = %150, %73
-  %95 = phi i64 [ %76, %73 ], [ %155, %150 ]
-  %96 = getelementptr inbounds nuw i8, ptr %79, i64 %39
-  %97 = load ptr, ptr %96, align 8
-  %98 = load i64, ptr %40, align 8
-  call void @llvm.lifetime.start.p0(ptr nonnull %5) #7
+35:                                               ; preds = %11, %105
+  %36 = phi ptr [ %32, %11 ], [ %108, %105 ]
+  %37 = phi ptr [ %31, %11 ], [ %107, %105 ]
+  %38 = phi i64 [ 0, %11 ], [ %57, %105 ]
+  %39 = phi i64 [ 0, %11 ], [ %109, %105 ]
+  %40 = load ptr, ptr %12, align 8
+  %41 = getelementptr inbounds nuw %struct.tir_layer, ptr %40, i64 %39
   call void @llvm.lifetime.start.p0(ptr nonnull %6) #7
-  %99 = getelementptr inbounds nuw i8, ptr %97, i64 8
-  %100 = load i64, ptr %99, align 8
-  %101 = icmp sgt i64 %100, 0
-  br i1 %101, label %102, label %143
+  call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(144) %33, i8 0, i64 144, i1 false)
+  store ptr %37, ptr %6, align 16
+  %42 = load ptr, ptr %15, align 8
+  store ptr %42, ptr %14, align 8
+  %43 = load ptr, ptr %17, align 8
+  store ptr %43, ptr %16, align 16
+  %44 = load ptr, ptr %19, align 8
+  store ptr %44, ptr %18, align 8
+  store ptr %36, ptr %20, align 16
+  %45 = getelementptr inbounds nuw i8, ptr %41, i64 %23
+  %46 = load ptr, ptr %45, align 8
+  store ptr %46, ptr %24, align 8
+  %47 = load ptr, ptr %25, align 8
+  store ptr %47, ptr %26, align 16
+  %48 = getelementptr inbounds nuw i8, ptr %41, i64 32
+  %49 = load i64, ptr %48, align 8
+  %50 = icmp sgt i64 %49, 0
+  %51 = load i64, ptr %28, align 8
+  br i1 %50, label %52, label %56
 
-102:                                              ; preds = %94
-  %103 = getelementptr inbounds nuw i8, ptr %97, i64 16
-  %104 = load ptr, ptr %103, align 8
-  br label %105
+52:                                               ; preds = %35
+  %53 = getelementptr inbounds nuw i8, ptr %41, i64 40
+  %54 = load ptr, ptr %53, align 8
+  %55 = load ptr, ptr %27, align 8
+  br label %112
 
-105:                                              ; preds = %121, %102
-  %106 = phi ptr [ %124, %121 ], [ %104, %102 ]
-  %107 = phi i64 [ %125, %121 ], [ 0, %102 ]
-  %108 = getelementptr inbounds nuw i8, ptr %106, i64 8
-  %109 = load i64, ptr %108, align 8
-  %110 = getelementptr inbounds nuw [19 x i64], ptr %5, i64 %107
-  %111 = load i64, ptr %106, align 8
-  %112 = getelementptr inbounds ptr, ptr %7, i64 %111
-  %113 = load ptr, ptr %112, align 8
-  %114 = ptrtoint ptr %113 to i64
-  %115 = getelementptr inbounds nuw i8, ptr %110, i64 8
-  store i64 %114, ptr %115, align 8
-  store i64 %114, ptr %110, align 8
-  %116 = getelementptr inbounds nuw i8, ptr %110, i64 16
-  store i64 0, ptr %116, align 8
-  %117 = icmp sgt i64 %109, 0
-  br i1 %117, label %118, label %121
+56:                                               ; preds = %112, %35
+  %57 = phi i64 [ %38, %35 ], [ %117, %112 ]
+  %58 = getelementptr inbounds nuw i8, ptr %41, i64 %29
+  %59 = load ptr, ptr %58, align 8
+  %60 = load i64, ptr %30, align 8
+  call void @llvm.lifetime.start.p0(ptr nonnull %4) #7
+  call void @llvm.lifetime.start.p0(ptr nonnull %5) #7
+  %61 = getelementptr inbounds nuw i8, ptr %59, i64 8
+  %62 = load i64, ptr %61, align 8
+  %63 = icmp sgt i64 %62, 0
+  br i1 %63, label %64, label %105
 
-118:                                              ; preds = %105
-  %119 = getelementptr i64, ptr %110, i64 %109
-  %120 = getelementptr i8, ptr %119, i64 24
-  br label %127
+64:                                               ; preds = %56
+  %65 = getelementptr inbounds nuw i8, ptr %59, i64 16
+  %66 = load ptr, ptr %65, align 8
+  br label %67
 
-121:                                              ; preds = %136, %105
-  %122 = getelementptr inbounds nuw ptr, ptr %6, i64 %107
-  store ptr %110, ptr %122, align 8
-  %123 = getelementptr i64, ptr %106, i64 %109
-  %124 = getelementptr i8, ptr %123, i64 16
-  %125 = add nuw nsw i64 %107, 1
-  %126 = icmp eq i64 %125, %100
-  br i1 %126, label %143, label %105, !llvm.loop !25
+67:                                               ; preds = %83, %64
+  %68 = phi ptr [ %86, %83 ], [ %66, %64 ]
+  %69 = phi i64 [ %87, %83 ], [ 0, %64 ]
+  %70 = getelementptr inbounds nuw i8, ptr %68, i64 8
+  %71 = load i64, ptr %70, align 8
+  %72 = getelementptr inbounds nuw [19 x i64], ptr %4, i64 %69
+  %73 = load i64, ptr %68, align 8
+  %74 = getelementptr inbounds ptr, ptr %6, i64 %73
+  %75 = load ptr, ptr %74, align 8
+  %76 = ptrtoint ptr %75 to i64
+  %77 = getelementptr inbounds nuw i8, ptr %72, i64 8
+  store i64 %76, ptr %77, align 8
+  store i64 %76, ptr %72, align 8
+  %78 = getelementptr inbounds nuw i8, ptr %72, i64 16
+  store i64 0, ptr %78, align 8
+  %79 = icmp sgt i64 %71, 0
+  br i1 %79, label %80, label %83
 
-127:                                              ; preds = %136, %118
-  %128 = phi i64 [ %109, %118 ], [ %130, %136 ]
-  %129 = phi i64 [ 1, %118 ], [ %141, %136 ]
-  %130 = add nsw i64 %128, -1
-  %131 = getelementptr inbounds nuw i64, ptr %106, i64 %128
-  %132 = getelementptr inbounds nuw i8, ptr %131, i64 8
-  %133 = load i64, ptr %132, align 8
-  switch i64 %133, label %135 [
-    i64 -1, label %136
-    i64 -2, label %134
+80:                                               ; preds = %67
+  %81 = getelementptr i64, ptr %72, i64 %71
+  %82 = getelementptr i8, ptr %81, i64 24
+  br label %89
+
+83:                                               ; preds = %98, %67
+  %84 = getelementptr inbounds nuw ptr, ptr %5, i64 %69
+  store ptr %72, ptr %84, align 8
+  %85 = getelementptr i64, ptr %68, i64 %71
+  %86 = getelementptr i8, ptr %85, i64 16
+  %87 = add nuw nsw i64 %69, 1
+  %88 = icmp eq i64 %87, %62
+  br i1 %88, label %105, label %67, !llvm.loop !28
+
+89:                                               ; preds = %98, %80
+  %90 = phi i64 [ %71, %80 ], [ %92, %98 ]
+  %91 = phi i64 [ 1, %80 ], [ %103, %98 ]
+  %92 = add nsw i64 %90, -1
+  %93 = getelementptr inbounds nuw i64, ptr %68, i64 %90
+  %94 = getelementptr inbounds nuw i8, ptr %93, i64 8
+  %95 = load i64, ptr %94, align 8
+  switch i64 %95, label %97 [
+    i64 -1, label %98
+    i64 -2, label %96
   ]
 
-134:                                              ; preds = %127
-  br label %136
+96:                                               ; preds = %89
+  br label %98
 
-135:                                              ; preds = %127
-  br label %136
+97:                                               ; preds = %89
+  br label %98
 
-136:                                              ; preds = %135, %134, %127
-  %137 = phi i64 [ %133, %135 ], [ %98, %134 ], [ %89, %127 ]
-  %138 = getelementptr inbounds nuw i64, ptr %110, i64 %128
-  %139 = getelementptr inbounds nuw i8, ptr %138, i64 16
-  store i64 %137, ptr %139, align 8
-  %140 = getelementptr i64, ptr %120, i64 %130
-  store i64 %129, ptr %140, align 8
-  %141 = mul nsw i64 %137, %129
-  %142 = icmp samesign ugt i64 %128, 1
-  br i1 %142, label %127, label %121, !llvm.loop !26
+98:                                               ; preds = %97, %96, %89
+  %99 = phi i64 [ %95, %97 ], [ %60, %96 ], [ %51, %89 ]
+  %100 = getelementptr inbounds nuw i64, ptr %72, i64 %90
+  %101 = getelementptr inbounds nuw i8, ptr %100, i64 16
+  store i64 %99, ptr %101, align 8
+  %102 = getelementptr i64, ptr %82, i64 %92
+  store i64 %91, ptr %102, align 8
+  %103 = mul nsw i64 %99, %91
+  %104 = icmp samesign ugt i64 %90, 1
+  br i1 %104, label %89, label %83, !llvm.loop !29
 
-143:                                              ; preds = %121, %94
-  %144 = load ptr, ptr %97, align 8
-  call void %144(ptr noundef nonnull %6) #9
-  call void @llvm.lifetime.end.p0(ptr nonnull %6) #7
+105:                                              ; preds = %83, %56
+  %106 = load ptr, ptr %59, align 8
+  call void %106(ptr noundef nonnull %5) #9
   call void @llvm.lifetime.end.p0(ptr nonnull %5) #7
-  %145 = load ptr, ptr %31, align 8
-  %146 = load ptr, ptr %23, align 8
-  store ptr %146, ptr %31, align 8
-  store ptr %145, ptr %23, align 8
-  call void @llvm.lifetime.end.p0(ptr nonnull %7) #7
-  %147 = add nuw nsw i64 %77, 1
-  %148 = load i64, ptr %18, align 8
-  %149 = icmp slt i64 %147, %148
-  br i1 %149, label %73, label %72, !llvm.loop !27
+  call void @llvm.lifetime.end.p0(ptr nonnull %4) #7
+  %107 = load ptr, ptr %21, align 8
+  %108 = load ptr, ptr %13, align 8
+  store ptr %108, ptr %21, align 8
+  store ptr %107, ptr %13, align 8
+  call void @llvm.lifetime.end.p0(ptr nonnull %6) #7
+  %109 = add nuw nsw i64 %39, 1
+  %110 = load i64, ptr %8, align 8
+  %111 = icmp slt i64 %109, %110
+  br i1 %111, label %35, label %34, !llvm.loop !30
 
-150:                                              ; preds = %90, %150
-  %151 = phi i64 [ %76, %90 ], [ %155, %150 ]
-  %152 = phi i64 [ 0, %90 ], [ %167, %150 ]
-  %153 = shl nsw i64 %152, 4
-  %154 = getelementptr inbounds nuw i8, ptr %92, i64 %153
-  %155 = add nsw i64 %151, 1
-  %156 = getelementptr inbounds ptr, ptr %93, i64 %151
-  %157 = load ptr, ptr %156, align 8
-  %158 = load i64, ptr %154, align 8
-  %159 = mul nsw i64 %158, %3
-  %160 = getelementptr inbounds nuw i8, ptr %154, i64 8
-  %161 = load i64, ptr %160, align 8
-  %162 = mul nsw i64 %159, %161
-  %163 = mul nsw i64 %162, %89
-  %164 = getelementptr inbounds i8, ptr %157, i64 %163
-  %165 = getelementptr inbounds nuw ptr, ptr %7, i64 %152
-  %166 = getelementptr inbounds nuw i8, ptr %165, i64 56
-  store ptr %164, ptr %166, align 8
-  %167 = add nuw nsw i64 %152, 1
-  %168 = icmp eq i64 %167, %87
-  br i1 %168, label %94, label %150, !llvm.loop !28
-}
-
-; Function Attrs: nounwind
-define void @tir_llm_step(ptr noundef captures(none) %0, ptr noundef readonly captures(none) %1) local_unnamed_addr #2 {
-  %3 = load ptr, ptr %0, align 8
-  %4 = getelementptr inbounds nuw i8, ptr %3, i64 24
-  %5 = load i64, ptr %4, align 8
-  %6 = icmp sgt i64 %5, 0
-  br i1 %6, label %7, label %15
-
-7:                                                ; preds = %2
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %10 = getelementptr inbounds nuw i8, ptr %3, i64 32
-  %11 = getelementptr inbounds nuw i8, ptr %3, i64 80
-  %12 = getelementptr inbounds nuw i8, ptr %3, i64 112
-  %13 = getelementptr inbounds nuw i8, ptr %3, i64 88
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  br label %22
-
-15:                                               ; preds = %22, %2
-  %16 = phi i64 [ 0, %2 ], [ %29, %22 ]
-  tail call fastcc void @reserve(ptr noundef nonnull %0, i64 noundef %16) #8
-  %17 = load i64, ptr %4, align 8
-  tail call fastcc void @through(ptr noundef nonnull %0, i32 noundef 1, i64 noundef %17, i64 noundef 0) #8
-  %18 = load i64, ptr %4, align 8
-  %19 = icmp sgt i64 %18, 0
-  br i1 %19, label %20, label %49
-
-20:                                               ; preds = %15
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  br label %60
-
-22:                                               ; preds = %7, %22
-  %23 = phi i64 [ 0, %7 ], [ %46, %22 ]
-  %24 = phi i64 [ 0, %7 ], [ %29, %22 ]
-  %25 = load ptr, ptr %8, align 8
-  %26 = getelementptr inbounds nuw i64, ptr %25, i64 %23
-  %27 = load i64, ptr %26, align 8
-  %28 = add nsw i64 %27, 1
-  %29 = tail call noundef i64 @llvm.smax.i64(i64 %24, i64 %28)
-  %30 = getelementptr inbounds nuw i64, ptr %1, i64 %23
-  %31 = load i64, ptr %30, align 8
-  %32 = load ptr, ptr %9, align 8
-  %33 = load i64, ptr %10, align 8
-  %34 = mul nsw i64 %33, %23
-  %35 = getelementptr inbounds float, ptr %32, i64 %34
-  %36 = load i64, ptr %11, align 8
-  %37 = load ptr, ptr %12, align 8
-  %38 = load i64, ptr %13, align 8
-  %39 = mul nsw i64 %38, %31
-  %40 = getelementptr inbounds i8, ptr %37, i64 %39
-  tail call void @tir_llm_row(i64 noundef %36, ptr noundef %40, i64 noundef %33, ptr noundef %35) #8
-  %41 = load ptr, ptr %8, align 8
-  %42 = getelementptr inbounds nuw i64, ptr %41, i64 %23
-  %43 = load i64, ptr %42, align 8
-  %44 = load ptr, ptr %14, align 8
-  %45 = getelementptr inbounds nuw i64, ptr %44, i64 %23
-  store i64 %43, ptr %45, align 8
-  %46 = add nuw nsw i64 %23, 1
-  %47 = load i64, ptr %4, align 8
-  %48 = icmp slt i64 %46, %47
-  br i1 %48, label %22, label %15, !llvm.loop !29
-
-49:                                               ; preds = %60, %15
-  %50 = phi i64 [ %18, %15 ], [ %67, %60 ]
-  %51 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %52 = load ptr, ptr %51, align 8
-  %53 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %54 = load ptr, ptr %53, align 8
-  %55 = getelementptr inbounds nuw i8, ptr %3, i64 32
-  %56 = load i64, ptr %55, align 8
-  %57 = shl i64 %50, 2
-  %58 = mul i64 %57, %56
-  %59 = tail call ptr @memcpy(ptr noundef %52, ptr noundef %54, i64 noundef %58) #9
-  ret void
-
-60:                                               ; preds = %20, %60
-  %61 = phi i64 [ 0, %20 ], [ %66, %60 ]
-  %62 = load ptr, ptr %21, align 8
-  %63 = getelementptr inbounds nuw i64, ptr %62, i64 %61
-  %64 = load i64, ptr %63, align 8
-  %65 = add nsw i64 %64, 1
-  store i64 %65, ptr %63, align 8
-  %66 = add nuw nsw i64 %61, 1
-  %67 = load i64, ptr %4, align 8
-  %68 = icmp slt i64 %66, %67
-  br i1 %68, label %60, label %49, !llvm.loop !30
+112:                                              ; preds = %52, %112
+  %113 = phi i64 [ %38, %52 ], [ %117, %112 ]
+  %114 = phi i64 [ 0, %52 ], [ %129, %112 ]
+  %115 = shl nsw i64 %114, 4
+  %116 = getelementptr inbounds nuw i8, ptr %54, i64 %115
+  %117 = add nsw i64 %113, 1
+  %118 = getelementptr inbounds ptr, ptr %55, i64 %113
+  %119 = load ptr, ptr %118, align 8
+  %120 = load i64, ptr %116, align 8
+  %121 = mul nsw i64 %120, %2
+  %122 = getelementptr inbounds nuw i8, ptr %116, i64 8
+  %123 = load i64, ptr %122, align 8
+  %124 = mul nsw i64 %121, %123
+  %125 = mul nsw i64 %124, %51
+  %126 = getelementptr inbounds i8, ptr %119, i64 %125
+  %127 = getelementptr inbounds nuw ptr, ptr %6, i64 %114
+  %128 = getelementptr inbounds nuw i8, ptr %127, i64 56
+  store ptr %126, ptr %128, align 8
+  %129 = add nuw nsw i64 %114, 1
+  %130 = icmp eq i64 %129, %49
+  br i1 %130, label %56, label %112, !llvm.loop !31
 }
 
 ; Function Attrs: nounwind
@@ -1767,29 +1999,29 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   br i1 %8, label %9, label %29
 
 9:                                                ; preds = %1
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 88
   %11 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 72
   %13 = getelementptr inbounds nuw i8, ptr %4, i64 16
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %15 = getelementptr inbounds nuw i8, ptr %4, i64 24
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %17 = getelementptr inbounds nuw i8, ptr %4, i64 32
-  %18 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %19 = getelementptr inbounds nuw i8, ptr %5, i64 104
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %19 = getelementptr inbounds nuw i8, ptr %5, i64 112
   %20 = getelementptr inbounds nuw i8, ptr %4, i64 40
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 120
   %22 = getelementptr inbounds nuw i8, ptr %4, i64 48
   %23 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %24 = getelementptr inbounds nuw i8, ptr %5, i64 72
   %25 = getelementptr inbounds nuw i8, ptr %5, i64 64
   %26 = getelementptr inbounds nuw i8, ptr %5, i64 24
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 96
   %28 = getelementptr inbounds nuw i8, ptr %4, i64 48
   br label %32
 
 29:                                               ; preds = %102, %1
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 96
   %31 = load ptr, ptr %30, align 8
   ret ptr %31
 
@@ -1859,7 +2091,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %72 = getelementptr i8, ptr %71, i64 16
   %73 = add nuw nsw i64 %55, 1
   %74 = icmp eq i64 %73, %48
-  br i1 %74, label %91, label %53, !llvm.loop !25
+  br i1 %74, label %91, label %53, !llvm.loop !28
 
 75:                                               ; preds = %84, %66
   %76 = phi i64 [ %57, %66 ], [ %78, %84 ]
@@ -1888,7 +2120,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   store i64 %77, ptr %88, align 8
   %89 = mul nsw i64 %85, %77
   %90 = icmp samesign ugt i64 %76, 1
-  br i1 %90, label %75, label %69, !llvm.loop !26
+  br i1 %90, label %75, label %69, !llvm.loop !29
 
 91:                                               ; preds = %69, %32
   %92 = load ptr, ptr %44, align 8
@@ -1913,7 +2145,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %103 = add nuw nsw i64 %33, 1
   %104 = load i64, ptr %6, align 8
   %105 = icmp slt i64 %103, %104
-  br i1 %105, label %32, label %29, !llvm.loop !31
+  br i1 %105, label %32, label %29, !llvm.loop !32
 
 106:                                              ; preds = %97, %106
   %107 = phi i64 [ 0, %97 ], [ %118, %106 ]
@@ -1930,7 +2162,7 @@ define ptr @tir_llm_scores(ptr noundef readonly captures(none) %0) local_unnamed
   %118 = add nuw nsw i64 %107, 1
   %119 = load i64, ptr %26, align 8
   %120 = icmp slt i64 %118, %119
-  br i1 %120, label %106, label %102, !llvm.loop !32
+  br i1 %120, label %106, label %102, !llvm.loop !33
 }
 
 ; Function Attrs: mustprogress nocallback nofree nounwind willreturn memory(argmem: write)
@@ -1981,7 +2213,7 @@ define double @tir_llm_drawn(i64 noundef %0, i64 noundef %1, i64 noundef %2) loc
   %40 = add i32 %26, -1150833019
   %41 = add nuw nsw i32 %24, 1
   %42 = icmp eq i32 %41, 10
-  br i1 %42, label %11, label %19, !llvm.loop !33
+  br i1 %42, label %11, label %19, !llvm.loop !34
 }
 
 ; Function Attrs: nounwind
@@ -2021,7 +2253,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %38 = add i32 %24, -1150833019
   %39 = add nuw nsw i32 %22, 1
   %40 = icmp eq i32 %39, 10
-  br i1 %40, label %41, label %17, !llvm.loop !33
+  br i1 %40, label %41, label %17, !llvm.loop !34
 
 41:                                               ; preds = %17
   %42 = zext i32 %32 to i64
@@ -2059,7 +2291,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %66 = select i1 %65, i64 %60, i64 %59
   %67 = add nuw nsw i64 %60, 1
   %68 = icmp eq i64 %67, %1
-  br i1 %68, label %50, label %58, !llvm.loop !34
+  br i1 %68, label %50, label %58, !llvm.loop !35
 
 69:                                               ; preds = %80, %54
   %70 = phi double [ 0.000000e+00, %54 ], [ %93, %80 ]
@@ -2091,7 +2323,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %93 = fadd double %81, %91
   %94 = add nuw nsw i64 %82, 1
   %95 = icmp eq i64 %94, %1
-  br i1 %95, label %69, label %80, !llvm.loop !35
+  br i1 %95, label %69, label %80, !llvm.loop !36
 
 96:                                               ; preds = %69
   %97 = xor i1 %78, true
@@ -2115,7 +2347,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   store i64 %107, ptr %108, align 8
   %109 = add nuw nsw i64 %107, 1
   %110 = icmp eq i64 %109, %1
-  br i1 %110, label %102, label %106, !llvm.loop !36
+  br i1 %110, label %102, label %106, !llvm.loop !37
 
 111:                                              ; preds = %163, %102
   %112 = icmp sgt i64 %99, 0
@@ -2187,7 +2419,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
 
 163:                                              ; preds = %159, %147, %115
   %164 = icmp sgt i64 %116, 1
-  br i1 %164, label %115, label %111, !llvm.loop !37
+  br i1 %164, label %115, label %111, !llvm.loop !38
 
 165:                                              ; preds = %111, %214
   %166 = phi i64 [ %169, %214 ], [ %1, %111 ]
@@ -2264,7 +2496,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %221 = select i1 %218, i1 %220, i1 false
   %222 = fcmp olt double %217, %101
   %223 = select i1 %221, i1 %222, i1 false
-  br i1 %223, label %165, label %224, !llvm.loop !38
+  br i1 %223, label %165, label %224, !llvm.loop !39
 
 224:                                              ; preds = %214
   %225 = icmp sgt i64 %219, 0
@@ -2299,7 +2531,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %244 = fadd double %238, %243
   %245 = add nuw nsw i64 %237, 1
   %246 = icmp eq i64 %245, %219
-  br i1 %246, label %228, label %236, !llvm.loop !39
+  br i1 %246, label %228, label %236, !llvm.loop !40
 
 247:                                              ; preds = %232, %251
   %248 = phi i64 [ 0, %232 ], [ %252, %251 ]
@@ -2316,7 +2548,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %257 = load double, ptr %256, align 8
   %258 = fadd double %249, %257
   %259 = icmp eq i64 %252, %219
-  br i1 %259, label %260, label %247, !llvm.loop !40
+  br i1 %259, label %260, label %247, !llvm.loop !41
 
 260:                                              ; preds = %251, %247, %228, %69
   %261 = phi double [ %70, %69 ], [ %229, %228 ], [ %249, %247 ], [ %258, %251 ]
@@ -2349,7 +2581,7 @@ define i64 @tir_llm_token(ptr noundef readonly captures(none) %0, i64 noundef %1
   %280 = add nuw nsw i64 %268, 1
   %281 = icmp eq i64 %280, %262
   %282 = select i1 %279, i1 true, i1 %281
-  br i1 %282, label %283, label %267, !llvm.loop !41
+  br i1 %282, label %283, label %267, !llvm.loop !42
 
 283:                                              ; preds = %274, %111, %96, %231, %260, %50
   %284 = phi i64 [ %51, %50 ], [ %51, %260 ], [ %51, %231 ], [ %51, %111 ], [ %51, %96 ], [ %275, %274 ]
@@ -2376,8 +2608,8 @@ define void @tir_llm_next(ptr noundef captures(none) %0, ptr noundef readonly ca
   br i1 %12, label %13, label %16
 
 13:                                               ; preds = %8
-  %14 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 112
   br label %17
 
 16:                                               ; preds = %17, %8
@@ -2396,8 +2628,14 @@ define void @tir_llm_next(ptr noundef captures(none) %0, ptr noundef readonly ca
   %26 = add nuw nsw i64 %18, 1
   %27 = load i64, ptr %10, align 8
   %28 = icmp slt i64 %26, %27
-  br i1 %28, label %17, label %16, !llvm.loop !42
+  br i1 %28, label %17, label %16, !llvm.loop !43
 }
+
+declare double @pow(double noundef, double noundef) local_unnamed_addr #3
+
+declare double @cos(double noundef) local_unnamed_addr #3
+
+declare double @sin(double noundef) local_unnamed_addr #3
 
 declare ptr @memmove(ptr noundef, ptr noundef, i64 noundef) local_unnamed_addr #3
 
@@ -2463,3 +2701,4 @@ attributes #9 = { nobuiltin nounwind "no-builtins" }
 !40 = distinct !{!40, !6, !7}
 !41 = distinct !{!41, !6, !7}
 !42 = distinct !{!42, !6, !7}
+!43 = distinct !{!43, !6, !7}

@@ -69,6 +69,9 @@ NAMED(model) *NAMED(open)(const char *path) {
   made->facts.rows = data + ROWS_AT;
   made->facts.cos = (const float *)(data + COS_AT);
   made->facts.sin = (const float *)(data + SIN_AT);
+  made->facts.long_cos = LONG_COS_AT < 0 ? NULL : (const float *)(data + LONG_COS_AT);
+  made->facts.long_sin = LONG_SIN_AT < 0 ? NULL : (const float *)(data + LONG_SIN_AT);
+  made->facts.growth = GROWTH_AT < 0 ? NULL : (const double *)(data + GROWTH_AT);
   place(made->layers, layers, LAYERS, data);
   place(made->scores, scores, PARTS, data);
   return made;
@@ -123,7 +126,7 @@ int NAMED(prompt)(NAMED(state) *state, int64_t sequence, const int64_t *ids, int
   for (int64_t n = 0; n < count; n++)
     if (ids[n] < 0 || ids[n] >= facts.tokens) return refused("prompt", "a token is beyond the vocabulary");
   if (sequence >= state->started) state->started = sequence + 1;
-  tir_llm_prompt(state->run, sequence, ids, count);
+  tir_llm_prompt(state->run, sequence, ids, count, state->run->past[sequence] + count);
   return done("prompt");
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import Plan
+from tir_mlir.llm.rotary import Rotary
 from tir_mlir.runtime.library import Library
 
 
@@ -42,12 +43,13 @@ class Layer:
 @dataclass(frozen=True)
 class Limits:
     """tokens: the vocabulary; context: the positions; chunk: the tokens of a prompt that are computed at a time; batch:
-    the sequences that are computed at a time."""
+    the sequences that are computed at a time; model: the most positions that the model has, None: any number."""
 
     tokens: int
     context: int
     chunk: int
     batch: int = 1
+    model: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,20 @@ class Rows:
 
 
 KINDS = (
-    "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ4_NL", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS",
+    "F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ4_NL",
+    "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS",
 )  # fmt: skip
 """In the order of loop.c."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """All of a model. rotary: cosines and sines, float32 [positions, columns]; scored: the tokens whose scores a part
+    """All of a model. rotary: cosines and sines of positions; scored: the tokens whose scores a part
     of `scores` computes; threads: of the programs, None: one a core."""
 
     limits: Limits
     rows: Rows
-    rotary: tuple[np.ndarray, np.ndarray]
+    rotary: Rotary
     layers: list[Layer]
     scores: list[Layer]
     scored: int

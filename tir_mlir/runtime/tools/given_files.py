@@ -73,7 +73,7 @@ def read_text(path: Path) -> bytes:
 
 
 def object_of(text: bytes, path: Path) -> dict[str, Any]:
-    """A JSON object. Raises ArgumentError for other texts, names that come twice, and lists that are nested too deep."""
+    """A JSON object. Raises ArgumentError for other texts, names that come twice, and lists nested too deep."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}

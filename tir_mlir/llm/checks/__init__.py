@@ -1,0 +1,1 @@
+"""What is checked of files and configurations before weights are read."""
