@@ -18,7 +18,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
 from tir_mlir.llm.checks.matching import Parameters, StatedTensor
-from tir_mlir.llm.rotary import Rotary, rotary_of
+from tir_mlir.llm.native.rotary import Rotary, rotary_of
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers.pool import environment

@@ -9,8 +9,8 @@ import pytest
 from tir_mlir.graph import GraphBuilder, compiled_cache
 from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description, described
+from tir_mlir.llm.native.rotary import without_positions
 from tir_mlir.llm.repeated import Precision, Repeated
-from tir_mlir.llm.rotary import without_positions
 from tir_mlir.llm.uncompiled import Uncompiled, compile_side_by_side
 
 

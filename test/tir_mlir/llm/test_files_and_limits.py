@@ -13,7 +13,7 @@ from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description
 from tir_mlir.llm.native.load_loop import loop
 from tir_mlir.llm.native.parts import Limits, Parts, Rows
-from tir_mlir.llm.rotary import without_positions
+from tir_mlir.llm.native.rotary import without_positions
 from tir_mlir.llm.safetensors_files import tensors_of
 
 
@@ -77,6 +77,30 @@ def test_tokens_that_are_refused(tokens, count, most, words):
     model = LanguageModel(Parts(Limits(10, 8, 4, model=most), rows, without_positions(8), [], [], 10))
     with pytest.raises(ArgumentError, match=words):
         model.generate(tokens, count)
+
+
+@pytest.fixture
+def model(monkeypatch):
+    """A model whose tokens are 1, 2, 3, ..."""
+    angles = np.zeros((8, 2), "float32")
+    limits = Limits(100, 64, 4)
+    found = LanguageModel(Parts(limits, Rows("F32", angles.view("uint8"), 2), without_positions(8), [], [], 10))
+    monkeypatch.setattr(found, "_tokens", lambda _, count, __: ([number] for number in range(1, count + 1)))
+    return found
+
+
+@pytest.mark.parametrize(("stop", "tokens"), [
+    (None, [1, 2, 3, 4, 5]), (3, [1, 2, 3]), ([4, 2], [1, 2]), ({4}, [1, 2, 3, 4]), (np.int64(2), [1, 2]),
+    ([], [1, 2, 3, 4, 5]),
+])  # fmt: skip
+def test_one_of_several_tokens_ends_a_sequence(model, stop, tokens):
+    assert model.generate([7], 5, stop=stop) == tokens
+
+
+@pytest.mark.parametrize("stop", ["2", [1, "2"], 100, -1, [[1]], True, 2.0])
+def test_what_does_not_end_a_sequence(model, stop):
+    with pytest.raises(ArgumentError, match="fix: a token, or several, of the vocabulary, 0 to 99"):
+        model.generate([7], 5, stop=stop)
 
 
 SCORES = np.log(np.array([0.5, 0.3, 0.15, 0.05]))

@@ -5,7 +5,8 @@ import pytest
 
 from tir_mlir import llm
 from tir_mlir.errors import ArgumentError
-from tir_mlir.llm.rotary import RotaryModule, rotary_of
+from tir_mlir.llm.native.rotary import rotary_of
+from tir_mlir.llm.rotary import RotaryModule
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

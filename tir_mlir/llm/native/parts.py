@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import Plan
-from tir_mlir.llm.rotary import Rotary
+from tir_mlir.llm.native.rotary import Rotary
 from tir_mlir.runtime.library import Library
 
 
