@@ -18,6 +18,7 @@ from tir_mlir.graph import size_code
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.cut_results import cutting
+from tir_mlir.graph.memory.data_sizes import upper
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
@@ -136,6 +137,11 @@ class Model:
             arena = self._frames.arena = empty(size, "int8")
         return arena
 
+    def free(self) -> None:
+        """Give back the memory that calls work in: the arenas of all threads, as large as the largest inputs so far
+        needed. Calls that run keep theirs until they end; the next ones allocate anew."""
+        self._frames = _Frames()
+
     def sizes_of(self, args: Sequence[Any]) -> dict[str, int]:
         """The values of the named sizes, from the shapes of inputs."""
         sizes: dict[str, int] = {}
@@ -180,7 +186,7 @@ class Model:
         greatest. Raises ArgumentError."""
         self(*args)  # checks them
         sizes = self.sizes_of(args)
-        sizes |= {name: size_code.value(bound, sizes) for name, bound in self.plan.bounds.items()}
+        sizes |= {name: size_code.value(upper(name, self.plan.bounds), sizes) for name in self.plan.bounds}
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
         frame = Frame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)

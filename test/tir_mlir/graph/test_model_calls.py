@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 import tracemalloc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,6 +16,22 @@ from tir_mlir import build
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.model_parts import memory_of
+
+
+def test_free_gives_the_arenas_of_all_threads_back():
+    graph = mlp("n", (65, 64, 64, 10))
+    model = build(graph, threads=1)
+    with ThreadPoolExecutor(2) as threads:
+        x = random(1000, 65)
+        arenas = [weakref.ref(model._frames.arena) for _ in [model(x)]]
+        arenas += [threads.submit(lambda: (model(x), weakref.ref(model._frames.arena))[1]).result()]
+        assert all(arena().nbytes >= 64 * 4 * 1000 for arena in arenas)
+        model.free()
+        assert [arena() for arena in arenas] == [None, None]
+        few = random(3, 65)
+        for found in (model(few), threads.submit(model, few).result()):
+            np.testing.assert_allclose(found, run_mlp(graph, few), rtol=1e-3, atol=1e-4)
+        assert model._frames.arena.nbytes < 64 * 4 * 1000
 
 
 @pytest.mark.few(1)

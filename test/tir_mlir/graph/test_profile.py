@@ -1,10 +1,12 @@
 """Profiles of models: the time of each call, and what it computes."""
 
+import numpy as np
 import pytest
 from harness.graph_cases import mlp, random
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import ArgumentError
+from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.profiling.profile import bandwidth, least_seconds, peak
 
 
@@ -34,6 +36,17 @@ def test_it_prints_as_a_table(profiled):
 
 def test_it_is_drawn(profiled):
     assert all(name in str(profiled.roofline().svg) for name, _ in profiled.by_function())
+
+
+def test_a_size_from_data_within_another():
+    """The greatest number of the second one is that of the first."""
+    b = GraphBuilder("main")
+    x = b.input("x", (64, 3))
+    for size in ("u0", "u1"):
+        positive = b.op("astype", b.op("greater", x, b.constant(np.float32(0))), dtype="int64")
+        x = b.op("first_rows", x, b.op("sum", positive), rows={"size": size}, least=0)
+    b.output(b.op("sum", x))
+    assert all(call.seconds > 0 for call in build(b.finish(), threads=1).profile(random(64, 3), rounds=1))
 
 
 def test_symbolic_sizes_have_no_operations():

@@ -63,7 +63,7 @@ def from_torch(
     named as in the state dict; their memory is shared with torch, and a tensor with two names is one weight.
     Raises GraphError that names all operators it does not know, each with the node and the line of the model.
     """
-    from tir_mlir.graph.fronts.torch_export import cached_import, given_model  # they need torch
+    from tir_mlir.graph.fronts.torch_export import cached_import, given_model, size_warnings  # they need torch
 
     if mutated not in ("refuse", "return", "in_place"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
@@ -85,8 +85,12 @@ def from_torch(
 
     with followed("import of a model"):
         if not cache or user_ops or foreign_operators():
-            return imported()
-        return cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported, shapes)
+            graph = imported()
+        else:
+            graph = cached_import.cached(module, example_inputs, example_kwargs, (mutated, name), imported, shapes)
+    if shapes is not None:
+        size_warnings.warn_of_multiples(graph, module, example_inputs, example_kwargs, shapes)
+    return graph
 
 
 def _one(dynamic_shapes: Any, dynamic: Any) -> Any:
