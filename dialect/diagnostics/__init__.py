@@ -1,5 +1,6 @@
 """Error classes, counterexamples, formatting of values and source text in messages. Imports no other sub-package."""
 
+from tir_mlir.dialect.diagnostics.check_type import check_type as check_type
 from tir_mlir.dialect.diagnostics.checked_site import RECORD as RECORD
 from tir_mlir.dialect.diagnostics.checked_site import CheckedSite as CheckedSite
 from tir_mlir.dialect.diagnostics.color import PRE as PRE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, short_repr
+from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, check_type, short_repr
 from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywhere, layout_of
 from tir_mlir.dialect.index_maps.map_input import (
     affine_terms,
@@ -52,7 +52,10 @@ class IndexMap:
     inverse_index_map: IndexMap | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        check_type(self.names, (tuple, list), "IndexMap", "names", "a tuple of names (from_func takes a lambda)")
+        check_type(self.terms, (tuple, list), "IndexMap", "terms", "a tuple of index expressions")
         for name in self.names:
+            check_type(name, str, "IndexMap", "names", "a tuple of names")
             if not name.isidentifier() or list(self.names).count(name) > 1:
                 raise IndexMapError(
                     f"{short_repr(name)} cannot name a variable of an index map; the names must be distinct identifiers"

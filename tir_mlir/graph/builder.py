@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, TirError, check_type, short_repr
 from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding, node_of
 from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
@@ -69,6 +69,7 @@ class GraphBuilder:
 
     def __init__(self, name: str = "main", module: IRModule | None = None, kind: str = encoding.GRAPH):
         """name: of the function; module: one to add it to, which has the functions that it calls (default: new)."""
+        check_type(name, str, "GraphBuilder", "name", "the name of the function")
         self.sizes = Sizes()
         self.weights: dict[str, np.ndarray] = {}
         self._names: set[str] = set()

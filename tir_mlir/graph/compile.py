@@ -10,7 +10,7 @@ from functools import cached_property
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_funcs
 from tir_mlir.dialect.ir import entered, symbols_kept
 from tir_mlir.graph.graph import Graph
@@ -159,6 +159,7 @@ def compile_graph(
 
     Raises GraphError for an unknown stage and for one that changes what is computed, and what a stage raises.
     """
+    check_type(graph, Graph, "compile_graph", "graph", "a Graph (from_torch, GraphBuilder make one)")
     first = 0 if resume_after is None else _number(resume_after) + 1
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None

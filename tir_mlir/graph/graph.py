@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.diagnostics import GraphError, check_type
 from tir_mlir.dialect.graph import TensorFunc, graph_bodies, graphs, tensor_func
 from tir_mlir.dialect.ir import entered
 from tir_mlir.script.module import IRModule
@@ -26,6 +26,7 @@ class Graph:
     """
 
     def __init__(self, module: IRModule, weights: Mapping[str, np.ndarray] | None = None, name: str | None = None):
+        check_type(module, IRModule, "Graph", "module", "an IRModule with a graph (parse(text), or GraphBuilder)")
         self.module = module
         self.weights = dict(weights or {})
         self.from_text: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
+from tir_mlir.dialect.diagnostics import ArgumentError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorType, encoding
 from tir_mlir.dialect.ir import attrs, entered
 from tir_mlir.dialect.symbolic import sources
@@ -66,6 +66,7 @@ class Model:
         target: Target | str = "llvm",
         libs: Sequence[str | Path] = (),
     ):
+        check_type(graph, Graph, "Model", "graph", "a compiled Graph (build(graph) makes a Model)")
         self.target, self._libs = target, libs
         self.graph, self.plan, self.library, self.timing = graph, plan, library, timing
         self.schedules = schedule_notes(graph)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import HandleError, ScheduleError
+from tir_mlir.dialect.diagnostics import HandleError, ScheduleError, check_type
 from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.index_maps import IndexMap
@@ -293,6 +293,7 @@ class HandleTable:
         self._known.discard(handle.serial)
 
     def check_known(self, handle: Handle) -> None:
+        check_type(handle, Handle, "Schedule", "handle", "a block or loop of this schedule (get_block, get_loops)")
         if handle.owner != self._owner:
             raise IndexError(
                 f"this {handle.word} handle belongs to another schedule; look the {handle.word} up in this one"

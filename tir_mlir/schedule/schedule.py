@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, short_repr
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, check_type, short_repr
 from tir_mlir.dialect.incremental import versions
 from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
@@ -107,6 +107,7 @@ class Schedule(LegalityQueries):
 
     def show(self, diff: bool = False, **options: Any) -> None:
         """Print the module as TVMScript, or with `diff` the diff of the last step that changed it."""
+        check_type(diff, (bool, int), "Schedule.show", "diff", "a bool")
         if not diff:
             self.mod.show(**options)
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
+from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, check_type
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
 
@@ -19,9 +19,16 @@ def all_or_nothing(schedule: Callable[Concatenate[Schedule, P], R]) -> Callable[
 
     @wraps(schedule)
     def run(sch: Schedule, *args: P.args, **kwargs: P.kwargs) -> R:
+        check_schedule(sch, schedule.__name__)
         return sch.executor.all_or_nothing(lambda: schedule(sch, *args, **kwargs))
 
     return run
+
+
+def check_schedule(sch: object, function: str) -> None:
+    """Refuse what is not a schedule, such as the program itself. Errors: TypeError."""
+    wanted = "a Schedule, which it changes (sch = Schedule(program))"
+    check_type(sch, Schedule, f"schedules.{function}", "sch", wanted)
 
 
 def attempt(sch: Schedule, steps: Callable[[], Any]) -> Any:

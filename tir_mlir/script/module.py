@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir import on_demand
-from tir_mlir.dialect.diagnostics import TirError, short_repr
+from tir_mlir.dialect.diagnostics import TirError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorFunc, encoding, is_tensor_func, tensor_funcs
 from tir_mlir.dialect.ir import (
     Func,
@@ -117,12 +117,14 @@ class IRModule:
 
         Raises TirError, and leaves the module as it was, if the changed module is not valid.
         """
+        check_type(var, str, "IRModule.update_func", "var", "the name of a function")
         self.update({var: func})
 
     __setitem__ = update_func
 
     def update(self, functions: IRModule | Mapping[str, Any]) -> None:
         """Replace and add functions, those of another module or of a dictionary, together."""
+        check_type(functions, (IRModule, Mapping), "IRModule.update", "functions", "a module or a dictionary")
         new = dict(functions.functions if isinstance(functions, IRModule) else functions)
         check_names(new)
         updated = self.clone()

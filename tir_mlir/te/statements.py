@@ -74,6 +74,9 @@ def statements(
     around it; an `if` of such a number is decided here. It declares what it reads and writes, and every result has to
     be written whole. Returns a tensor, or a tuple of several.
     """
+    for what, given in (("operands", operands), ("results", results)):
+        if not isinstance(given, (tuple, list)):
+            raise refuse(f"te.statements takes a list of {what}, not {short_repr(given)}")
     for operand in operands:
         if not isinstance(operand, Tensor):
             raise refuse(f"te.statements takes tensors as operands, not {short_repr(operand)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from tir_mlir.dialect.diagnostics import check_type, short_repr
 from tir_mlir.visual import svg
 from tir_mlir.visual.svg import Picture
 
@@ -22,7 +23,14 @@ def bars(rows: Iterable[tuple[str, float]], unit: str, title: str, note: str = "
 
     Errors: ValueError without rows, and for numbers that are not positive.
     """
-    runs = [(name, float(value)) for name, value in rows]
+    wanted = "a list of (name, number)"
+    check_type(rows, Iterable, "bars", "rows", wanted)
+    pairs = list(rows)
+    for row in pairs:
+        check_type(row, (tuple, list), "bars", "rows", wanted)
+        if len(row) != 2 or isinstance(row[1], str):
+            raise ValueError(f"bars: rows are {wanted}, not {short_repr(row)}")
+    runs = [(name, float(value)) for name, value in pairs]
     if not runs:
         raise ValueError("bars: there are no rows to draw")
     for name, value in runs:

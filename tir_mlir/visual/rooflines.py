@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tir_mlir.dialect.diagnostics import check_type, short_repr
 from tir_mlir.visual import svg
 from tir_mlir.visual.svg import Picture
 
@@ -55,7 +56,16 @@ def roofline(
 
     Errors: ValueError for numbers that are not positive, and without a peak or a bandwidth.
     """
-    runs = [p if isinstance(p, Point) else Point(*p) for p in points]
+    wanted = "a list of (name, flops, bytes, seconds)"
+    check_type(points, Iterable, "roofline", "points", wanted)
+    given = list(points)
+    for point in given:
+        check_type(point, (Point, tuple), "roofline", "points", wanted)
+        if not isinstance(point, Point) and len(point) != 4:
+            raise ValueError(f"roofline: points are {wanted}, not {short_repr(point)}")
+    for word, roofs in (("peaks", peaks), ("bandwidths", bandwidths)):
+        check_type(roofs, Mapping, "roofline", word, "a dictionary of numbers by name")
+    runs = [p if isinstance(p, Point) else Point(*p) for p in given]
     if not peaks or not bandwidths:
         raise ValueError("a roofline needs at least one peak (operations/s) and one bandwidth (bytes/s)")
     for kind, roofs in (("peak", peaks), ("bandwidth", bandwidths)):

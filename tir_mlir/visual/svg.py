@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 
+from tir_mlir.dialect.diagnostics import check_type
 from tir_mlir.visual import palette
 
 CHARACTER = 7.25  # width of a character at 12 px in the widest common monospaced font
@@ -24,6 +26,8 @@ class Picture:
     """
 
     def __init__(self, body: str, width: float, height: float, title: str, description: str = ""):
+        for name, number in (("width", width), ("height", height)):
+            check_type(number, Real, "Picture", name, "a number of pixels")
         self.body = body
         self.width, self.height = round(width, 1), round(height, 1)
         self.title, self.description = title, description

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorType, create, free_name
 from tir_mlir.dialect.ir import entered
 from tir_mlir.graph.graph import Graph
@@ -64,6 +64,8 @@ def calibrate(
     `calibration` of the result tells the error of each layer alone, on the same batches, the worst first. Raises
     GraphError for no batches, an unknown method, numbers that are not finite, or a name that no layer has.
     """
+    check_type(graph, Graph, "calibrate", "graph", "a Graph (from_torch, GraphBuilder make one)")
+    check_type(batches, Iterable, "calibrate", "batches", "a list of inputs of the graph")
     method, percentile = method_of(method, percentile)
     inputs = [tuple(b) if isinstance(b, (tuple, list)) else (b,) for b in batches]
     if not inputs:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from mlir import ir
 
 from tir_mlir import on_demand
+from tir_mlir.dialect.diagnostics import TirError, check_type
 from tir_mlir.target.instruction_sets import llvm_word
 
 Builder = Callable[[], None]
@@ -28,6 +29,8 @@ def register_kernel(
     that lacks one gets a BuildError, from `build` and where its code is loaded. stands_in: the kernel is for programs
     whose author has none yet; `build` warns when it runs. Raises ValueError if the symbol is registered and `override`
     is not set."""
+    check_type(symbol, str, "register_kernel", "symbol", "the name of a C function")
+    check_type(builder, Callable, "register_kernel", "builder", "a function that emits the kernel")  # type: ignore[arg-type]
     if symbol in _kernels and not override:
         raise ValueError(f"register_kernel: {symbol!r} is registered already; pass override=True to replace it")
     _kernels[symbol] = builder
@@ -81,6 +84,7 @@ def needed_by(symbol: str) -> tuple[str, ...]:
 def find_kernel(symbol: str) -> Builder | None:
     """The registered builder of `symbol`, or None. Kernels of built-in intrinsics are registered by name when they are
     asked for: another process may have scheduled the program."""
+    check_type(symbol, str, "find_kernel", "symbol", "the name of a C function")
     if symbol not in _kernels:
         on_demand.load("intrinsics").register_built_in(symbol)
     return _kernels.get(symbol)
@@ -93,7 +97,11 @@ def known_kernels() -> list[str]:
 
 def emit(text: str) -> None:
     """Parse a module and clone its ops at the insertion point."""
-    point = ir.InsertionPoint.current
+    check_type(text, str, "emit", "text", "a module of MLIR")
+    try:
+        point = ir.InsertionPoint.current
+    except ValueError:
+        raise TirError("emit: no insertion point; fix: call it in the builder of a kernel (register_kernel)") from None
     module = ir.Module.parse(text)
     for op in list(module.body.operations):
         op.operation.detach_from_parent()

@@ -22,6 +22,7 @@ from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_produc
 from tir_mlir.schedules.rows.independent import independent
 from tir_mlir.schedules.rows.reduction import reduction
 from tir_mlir.schedules.rows.rowwise import schedule_rows
+from tir_mlir.schedules.steps import check_schedule
 from tir_mlir.target import Target, chosen
 
 HEAVY = frozenset({Kind.PRODUCT, Kind.CONVOLUTION})
@@ -55,6 +56,7 @@ def auto(
     an elementwise block or a reduction, not a product or convolution, whether to leave it as it is, with no warning.
     Returns the name of the function for each block of the program, None for those left as they are.
     """
+    check_schedule(sch, "auto")
     target = chosen(target)
     picked: dict[str, str | None] = {}
     for name in scheduled_functions(sch):

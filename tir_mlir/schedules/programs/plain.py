@@ -13,7 +13,7 @@ from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.programs.auto import HEAVY, Attempt, AutoSchedule, scheduled_functions
 from tir_mlir.schedules.programs.block_kinds import kind_of
 from tir_mlir.schedules.programs.prepack import FLOATS, relaid
-from tir_mlir.schedules.steps import all_or_nothing, attempt, parallelize
+from tir_mlir.schedules.steps import all_or_nothing, attempt, check_schedule, parallelize
 from tir_mlir.target import Target, chosen
 
 VECTORS = 2
@@ -29,6 +29,7 @@ def plain(sch: Schedule, target: Target | str | None = None, threads: int | None
 
     target, threads, result: as for `auto`.
     """
+    check_schedule(sch, "plain")
     target = chosen(target)
     picked: dict[str, str | None] = {}
     for name in scheduled_functions(sch):
@@ -133,6 +134,7 @@ def plain_panels(
     weights: names of parameters; threads: changes nothing. Returns the panels by name. Parameters that no single
     product or convolution reads, or that do not depend on the last axis of its result, stay as they are.
     """
+    check_schedule(sch, "plain_panels")
     target = chosen(target)
     blocks = sch.get_child_blocks(sch.get_block("root", function))
     infos = {block: block_info(sch, block) for block in blocks}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tir_mlir.dialect.diagnostics import TuneError
+from tir_mlir.dialect.diagnostics import TuneError, check_type
 from tir_mlir.schedule import Schedule
 from tir_mlir.tune.records.record import Record
 from tir_mlir.tune.report.search_plots import SearchPlots
@@ -35,6 +35,7 @@ class Best:
         references: dict[str, float] | None = None,
         interrupted: bool = False,
     ):
+        check_type(finals, Finals, "Best", "finals", "the finals of a search (tune returns a Best)")
         if finals.winner.schedule is None:
             raise TuneError("the best candidate has no schedule")
         self.schedule: Schedule = finals.winner.schedule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tir_mlir.dialect.diagnostics import check_type
 from tir_mlir.passes.schedule.queries.decider import Decider
 
 
@@ -24,6 +25,7 @@ class Fixed:
     """
 
     def __init__(self, decisions: Mapping[str, int], otherwise: Decider | None = None):
+        check_type(decisions, Mapping, "Fixed", "decisions", "a dictionary of values by name")
         self.decisions = dict(decisions)
         self.otherwise: Decider = otherwise or Defaults()
 
