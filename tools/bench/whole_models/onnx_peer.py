@@ -100,7 +100,11 @@ def _int8(path: Path, subject: Subject) -> Path:
     if not quantized.exists():
         q: Any = importlib.import_module("onnxruntime.quantization")
         if not subject.example.inputs[0].is_floating_point():
-            q.quantize_dynamic(str(path), str(quantized), weight_type=q.QuantType.QInt8)
+            registry: Any = importlib.import_module("onnxruntime.quantization.registry")
+            kinds = [kind for kind in registry.IntegerOpsRegistry if kind != "Attention"]  # it takes ONNX's for its own
+            q.quantize_dynamic(
+                str(path), str(quantized), weight_type=q.QuantType.QInt8, op_types_to_quantize=kinds
+            )  # fmt: skip
             return quantized
 
         class Reader(q.CalibrationDataReader):

@@ -261,7 +261,14 @@ class NodeImporter:
             unknown = [name for name in attrs if name not in parameters]
             if unknown:
                 raise GraphError(f"{unknown[0]}={attrs[unknown[0]]} is not supported")
-        return function(self.emitter, *operands, **attrs)
+        try:
+            return function(self.emitter, *operands, **attrs)
+        except TypeError as error:  # of what a translation hands on
+            stray = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if stray is None or stray[1] not in attrs:
+                raise
+            name = stray[1]
+            raise GraphError(f"its attribute {name} is not one of {node.op_type}\n  fix: leave it out") from None
 
 
 @lru_cache(maxsize=1024)

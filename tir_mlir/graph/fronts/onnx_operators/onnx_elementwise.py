@@ -69,7 +69,18 @@ def mean(e: OnnxEmitter, x: Any, *others: Any) -> Any:
 
 @onnx_op("BitShift")
 def shift(e: OnnxEmitter, x: Any, by: Any, direction: str) -> Any:
-    return e.op("left_shift" if direction == "LEFT" else "right_shift", x, by)
+    """By a negative number, or by all bits and more: what is left is the sign of a number that moves to the right."""
+    dtype, name = dtype_of(x), "left_shift" if direction == "LEFT" else "right_shift"
+    bits = np.dtype(dtype).itemsize * 8
+    if isinstance(by, np.ndarray) and ((by >= 0) & (by < bits)).all():
+        return e.op(name, x, by)
+    by = e.value(by)
+    beyond = e.binary("greater_equal", by, bits, by.dtype)
+    beyond = e.op("logical_or", beyond, e.binary("less", by, 0, by.dtype)) if dtype[0] == "i" else beyond
+    moved = e.op(name, x, e.op("where", beyond, e.constant(0, by.dtype), by))
+    is_signed = dtype[0] == "i" and direction == "RIGHT"
+    rest = e.op("right_shift", x, e.constant(bits - 1, dtype)) if is_signed else e.constant(0, dtype)
+    return e.op("where", beyond, rest, moved)
 
 
 @onnx_op("BitCast")

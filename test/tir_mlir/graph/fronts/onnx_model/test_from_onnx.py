@@ -333,3 +333,25 @@ def test_a_path_that_is_no_model(tmp_path):
         tir_mlir.from_onnx(tmp_path / "text.onnx")
     with pytest.raises(GraphError, match="cannot read"):
         tir_mlir.from_onnx(tmp_path / "none.onnx")
+
+
+@pytest.mark.parametrize("direction", ["LEFT", "RIGHT"])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_shifts_beyond_the_width(dtype, direction):
+    """0, or of a negative number that moves to the right -1, as ONNX says."""
+    limits, bits = np.iinfo(dtype), np.dtype(dtype).itemsize * 8
+    x = np.array([1, limits.max, limits.min, 5, limits.min, limits.max], dtype)
+    by = np.array([0, 1, bits - 1, bits, min(2 * bits, limits.max), limits.max], dtype)
+    if limits.min < 0:
+        x, by = np.append(x, [-3, 9, -8]).astype(dtype), np.append(by, [-1, limits.min, 1]).astype(dtype)
+
+    def shifted(number, count):
+        if 0 <= count < bits:
+            return (number << count if direction == "LEFT" else number >> count) & (2**bits - 1)
+        return 2**bits - 1 if number < 0 and direction == "RIGHT" else 0
+
+    wanted = np.array([shifted(*pair) for pair in zip(x.tolist(), by.tolist(), strict=True)], f"uint{bits}")
+    node = helper.make_node("BitShift", ["x", "by"], ["y"], direction=direction)
+    made = model([node], {"x": x.shape, "by": by.shape}, ["y"], opset=28, types={"x": dtype, "by": dtype})
+    found = tir_mlir.build(tir_mlir.from_onnx(made), threads=1, optimize="fast")(x, by)
+    assert found.tolist() == wanted.view(dtype).tolist()

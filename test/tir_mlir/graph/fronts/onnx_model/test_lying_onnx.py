@@ -211,6 +211,10 @@ UNREAD = {
     "of ONNX Runtime": (
         model(node("BiasGelu x w -> y", domain="com.microsoft", by=2), weights={"w": [0.0] * 4}), "by=2 is"
     ),
+    "of an operator that hands them on": (
+        model(node("NhwcConv x w -> y", domain="com.microsoft", by=2), weights={"w": np.ones((1, 4, 1, 1), "f4")}),
+        "its attribute by is not one of NhwcConv",
+    ),
     "of a function": (calling({"by": 2.0, "and": 1}), "its attribute and is not one of the function"),
     "a reference": (referring(), "its attribute alpha is that of a function, and it is in none"),
     "a field of a node": (unread_field(lambda m: m.graph.node[0]), "the node y has a field 999, which onnx"),
