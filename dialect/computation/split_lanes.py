@@ -10,6 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
+from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed, is_scalar
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
@@ -76,9 +77,9 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
     if name == "vector.reduction":
         return [_reduced(op, operand_lanes[0], operand_lanes[1:])]
     if name == "arith.constant":
-        constants = ir.DenseElementsAttr(op.attributes["value"])
-        if constants.is_splat:
-            return [arith.constant(vectors.element_of(op.results[0]), constants.get_splat_value())] * count
+        element = splat_of(op.attributes["value"])
+        if element is not None:
+            return [arith.constant(vectors.element_of(op.results[0]), element)] * count
     elif is_scalar(name):
         return [_lane(op, [part[n if len(part) > 1 else 0] for part in operand_lanes]) for n in range(count)]
     raise NotChecked(f"{name} on {op.operands[0].type if len(op.operands) else 'a vector'} has no exact semantics")

@@ -15,6 +15,7 @@ from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, free_name
 from tir_mlir.dialect.graph.views import Node, TensorFunc, is_tensor_func, tensor_funcs
 from tir_mlir.dialect.ir import attrs, create, dtypes, kept_symbols, parent_op, symbol_table
+from tir_mlir.dialect.ir.dense import dense_attr
 
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:
@@ -122,13 +123,7 @@ def constant(value: np.ndarray, name: str) -> Node:
     """A constant."""
     dtype = str(value.dtype)
     type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
-    bits: Any = np.asarray(value, order="C")
-    if dtype == "bool":
-        bits = np.packbits(bits, axis=None, bitorder="little")
-    elif type_.is_unsigned:
-        bits = bits.view(f"i{bits.itemsize}")
-    dense: Any = ir.DenseElementsAttr.get(bits, type=type_.mlir.element_type, shape=list(value.shape))
-    constant_op = arith.ConstantOp(type_.mlir, dense).operation
+    constant_op = arith.ConstantOp(type_.mlir, dense_attr(value)).operation
     return _named(constant_op, [name], [type_])
 
 

@@ -67,9 +67,9 @@ class Node(View, metaclass=EachView):
         ]  # fmt: skip
 
     @property
-    def constant(self) -> ir.DenseElementsAttr:
+    def constant(self) -> ir.Attribute:
         """The value of a constant."""
-        return ir.DenseElementsAttr(self.op.attributes["value"])
+        return self.op.attributes["value"]
 
     def __repr__(self) -> str:
         return f"node {', '.join(self.names)}: {self.operator or self.kind}"

@@ -13,6 +13,7 @@ from mlir.dialects import affine, arith, memref, scf
 
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.context import context
+from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES, tell_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
@@ -212,7 +213,7 @@ def _index_one() -> ir.Attribute:
 @lru_cache(maxsize=64)
 def _one_point_facts(count: int) -> dict[str, ir.Attribute]:
     """The attributes that the blocks of `count` iters have in common."""
-    groups = ir.DenseElementsAttr.get(np.ones(count, dtype=np.int32))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    groups = dense_attr(np.ones(count, dtype=np.int32))
     step = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
     steps = ir.ArrayAttr.get([step] * count)
     return {

@@ -10,6 +10,7 @@ from mlir.dialects import arith, linalg, memref
 
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, direct_ops, walk
+from tir_mlir.dialect.ir.dense import array_dtype, dense_array, is_dense, splat_of
 
 _FIX = "fix: make it a parameter"
 
@@ -27,13 +28,13 @@ def constants_to_params(module: ir.Module, func: Func) -> dict[int, np.ndarray]:
     for op in [o for o in walk.ops(func.op) if o.name == "memref.get_global"]:
         name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
         value = _initial_value(module, name, op)
-        if isinstance(value, ir.DenseElementsAttr) and value.is_splat:
-            _fill(op, value)
+        if (number := splat_of(value)) is not None:
+            _fill(op, number)
         else:
             if name not in params:
                 params[name] = func.body.add_argument(op.results[0].type, op.location)
                 type_ = ir.MemRefType(op.results[0].type)
-                arrays[len(func.args) - 1] = dense_array(module, value, type_, op.location)
+                arrays[len(func.args) - 1] = constant_array(module, value, type_, op.location)
             op.results[0].replace_all_uses_with(params[name])
         op.erase()
     return arrays
@@ -55,7 +56,7 @@ def _initial_value(module: ir.Module, name: str, op: ir.Operation) -> ir.Attribu
     return global_op.attributes["initial_value"].maybe_downcast()
 
 
-def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
+def _fill(op: ir.Operation, number: ir.Attribute) -> None:
     """A copy of the constant becomes a fill of its target, other uses read a buffer that is filled."""
     buffer = op.results[0]
     type_ = ir.MemRefType(buffer.type)
@@ -63,37 +64,29 @@ def _fill(op: ir.Operation, value: ir.DenseElementsAttr) -> None:
     copies = [u.owner.operation for u in buffer.uses if u.owner.name == "memref.copy" and u.operand_number == 0]
     for copy in copies:
         with ir.InsertionPoint(copy), named:
-            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[copy.operands[1]])
+            linalg.fill(arith.constant(type_.element_type, number), outs=[copy.operands[1]])
         copy.erase()
     if any(True for _ in buffer.uses):
         with ir.InsertionPoint(op), named:
             filled = memref.alloc(type_, [], [])
             ir.OpResult(filled).owner.operation.location = op.location  # its name in the text
-            linalg.fill(arith.constant(type_.element_type, value.get_splat_value()), outs=[filled])
+            linalg.fill(arith.constant(type_.element_type, number), outs=[filled])
         buffer.replace_all_uses_with(filled)
 
 
-def dense_array(module: ir.Module, value: ir.Attribute, type_: ir.ShapedType, location: ir.Location) -> np.ndarray:
+def constant_array(module: ir.Module, value: ir.Attribute, type_: ir.ShapedType, location: ir.Location) -> np.ndarray:
     """The values of a constant as an array; bfloat16 as its bits. Errors: LinalgError if the text has none."""
-    shape, element = tuple(type_.shape), str(type_.element_type)
-    if isinstance(value, ir.DenseElementsAttr):
-        array = np.array(value)
-        array = array.view(np.uint16) if element == "bf16" and array.dtype.itemsize == 2 else array
-        return np.broadcast_to(array, shape).copy()
+    shape, element = tuple(type_.shape), type_.element_type
+    if is_dense(value):
+        return dense_array(value)
     name = re.match(r"dense_resource<([\w.$-]+)>", str(value))
-    if name is None or element not in _DTYPES:
+    if name is None or array_dtype(element) == "bool":  # whose bytes may be bits
         raise LinalgError(f"the constant {str(value)[:40]} of {type_} is not dense<...>: {_FIX}", location)
     blob = _resource(module, name[1])
-    dtype, count = _DTYPES[element], int(np.prod(shape))
+    dtype, count = array_dtype(element), int(np.prod(shape))
     if blob is None or len(blob) != count * np.dtype(dtype).itemsize:
         raise LinalgError(f"the text has no values for the constant dense_resource<{name[1]}>: {_FIX}", location)
     return np.frombuffer(blob, dtype).reshape(shape).copy()
-
-
-_DTYPES = {
-    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "uint16", "i64": "int64", "i32": "int32",
-    "i16": "int16", "i8": "int8",
-}  # fmt: skip
 
 
 def _resource(module: ir.Module, name: str) -> bytes | None:

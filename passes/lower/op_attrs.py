@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mlir import ir
 from mlir.dialects import arith
 
@@ -18,12 +16,6 @@ def index_of(value: ir.Value) -> Index:
     if source is not None and source.name == "arith.constant":
         return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
     return read_map(ir.AffineMap.get_identity(1), [value])[0]
-
-
-def dense_attr(values: Any, type_: ir.Type | None = None) -> ir.Attribute:
-    """A NumPy array as a dense attribute, of a given shaped type."""
-    get: Any = ir.DenseElementsAttr.get
-    return get(values) if type_ is None else get(values, type=type_)
 
 
 def zero_vector(type_: ir.Type) -> ir.Value:

@@ -8,10 +8,10 @@ from mlir import ir
 from tir_mlir.dialect.analysis import alias_text, aliased_pair
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, funcs, is_loop, walk
+from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
-from tir_mlir.passes.lower.op_attrs import dense_attr
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 

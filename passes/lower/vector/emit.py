@@ -27,9 +27,10 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
+from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+from tir_mlir.passes.lower.op_attrs import zero_vector
 from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gathered, may_gather, short
 from tir_mlir.passes.lower.vector.indirect_rows import INTEGER_CASTS, is_indirect_row
 from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride

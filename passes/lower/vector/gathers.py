@@ -9,11 +9,12 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, step
+from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import INDEX_CASTS
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
-from tir_mlir.passes.lower.op_attrs import dense_attr, zero_vector
+from tir_mlir.passes.lower.op_attrs import zero_vector
 
 MOST = 2**31
 """Elements of a buffer that 32 bits count."""

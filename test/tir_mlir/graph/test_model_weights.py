@@ -157,3 +157,12 @@ def test_the_key_of_a_compiled_graph_is_the_same_in_every_process():
     names = ("avx2", "fma", "aes", "bmi1", "f16c", "sse2")
     told = described(Target(256, 16, features=frozenset(names)), 1)
     assert str(sorted(names)) in told and "frozenset" not in told
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_constant_of_one_bool_everywhere_is_that_everywhere(value: bool):
+    b = GraphBuilder()
+    x = np.arange(100) % 2 == 0
+    given = b.input("x", (100,), "bool")
+    b.output(b.op("logical_and" if value else "logical_or", b.constant(np.full(100, value)), given))
+    np.testing.assert_array_equal(build(b.finish(), threads=1)(x), x)

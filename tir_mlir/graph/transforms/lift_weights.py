@@ -19,6 +19,7 @@ from tir_mlir.dialect.graph import (
     replace_node,
 )
 from tir_mlir.dialect.ir import attrs, entered, symbols_kept
+from tir_mlir.dialect.ir.dense import dense_array
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
@@ -260,10 +261,6 @@ def takes_number(node: Node) -> bool:
 
 def constant_array(node: Node) -> np.ndarray:
     """The value of a constant as an array; bfloat16 as its bits."""
-    type_ = node.types[0]
-    dtype = "uint16" if type_.dtype == "bfloat16" else type_.dtype
-    values = np.array(node.constant)
-    if values.dtype != np.dtype(dtype):
-        values = values.view(dtype) if values.dtype.itemsize == np.dtype(dtype).itemsize else values.astype(dtype)
-    shape = tuple(int(size) for size in type_.shape)
-    return np.broadcast_to(values.reshape(() if values.size == 1 else shape), shape).copy()
+    dtype = node.types[0].dtype
+    array = dense_array(node.constant)
+    return array if dtype == "bfloat16" else array.view(dtype)

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.dense import dense_numbers
 from tir_mlir.interpreter.codegen import Writer, writes
 from tir_mlir.interpreter.counters import FLOPS, destination
 from tir_mlir.interpreter.floats import ROUND
@@ -39,11 +40,8 @@ def number(w: Writer, value: Any, kind: str) -> str:
 
 
 def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
-    dense = ir.DenseElementsAttr(attribute)
-    if is_float(kind):
-        elements: list[Any] = [v for v in ir.DenseFPElementsAttr(dense)]
-        return elements if w.options.exact else [ROUND[kind](v) for v in elements]
-    return [bool(v) if kind == "i1" else int(v) for v in ir.DenseIntElementsAttr(dense)]
+    elements = dense_numbers(attribute)
+    return [ROUND[kind](v) for v in elements] if is_float(kind) and not w.options.exact else elements
 
 
 @writes("arith", "math", "llvm.intr.maximum", "llvm.intr.minimum")

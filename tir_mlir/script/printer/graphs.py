@@ -12,6 +12,7 @@ from mlir import ir
 from tir_mlir import on_demand
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.dialect.ir.dense import dense_array
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options
@@ -184,11 +185,10 @@ class GraphPrinter:
 
 def constant_array(node: Node) -> np.ndarray:
     """The value of a constant, as an array that may be written to. Errors: KeyError for bfloat16, NumPy has none."""
-    type_ = node.types[0]
-    if type_.dtype == "bool":
-        elements = ir.DenseIntElementsAttr(node.constant)
-        return np.array([elements[n] != 0 for n in range(len(elements))], np.bool_).reshape(type_.shape)
-    return np.array(node.constant).view(type_.dtype).reshape(type_.shape).copy()
+    dtype = node.types[0].dtype
+    if dtype not in np.sctypeDict:
+        raise KeyError(dtype)
+    return dense_array(node.constant).view(dtype)
 
 
 def tensor(type_: TensorType, signature: bool = False) -> str:

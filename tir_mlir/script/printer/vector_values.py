@@ -9,6 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
+from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
@@ -142,10 +143,10 @@ def _element(value: ir.Value) -> str | None:
 
 def dense(attribute: ir.Attribute, type_: ir.VectorType, dtype: str | None) -> ExprText:
     """A constant vector of equal lanes."""
-    elements = ir.DenseElementsAttr(attribute)
-    if not elements.is_splat or len(type_.shape) != 1:
+    element = splat_of(attribute)
+    if element is None or len(type_.shape) != 1:
         raise TirError("a constant vector of different lanes has no TVMScript form")
-    scalar = constant(elements.get_splat_value(), type_.element_type, dtype and dtypes.element(dtype))
+    scalar = constant(element, type_.element_type, dtype and dtypes.element(dtype))
     return splat(scalar, type_.shape[0])
 
 

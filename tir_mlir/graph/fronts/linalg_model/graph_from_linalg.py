@@ -11,12 +11,13 @@ from mlir.dialects import arith
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, entered, funcs, ops, parents
+from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.graph import Graph
 from tir_mlir.passes import linalg as passes
-from tir_mlir.passes.linalg.constant_buffers import dense_array
+from tir_mlir.passes.linalg.constant_buffers import constant_array
 from tir_mlir.passes.linalg.from_linalg import NameOfLocation
 from tir_mlir.passes.linalg.tensor_reshapes import rewrite_tensor_reshapes
 from tir_mlir.script.linalg import checked_text, source_names
@@ -106,7 +107,7 @@ class _Importer:
 
     def _weight(self, op: ir.Operation) -> Value:
         type_ = ir.RankedTensorType(op.results[0].type)
-        array = dense_array(self.module, op.attributes["value"].maybe_downcast(), type_, op.location)
+        array = constant_array(self.module, op.attributes["value"].maybe_downcast(), type_, op.location)
         name = free_name(self._name(op, "weight"), self.builder.weights)
         return self.builder.weight(name, array, dtypes.to_name(type_.element_type))
 
@@ -263,8 +264,7 @@ def is_weight(value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant" or not isinstance(value.type, ir.RankedTensorType):
         return False
-    elements = owner.attributes["value"].maybe_downcast()
-    return not (isinstance(elements, ir.DenseElementsAttr) and elements.is_splat)
+    return splat_of(owner.attributes["value"]) is None
 
 
 def _read(op: ir.Operation) -> list[ir.Value]:

@@ -10,6 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
+from tir_mlir.dialect.ir.dense import dense_numbers
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_VALUES,
     COUNTED_LOOPS,
@@ -465,8 +466,7 @@ class _Kernel:
         """An operation on vectors, lane by lane."""
         type_ = ir.VectorType(op.results[0].type)
         if op.name == "arith.constant":
-            value = ir.DenseElementsAttr(op.attributes["value"])
-            numbers = [value.get_splat_value().value] * type_.shape[0] if value.is_splat else list(value)  # type: ignore[attr-defined]
+            numbers = dense_numbers(op.attributes["value"])
             return self._made(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
         raise BuildError(f"{self._dialect.name} of {op.name} on vectors is not supported; lib.assembly is the code")
 
