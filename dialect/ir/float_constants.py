@@ -16,7 +16,7 @@ _NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 def rounded(value: float, dtype: str) -> float:
     """The nearest number of a float type, ties to even; infinity above its range."""
     try:
-        value = float(value)
+        value = to_odd(value) if isinstance(value, int) and dtype != "float64" else float(value)
     except OverflowError:  # an integer
         return math.inf if value > 0 else -math.inf
     if dtype != "bfloat16":
@@ -30,6 +30,14 @@ def rounded(value: float, dtype: str) -> float:
         bits += 1 if (abs(near) < abs(value)) else -1
     bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
     return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def to_odd(value: int) -> float:
+    """An integer as a double, rounded to odd: a second rounding, to fewer bits, is as one."""
+    near = float(value)
+    if int(near) == value or struct.pack("<d", near)[0] & 1:
+        return near
+    return math.nextafter(near, math.inf if value > int(near) else -math.inf)
 
 
 def maximum(a: Any, b: Any) -> Any:

@@ -92,6 +92,7 @@ GPU_PASSES = tuple(GPU_POSITIONS)
 NVVM_PASSES = (
     "gpu.module(lower-affine,canonicalize,cse)",
     "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
+    "tir-lower-bf16-once",
     "math-extend-to-supported-types{target-type=f32}",
     "tir-lower-math-polynomials",
     "tir-lower-gpu-math",  # what has no polynomial
@@ -139,6 +140,7 @@ ARITH_PASSES = (
     "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
     "math-extend-to-supported-types{target-type=f32}",  # exp of f16 has no function: through f32
     "tir-lower-math-polynomials",  # vectors exist, f16 is gone
+    "tir-lower-bf16-once",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
     "tir-lower-extrema",  # before arith-expand turns them into selects
@@ -176,6 +178,7 @@ LAST_PASSES = (
 
 OF_MATH = ("tir-lower-isinf", "math-extend-to-supported-types{target-type=f32}", "tir-lower-math-polynomials")
 OF_BF16 = (
+    "tir-lower-bf16-once",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "tir-lower-bf16",
     "tir-lower-bf16-moves",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tir_mlir.dialect.ir.float_constants import to_odd
 from tir_mlir.interpreter.poison import Poison, is_poison
 
 f16, f32 = np.float16, np.float32
@@ -32,34 +33,26 @@ def to_f64(value: Any) -> Any:
 
 
 def to_f32(value: Any) -> Any:
-    return value if is_poison(value) else f32(_to_odd(value) if value.__class__ is int else value)
+    return value if is_poison(value) else f32(to_odd(value) if value.__class__ is int else value)
 
 
 def to_f16(value: Any) -> Any:
-    return value if is_poison(value) else f16(_to_odd(value) if value.__class__ is int else value)
+    return value if is_poison(value) else f16(to_odd(value) if value.__class__ is int else value)
 
 
 def to_bf16(value: Any) -> Any:
     """Convert a float or integer to bfloat16 with a single rounding."""
     if is_poison(value):
         return value
-    exact = _to_odd(value) if value.__class__ is int else float(value)
+    exact = to_odd(value) if value.__class__ is int else float(value)
     near = f32(exact)
     if not math.isfinite(near) or float(near) == exact:
         return bf16(near)
     (bits,) = struct.unpack("<I", struct.pack("<f", near))
-    return bf16(near if bits & 1 else np.nextafter(near, f32(_INF if exact > near else -_INF)))
+    return bf16(near if bits & 1 else np.nextafter(near, f32(_INF if exact > float(near) else -_INF)))
 
 
 ROUND: dict[str, Callable[[Any], Any]] = {"f64": to_f64, "f32": to_f32, "f16": to_f16, "bf16": to_bf16}
-
-
-def _to_odd(value: int) -> float:
-    """An integer as a float64, rounded to odd, so that a second rounding is correct."""
-    near = float(value)
-    if int(near) == value or struct.pack("<d", near)[0] & 1:
-        return near
-    return math.nextafter(near, _INF if value > int(near) else -_INF)
 
 
 def div(a: Any, b: Any) -> Any:

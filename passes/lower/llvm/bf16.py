@@ -59,10 +59,7 @@ def _has_bf16_parameter(op: ir.Operation) -> bool:
 
 
 def _as_i16(type_: ir.Type) -> ir.Type:
-    word = ir.IntegerType.get_signless(16)
-    if isinstance(type_, ir.VectorType):
-        return ir.VectorType.get(type_.shape, word, scalable=type_.scalable_dims)
-    return word
+    return _shaped_as(type_, ir.IntegerType.get_signless(16))
 
 
 def _bitcast_constant(constant: ir.Operation) -> None:
@@ -73,6 +70,79 @@ def _bitcast_constant(constant: ir.Operation) -> None:
         bits = ir.Operation.create(_CAST, [_as_i16(value.type)], [value]).results[0]
     for use in uses:
         use.owner.operands[use.operand_number] = bits
+
+
+_DOUBLE_BITS, _MORE_BITS = 53, 11
+"""The significant bits of a double, and how many more a 64-bit integer has."""
+
+
+@lowering("tir-lower-bf16-once", "Round doubles and integers to bf16 once")
+def lower_wide(module: ir.Module) -> None:
+    """Round to f32 as to odd, for doubles and for integers that an f32 does not hold: to nearest, a number just above a
+    tie would become one, which the second rounding, to bf16, sends to even.
+
+        %b = arith.sitofp %x : i32 to bf16   -->   %d = arith.sitofp %x : i32 to f64 ; then as a double
+        %b = arith.truncf %d : f64 to bf16   -->   %s = arith.truncf %d : f64 to f32
+                                                   if %s != %d and its last bit is 0, its neighbor on the side of %d
+                                                   %b = arith.truncf %s : f32 to bf16
+
+    A 64-bit integer beyond 53 bits is rounded to odd first: its last 11 bits become one that says whether any was set.
+    Runs before `arith-emulate-unsupported-floats`, which goes by way of f32. LLVM does, too: it makes a conversion of
+    an integer to f64 and then to bf16 one of the integer to f32 and then to bf16.
+    """
+    for op in walk.ops(module.operation):
+        is_integer = op.name in ("arith.sitofp", "arith.uitofp")
+        if not (is_integer or op.name == "arith.truncf") or not _is_bf16(op.results[0].type):
+            continue
+        source = op.operands[0].type
+        if ir.IntegerType(_element(source)).width < 32 if is_integer else not isinstance(_element(source), ir.F64Type):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            f = FloatBuilder(_shaped_as(source, ir.F64Type.get()))
+            double = _as_double(f, op.operands[0], op.name) if is_integer else op.operands[0]
+            single = _odd_single(f, double)
+            narrow = ir.Operation.create("arith.truncf", [op.results[0].type], [single]).results[0]
+        op.results[0].replace_all_uses_with(narrow)
+        op.erase()
+
+
+def _as_double(f: FloatBuilder, x: ir.Value, conversion: str) -> ir.Value:
+    if ir.IntegerType(_element(x.type)).width > _DOUBLE_BITS:
+        x = _rounded_to_odd(f, x, conversion)
+    return ir.Operation.create(conversion, [f.type], [x]).results[0]
+
+
+def _odd_single(f: FloatBuilder, double: ir.Value) -> ir.Value:
+    """A double as an f32, rounded to odd."""
+    single = FloatBuilder(_shaped_as(f.type, ir.F32Type.get()))
+    near = ir.Operation.create("arith.truncf", [single.type], [double]).results[0]
+    back = ir.Operation.create("arith.extf", [f.type], [near]).results[0]
+    bits = single.to_bits(near)
+    outward = f.compare(f.magnitude(back), "olt", f.magnitude(double))
+    make = ir.Operation.create
+    step = make("arith.select", [single.whole], [outward, single.integer(1), single.integer(-1)]).results[0]
+    even = single.whole_equal(single.whole_op("andi", bits, 1), 0)
+    moves = make("arith.andi", [even.type], [even, f.compare(back, "one", double)]).results[0]
+    moved = make("arith.select", [single.whole], [moves, single.whole_op("addi", bits, step), bits]).results[0]
+    return single.from_bits(moved)
+
+
+def _rounded_to_odd(f: FloatBuilder, x: ir.Value, conversion: str) -> ir.Value:
+    """A 64-bit integer with at most 53 significant bits, which rounds as it does to fewer than 52."""
+    last = (1 << _MORE_BITS) - 1
+    some = f.whole_op("shrui", f.whole_op("addi", f.whole_op("andi", x, last), last), _MORE_BITS)
+    odd = f.whole_op("ori", f.whole_op("shrui", x, _MORE_BITS), some)
+    rounded = f.whole_op("shli", odd, _MORE_BITS)
+    shifted = f.whole_op("addi", x, 1 << _DOUBLE_BITS) if conversion == "arith.sitofp" else x
+    limit = _DOUBLE_BITS + (conversion == "arith.sitofp")
+    fits = f.whole_equal(f.whole_op("shrui", shifted, limit), 0)
+    return ir.Operation.create("arith.select", [x.type], [fits, x, rounded]).results[0]
+
+
+def _shaped_as(shaped: ir.Type, element: ir.Type) -> ir.Type:
+    if isinstance(shaped, ir.VectorType):
+        return ir.VectorType.get(shaped.shape, element, scalable=shaped.scalable_dims)
+    return element
 
 
 _QUIET_BIT = 0x400000
@@ -113,8 +183,6 @@ def _round(f: FloatBuilder, x: ir.Value, result: ir.Type) -> ir.Value:
     chosen = ir.Operation.create(
         "arith.select", [f.whole], [f.compare(x, "uno", x), f.whole_op("ori", bits, _QUIET_BIT), rounded]
     ).results[0]
-    half = ir.IntegerType.get_signless(16)
-    if isinstance(result, ir.VectorType):
-        half = ir.VectorType.get(result.shape, half, scalable=result.scalable_dims)
+    half = _shaped_as(result, ir.IntegerType.get_signless(16))
     short = ir.Operation.create("arith.trunci", [half], [f.whole_op("shrui", chosen, 16)]).results[0]
     return ir.Operation.create("arith.bitcast", [result], [short]).results[0]

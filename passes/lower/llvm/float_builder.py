@@ -82,7 +82,7 @@ class FloatBuilder:
 
     def compare(self, x: Any, predicate: str, y: Any) -> ir.Value:
         """An ordered comparison (false for NaN), except for `uno`."""
-        code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "uno": 14}[predicate]
+        code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "one": 6, "uno": 14}[predicate]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
         bits = self._shaped(ir.IntegerType.get_signless(1))
         return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)

@@ -53,10 +53,17 @@ def integer_to_float(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarr
         return floats.rounded(values.astype(np.float64), dtype, mode) if dtype != np.float64 else values.astype(dtype)
     if mode == "rn" and dtype == np.float32:
         return values.astype(dtype)
+    return floats.rounded(odd_doubles(values), dtype, mode)
+
+
+def odd_doubles(values: np.ndarray) -> np.ndarray:
+    """Integers as f64, those of more than 53 bits rounded to odd."""
     near = values.astype(np.float64)
+    if values.itemsize < 8:
+        return near
     back = near.astype(object)
     error = np.array([int(v) - int(b) for v, b in zip(values.tolist(), back)], np.float64)
-    return floats.rounded(floats.odd_sum(near, error), dtype, mode)
+    return floats.odd_sum(near, error)
 
 
 def float_to_integer(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
@@ -118,7 +125,7 @@ def _convert(bits: np.ndarray, to: str, source: str, parts: tuple[str, ...]) -> 
     if is_float(to):
         if not is_float(source):
             if to in ("bf16", "tf32"):
-                return to_float(values.astype(np.float64), to, mode)
+                return to_float(odd_doubles(values), to, mode)
             result = integer_to_float(values, np.dtype(DTYPES[to]), mode)
         else:
             if integral and to == source:
