@@ -22,6 +22,7 @@ from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
+from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
 from tir_mlir.runtime.tools import c_tools, files, toolchain
 from tir_mlir.target import assumed_cpu
 
@@ -117,7 +118,7 @@ def compile_object(llvm_ir: str, target: str) -> None:
     cpu = [f"-mtriple={_triple()}", *_cpu_options()]  # without a triple opt assumes no vector registers
     optimized = toolchain.run("opt", ["-O3", NO_SLP, *cpu, "-S", "-"], input=llvm_ir)
     options = ["-O3", *cpu, "-filetype=obj", "--relocation-model=pic", "-", "-o", target]
-    toolchain.run("llc", options, input=optimized)
+    toolchain.run("llc", options, input=store_single_lanes(optimized))
 
 
 def _cpu_options() -> list[str]:

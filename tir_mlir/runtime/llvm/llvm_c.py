@@ -77,6 +77,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "LLVMGlobalGetValueType": (_P, _P),
     "LLVMPrintTypeToString": (_P, _P),
     "LLVMPrintModuleToString": (_P, _P),
+    "LLVMGetModuleContext": (_P, _P),
     "LLVMGetEnumAttributeKindForName": (c_uint, _S, c_size_t),
     "LLVMGetEnumAttributeAtIndex": (_P, _P, c_uint, c_uint),
     "LLVMCreateEnumAttribute": (_P, _P, c_uint, c_uint64),

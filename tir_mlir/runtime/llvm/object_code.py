@@ -19,6 +19,7 @@ from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
+from tir_mlir.runtime.llvm.single_lanes import MASKED_STORE, store_single_lanes
 from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores
 
@@ -349,6 +350,7 @@ def _compile(
         if passes:
             _optimize(llvm_module, passes, machine)
             _check_defined(llvm_module)
+        llvm_module = _without_single_lanes(llvm_module, passes, machine)
         buffer, why = ctypes.c_void_p(), ctypes.c_void_p()
         if llvm().LLVMTargetMachineEmitToMemoryBuffer(
             machine, llvm_module, output, ctypes.byref(why), ctypes.byref(buffer)
@@ -356,6 +358,26 @@ def _compile(
             raise BuildError(f"the lowered module cannot be compiled: {message(why.value)}")
         cleanup.callback(llvm().LLVMDisposeMemoryBuffer, buffer)
         return ctypes.string_at(llvm().LLVMGetBufferStart(buffer), llvm().LLVMGetBufferSize(buffer))
+
+
+def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
+    """The optimized module, or one without masked stores of one lane in its place."""
+    if not any(name.startswith(MASKED_STORE) for name in _declared(llvm_module)):
+        return llvm_module
+    if not passes:
+        _optimize(llvm_module, b"function(instsimplify)", machine)  # masks of constants are constants then
+    text = message(llvm().LLVMPrintModuleToString(llvm_module))
+    right = store_single_lanes(text)
+    return llvm_module if right == text else parse(llvm().LLVMGetModuleContext(llvm_module), right)
+
+
+def _declared(module: Any) -> Iterator[str]:
+    """The names of the functions that a module declares."""
+    function = llvm().LLVMGetFirstFunction(module)
+    while function:
+        if llvm().LLVMIsDeclaration(function):
+            yield name_of(function)
+        function = llvm().LLVMGetNextFunction(function)
 
 
 def _optimize(llvm_module: int | ctypes.c_void_p, passes: bytes, machine: int) -> None:
