@@ -103,6 +103,7 @@ NVVM_PASSES = (
     "reconcile-unrealized-casts)",
     "tir-lower-gpu-shared-names",
     "tir-lower-keep-rolled-marks",
+    "tir-lower-signed-zeros",
 )
 """From kernels to the llvm and nvvm dialects, in order. BITS: the width of an index, 32 or 64."""
 
@@ -173,6 +174,7 @@ LAST_PASSES = (
     "tir-lower-pointer-arithmetic",  # views are sums now
     "tir-lower-keep-rolled-marks",
     "tir-lower-bf16-moves",
+    "tir-lower-signed-zeros",
 )
 
 

@@ -1,0 +1,74 @@
+"""Hide the zero of a comparison from LLVM, which takes -0.0 for 0.0 when it moves a conversion."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from tir_mlir.dialect.ir import defining_op, walk
+from tir_mlir.dialect.ir.dense import is_dense, splat_of
+from tir_mlir.passes.lower.registry import lowering
+
+_CONVERSIONS = ("llvm.fpext", "llvm.fptrunc")
+_ORDERS = {2, 3, 4, 5, 9, 10, 11, 12}
+"""The predicates of `<`, `<=`, `>` and `>=`, ordered and unordered."""
+_FENCE = "llvm.arithmetic.fence"
+
+
+@lowering(
+    "tir-lower-signed-zeros",
+    "Hide the zero of comparisons of floats from LLVM",
+    only_with=(*_CONVERSIONS, "arith.extf", "arith.truncf", "f16", "gpu."),  # functions of f16 are those of f32
+)
+def run(module: ir.Module) -> None:
+    """Hide the zero that a float is compared with, in kernels, and for types that are converted from.
+
+        %c = llvm.fcmp "olt" %x, %zero : f32   -->   %z = llvm.call_intrinsic "llvm.arithmetic.fence"(%zero)
+                                                     %c = llvm.fcmp "olt" %x, %z : f32
+
+    LLVM 22.1 moves the conversion out of `x < 0 ? 0 : double(x)`, which it makes of branches, too, and takes the rest
+    for a maximum, which gives 0.0 for -0.0 (llvm/llvm-project#157254). The fence is a constant in a register: loops
+    around it are vectorized as before.
+
+    For GPUs LLVM also makes a minimum of `x < 0 ? x : 0`, which gives -0.0 for -0.0, and the same with a converted
+    integer in place of 0, as that is never NaN. Runs on the llvm dialect.
+    """
+    listed = walk.ops(module.operation)
+    converted = {_element(op.operands[0].type) for op in listed if op.name in _CONVERSIONS}
+    for op in listed:
+        if op.name != "llvm.fcmp" or ir.IntegerAttr(op.attributes["predicate"]).value not in _ORDERS:
+            continue
+        for number, operand in enumerate(op.operands):
+            in_kernel = any(parent.name == "gpu.module" for parent in walk.parents(op))
+            hidden = _is_zero(operand) or (in_kernel and _is_whole(operand))
+            if hidden and (in_kernel or _element(operand.type) in converted):
+                with ir.InsertionPoint(op), op.location:
+                    op.operands[number] = _fenced(operand)
+
+
+def _element(type_: ir.Type) -> ir.Type:
+    return type_.element_type if isinstance(type_, ir.VectorType) else type_
+
+
+def _is_zero(value: ir.Value) -> bool:
+    source = defining_op(value)
+    if source is None or source.name not in ("llvm.mlir.constant", "llvm.mlir.zero"):
+        return False
+    if source.name == "llvm.mlir.zero":
+        return True
+    number = source.attributes["value"].maybe_downcast()
+    element = splat_of(number) if is_dense(number) else number
+    return isinstance(element, ir.FloatAttr) and element.value == 0
+
+
+def _is_whole(value: ir.Value) -> bool:
+    source = defining_op(value)
+    return source is not None and source.name in ("llvm.sitofp", "llvm.uitofp")
+
+
+def _fenced(value: ir.Value) -> ir.Value:
+    segments = {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0]),
+        "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+    }
+    facts = {"intrin": ir.StringAttr.get(_FENCE), **segments}
+    return ir.Operation.create("llvm.call_intrinsic", [value.type], [value], facts).results[0]
