@@ -87,6 +87,12 @@ def _machine() -> Any:
     return program
 
 
+def _machine_code() -> Any:
+    from tir_mlir.interpreter import machine_code
+
+    return machine_code
+
+
 def _intrinsic_checks() -> Any:
     from tir_mlir.intrin import check
 
@@ -96,7 +102,12 @@ def _intrinsic_checks() -> Any:
 __path__ = sources.SEARCHED
 moved.install()
 on_demand.provide(
-    graphs=_graphs, operators=_operators, intrinsics=_intrinsics, machine=_machine, intrinsic_checks=_intrinsic_checks
+    graphs=_graphs,
+    operators=_operators,
+    intrinsics=_intrinsics,
+    machine=_machine,
+    machine_code=_machine_code,
+    intrinsic_checks=_intrinsic_checks,
 )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol, overload
 
 from mlir import ir
 
+from tir_mlir import on_demand
 from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
 from tir_mlir.code_units.program_code import compile_by_function
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
@@ -97,6 +98,7 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
     checked: bool = False,
+    verify: bool = False,
     dump: str | Path | Dump | None = None,
 ) -> Library: ...
 def build(
@@ -107,6 +109,7 @@ def build(
     libs: Sequence[str | Path] = (),
     cache: bool = True,
     checked: bool = False,
+    verify: bool = False,
     threads: int | None = None,
     weights: str | None = None,
     optimize: str | None = None,
@@ -128,18 +131,23 @@ def build(
     CPU. "opencl": kernels in OpenCL C, `lib.source`, which pyopencl runs. "gfx942": code objects for AMD's GPUs.
     libs: paths of shared objects with external functions. cache: use the code cache (driver "jit" only; see the
     variables TIR_CACHE_DIR and TIR_CACHE_SIZE). checked: check accesses that are not proved inside their buffer, such
-    as gathers, when they run; a call with one outside raises OutOfBoundsError. dump: a folder for the module after each
+    as gathers, when they run; a call with one outside raises OutOfBoundsError. verify: run the code on
+    small whole numbers, on the ends of the types and for several sizes, and compare it with the interpreter; it takes
+    seconds, and refuses what the interpreter takes long for. dump: a folder for the module after each
     stage and pass (TIR_DUMP=DIR: one in DIR for each build); the build then does not use the cache.
-    Raises BuildError (unknown target, missing or mismatched kernel) and LoweringError.
+    Raises BuildError (unknown target, missing or mismatched kernel, code that verify finds wrong) and LoweringError.
     """
     target = _target(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked, **{"a GPU": isinstance(target, GPU)})
+        _refuse_for_graphs(driver=driver != "jit", checked=checked, verify=verify, **{"a GPU": isinstance(target, GPU)})
         chosen_options = {"optimize": optimize, "then": then}
         more = {name: value for name, value in chosen_options.items() if value is not None}
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize if then is None else then)
-    return _build_program(mod, target, driver, libs, cache, checked, dump)
+    library, original = _build_program(mod, target, driver, libs, cache, checked, dump, verify)
+    if verify:
+        on_demand.load("machine_code").check(library, original)
+    return library
 
 
 def _target(target: Any) -> str | Target | GPU:
@@ -161,7 +169,7 @@ def build_by_function(
     own, by workers, and found in the cache by its content."""
     if not isinstance(target, Target | GPU) and target not in TARGETS:
         target = named(target)
-    return _build_program(module, target, "jit", libs, cache, False, dump, by_function=True)
+    return _build_program(module, target, "jit", libs, cache, False, dump, by_function=True)[0]
 
 
 def _build_program(
@@ -172,13 +180,15 @@ def _build_program(
     cache: bool,
     checked: bool,
     dump: str | Path | Dump | None,
+    verify: bool = False,
     by_function: bool = False,
-) -> Library:
+) -> tuple[Library, ir.Module]:
+    """The library of a program, and the program with the schedule that it was built with."""
     requested = target
     cpu_target = target if isinstance(target, Target) and target.triple else None
     gpu = target if isinstance(target, GPU) else None
     target = target if isinstance(target, str) else "llvm"
-    _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked)
+    _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked, verify=verify)
     paths = _resolved(libs)
     timing = Timing()
     fast_entry.prepare()
@@ -196,14 +206,14 @@ def _build_program(
             if not call_signatures:
                 raise BuildError("the module has no public function with a body")
             if gpu is not None:
-                return _for_gpu(original, call_signatures, gpu, timing, states, origin, cache)
+                return _for_gpu(original, call_signatures, gpu, timing, states, origin, cache), original
             facts = original, source, call_signatures, target, paths, timing, cpu_target, checked, origin, states
             request = _Request(*facts, by_function)
             if cpu_target is not None:
-                return _for_target(request, cpu_target, driver, cache and states is None)
+                return _for_target(request, cpu_target, driver, cache and states is None), original
             if driver == "jit" and llvm_c.llvm() is not None:  # LLVM's C API may be unreachable in other builds of MLIR
-                return _in_process(request, cache and states is None)
-            return _by_tools(request)
+                return _in_process(request, cache and states is None), original
+            return _by_tools(request), original
 
 
 def _resolved(libs: Sequence[str | Path]) -> list[str]:
@@ -233,9 +243,14 @@ def _check_options(driver: Any, compiled_for: Target | GPU | None, libs: Any, **
         if not isinstance(value, bool):
             raise BuildError(f"{name} is True or False, not {short_repr(value)}")
     if isinstance(compiled_for, GPU):
-        for name, is_used in {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"]}.items():
+        used = {"driver": driver != "jit", "libs": bool(libs), "checked": flags["checked"], "verify": flags["verify"]}
+        ways = {
+            "checked": '; interpret(..., target="cuda") checks every access',
+            "verify": '; sch.verify(target="cuda") runs the kernels',
+        }
+        for name, is_used in used.items():
             if is_used:
-                way = '; interpret(..., target="cuda") checks every access' if name == "checked" else ""
+                way = ways.get(name, "")
                 raise BuildError(f"{name} is not for GPUs; fix: leave it out{way}")
 
 

@@ -4,6 +4,7 @@
 - operators: `tir_mlir.graph.operators`, which the printer of graphs asks
 - intrinsics: `tir_mlir.intrin`, by which `dialect.computation` has the built-in intrinsics
 - machine: `tir_mlir.ptx.program`, which runs the kernels of a library
+- machine_code: `tir_mlir.interpreter.machine_code`, by which `build` compares its code with the interpreter
 - intrinsic_checks: `tir_mlir.intrin.check`, which runs their implementations
 """
 

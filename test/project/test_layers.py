@@ -27,7 +27,7 @@ PACKAGES: dict[str, str] = {
     "ptx": "dialect.diagnostics errors runtime target",
     "gpu_build": "dialect passes.lower runtime target",
     "code_units": "dialect passes.lower runtime target",
-    "build": "code_units dialect gpu_build passes.lower runtime target",
+    "build": "code_units dialect gpu_build on_demand passes.lower runtime target",
     "equivalence": "build dialect errors passes.lower ptx runtime target",
     "script": "dialect on_demand passes.linalg runtime.tools target",
     "interpreter": "build dialect equivalence passes.lower ptx runtime.call script target",

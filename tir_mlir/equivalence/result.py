@@ -38,7 +38,7 @@ class Result:
     nan_runs: int = 0
     overlapping: bool = False
     seconds: float = 0.0
-    domain: str = "of each program over the field p = 2^61 - 1"
+    domain: str = "of each program, not of machine code, over the field p = 2^61 - 1"
     notes: list[str] = field(default_factory=list)
 
     @property
