@@ -8,9 +8,9 @@ from math import prod
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
-from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed, is_scalar
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)

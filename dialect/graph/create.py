@@ -11,11 +11,11 @@ from mlir import ir
 from mlir._mlir_libs._mlirDialectsLinalg import fill_builtin_region
 from mlir.dialects import arith, func, memref
 
+from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.graph import encoding
 from tir_mlir.dialect.graph.encoding import TensorType, free_name
 from tir_mlir.dialect.graph.views import Node, TensorFunc, is_tensor_func, tensor_funcs
 from tir_mlir.dialect.ir import attrs, create, dtypes, kept_symbols, parent_op, symbol_table
-from tir_mlir.dialect.ir.dense import dense_attr
 
 
 def graph(module: ir.Module, name: str, kind: str = encoding.GRAPH) -> TensorFunc:

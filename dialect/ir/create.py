@@ -11,9 +11,9 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
+from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES, tell_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added

@@ -10,7 +10,8 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.ir import attrs, dtypes, float_constants, signs
+from tir_mlir.dialect.constants import float_constants
+from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
 from tir_mlir.dialect.ir.memo import tell_edit, touch, touch_users
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS, BODIES, MEMREF_OPERAND, TO_FLOAT, is_pure

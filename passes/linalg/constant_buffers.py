@@ -8,9 +8,9 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, linalg, memref
 
+from tir_mlir.dialect.constants.dense import array_dtype, dense_array, is_dense, splat_of
 from tir_mlir.dialect.diagnostics import LinalgError
 from tir_mlir.dialect.ir import Func, direct_ops, walk
-from tir_mlir.dialect.ir.dense import array_dtype, dense_array, is_dense, splat_of
 
 _FIX = "fix: make it a parameter"
 

@@ -18,9 +18,9 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from tir_mlir.dialect.constants.float_constants import rounded
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
-from tir_mlir.dialect.ir.float_constants import rounded
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
 from tir_mlir.equivalence import instrument
 from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.ir.float_constants import to_odd
+from tir_mlir.dialect.constants.float_constants import to_odd
 from tir_mlir.interpreter.poison import Poison, is_poison
 
 f16, f32 = np.float16, np.float32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from tir_mlir.dialect.constants.dense import is_dense, splat_of
 from tir_mlir.dialect.ir import defining_op, walk
-from tir_mlir.dialect.ir.dense import is_dense, splat_of
 from tir_mlir.passes.lower.registry import lowering
 
 _CONVERSIONS = ("llvm.fpext", "llvm.fptrunc")

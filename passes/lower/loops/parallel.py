@@ -6,9 +6,9 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.analysis import alias_text, aliased_pair
+from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, attrs, funcs, is_loop, walk
-from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes

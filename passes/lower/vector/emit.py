@@ -9,6 +9,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, vector
 
+from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import (
     Buffer,
     Constraint,
@@ -27,7 +28,6 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
-from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import zero_vector

@@ -8,8 +8,8 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, vector
 
+from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import Index, apply, attrs, defining_op, step
-from tir_mlir.dialect.ir.dense import dense_attr
 from tir_mlir.dialect.ir.op_traits import INDEX_CASTS
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.memory.checks import SITE

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from tir_mlir.dialect.constants.float_constants import fold, maximum, minimum, rounded
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.dialect.ir.float_constants import fold, maximum, minimum, rounded
 
 OWN = [t for t in dtypes.NAMES if t not in ("bfloat16", "bool")]
 BF16 = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build, interpret
-from tir_mlir.dialect.ir.float_constants import rounded
+from tir_mlir.dialect.constants.float_constants import rounded
 from tir_mlir.script import parse
 
 FORMS = {"bfloat16": (8, -133, 255 * 2**120), "float16": (11, -24, 65504), "float32": (24, -149, (2**24 - 1) * 2**104)}

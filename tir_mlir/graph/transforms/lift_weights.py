@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir.dialect.constants.dense import dense_array
 from tir_mlir.dialect.graph import (
     Node,
     TensorFunc,
@@ -19,7 +20,6 @@ from tir_mlir.dialect.graph import (
     replace_node,
 )
 from tir_mlir.dialect.ir import attrs, entered, symbols_kept
-from tir_mlir.dialect.ir.dense import dense_array
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.places import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of

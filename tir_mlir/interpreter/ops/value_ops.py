@@ -8,9 +8,9 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.computation.float_operations import flops
+from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.dense import dense_numbers
 from tir_mlir.interpreter.codegen import Writer, writes
 from tir_mlir.interpreter.counters import FLOPS, destination
 from tir_mlir.interpreter.floats import ROUND

@@ -13,8 +13,9 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from tir_mlir.dialect import symbolic
+from tir_mlir.dialect.constants import float_constants
 from tir_mlir.dialect.diagnostics import NotAffine, TirError
-from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, float_constants, signs, vectors
+from tir_mlir.dialect.ir import Index, attrs, convert, create, dtypes, signs, vectors
 from tir_mlir.dialect.presburger import times
 from tir_mlir.script.language import operations
 from tir_mlir.script.parser.items import (

@@ -10,9 +10,9 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir import on_demand
+from tir_mlir.dialect.constants.dense import dense_array
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.dense import dense_array
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import Writer
 from tir_mlir.script.printer.print_options import Options

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
-from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call

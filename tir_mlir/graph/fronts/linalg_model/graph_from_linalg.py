@@ -8,10 +8,10 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith
 
+from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, VerifyError
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, entered, funcs, ops, parents
-from tir_mlir.dialect.ir.dense import splat_of
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types

@@ -8,9 +8,9 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, bits, over_dims, read_map, to_name, walk
-from tir_mlir.dialect.ir.dense import dense_numbers
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_VALUES,
     COUNTED_LOOPS,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from mlir import ir
 
+from tir_mlir.dialect.constants.dense import dense_array, dense_attr, dense_numbers, splat_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import entered
-from tir_mlir.dialect.ir.dense import dense_array, dense_attr, dense_numbers, splat_of
 
 ROOT = Path(__file__).resolve().parents[3]
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
