@@ -102,7 +102,7 @@ def _check_buffer(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequ
         if serial.is_equal(parallel) and serial.reverse().is_single_valued():
             return
         text = _refusal(threads, serial, parallel)
-    raise LoweringError(text)
+    raise LoweringError(f"{text}; fix: {_fix(threads)}")
 
 
 def _open_pair(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequence[Loop]) -> str:
@@ -276,11 +276,59 @@ def _copies(thread: ThreadAccess) -> str:
     return {THREAD: "one copy a thread", BLOCK: "one copy a block", DEVICE: "the order of threads"}[thread.owner]
 
 
-_FIX = {
-    THREAD: 'use scope "shared" for what another thread reads',
-    BLOCK: 'use scope "local" where each thread has a copy of its own, or let each thread write elements of its own',
-    DEVICE: "bind another loop, or compute it in a kernel of its own before",
-}
+def _fix(threads: Sequence[ThreadAccess]) -> str:
+    """A way out that works, as far as can be told: threads that fill a buffer together, the other scope if the proof
+    holds with it, or another loop for the threads."""
+    owner, name = threads[0].owner, Buffer(threads[0].touch.access.buffer).name
+    if owner == DEVICE:
+        return "bind another loop, or compute it in a kernel of its own before"
+    ways = []
+    if owner == BLOCK and (fill := _fill(threads)):
+        ways.append(f"bind {fill}: the threads then fill {name} together")
+    other, why = (THREAD, "each thread has a copy of its own") if owner == BLOCK else (BLOCK, "threads share it")
+    if _keeps_values_in(threads, other):
+        scope = "local" if other == THREAD else "shared"
+        ways.append(f'use scope "{scope}", where {why}')
+    if not ways:
+        carrying = [lp.name for t in threads for lp in t.loops if t.touch.access.is_write and _is_of_threads(lp)]
+        loops = " and ".join(dict.fromkeys(carrying))
+        ways.append(f"keep loop {loops} serial, as one iteration needs what another one computes; bind another loop")
+    return ", or ".join(ways)
+
+
+def _is_of_threads(loop: Loop) -> bool:
+    return loop.kind.startswith("threadIdx.")
+
+
+def _fill(threads: Sequence[ThreadAccess]) -> str:
+    """`ax0, ax1 to threadIdx.y, threadIdx.x`: the loops of a write that all threads make, where it takes every element;
+    "" if a write depends on its thread."""
+    axes = [tag for tag in threads[0].extents if tag.startswith("threadIdx.")]
+    for thread in threads:
+        indexing = {v for index in thread.touch.access.indices for v in index.values}
+        by_thread = any(lp.var in indexing for lp in thread.axes.values() if _is_of_threads(lp))
+        if by_thread or not thread.touch.access.is_write:
+            continue
+        loops = [lp.name for lp in thread.serial if lp.kind == "serial" and lp.var in indexing and lp.const_extent]
+        chosen = sorted(axes, reverse=True)[-len(loops) :] if loops else []
+        if loops and chosen:
+            return f"{', '.join(loops[-len(chosen) :])} to {', '.join(chosen)}"
+    return ""
+
+
+def _keeps_values_in(threads: Sequence[ThreadAccess], owner: str) -> bool:
+    """Whether the proof holds with another owner of the buffer. False: unknown."""
+    others = [ThreadAccess(t.touch, t.top, t.extents) for t in threads]
+    for other in others:
+        other.owner = owner
+    try:
+        with question("whether another scope will do", BUILD_OPERATIONS):
+            if _keeps_values(others):
+                return True
+            serial, parallel = serial_flow(others), parallel_flow(others)
+            return serial.is_equal(parallel) and serial.reverse().is_single_valued()
+    except NotProvable:
+        return False
 
 
 def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: isl.UnionMap) -> str:
@@ -308,7 +356,7 @@ def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: is
         wants, second = wants.replace("; on a GPU", " and others; on a GPU"), f"only {second}"
     thread = threads[0]
     text = f"{where}: {_copies(thread)} of {buffer.name} will not do: in the program{at_n}, {wants}, as written by"
-    return f"{text} {second}; fix: {_FIX[thread.owner]}"
+    return f"{text} {second}"
 
 
 def _ambiguous(flow: isl.UnionMap) -> isl.UnionMap:

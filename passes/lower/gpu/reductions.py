@@ -195,7 +195,7 @@ def _is_first(
         if not walk.child_towards(common, init).is_before_in_block(walk.child_towards(common, load)):
             return False
     beside = [o.operation for o in init.block.operations if o.operation not in inits and o.operation.name not in YIELDS]
-    if any(not is_pure(o) for o in beside):
+    if any(not is_pure(o) and o.name != AFFINE_STORE for o in beside):  # stores: what starts another reduction
         return False
     dom = domain(init)
     try:
@@ -389,7 +389,7 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     """The values that the first iteration starts from, computed again."""
     init = sum_.inits[0]
     values: dict[ir.Value, ir.Value] = {}
-    copied = [op for op in list(init.block.operations)[:-1] if op.operation not in sum_.inits]
+    copied = [op for op in list(init.block.operations)[:-1] if op.operation.name != AFFINE_STORE]
     operands = {value for op in copied for value in op.operation.operands}
     places = _first_places(sum_, init, variables)
     for lp in _loops(init):
