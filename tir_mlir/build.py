@@ -266,7 +266,8 @@ def _refuse_for_programs(threads: int | None, weights: str | None, optimize: str
 def _refuse_for_graphs(**options: Any) -> None:
     for name, value in options.items():
         if value:
-            raise BuildError(f"{name} is not for graphs; fix: leave it out")
+            what = "target out, for this CPU" if name == "a GPU" else "it out"
+            raise BuildError(f"{name} is not for graphs; fix: leave {what}")
 
 
 def _in_process(request: _Request, cached: bool) -> Library:

@@ -27,24 +27,30 @@ _NEAR = 0.6
 
 @dataclass(frozen=True)
 class Key:
-    """A known key: where it belongs, its effect here, and, if lowering ignores it, what to use instead."""
+    """A known key: where it belongs, its effect here, and, if lowering ignores it, what to use instead; `on_gpu`: the
+    same for lowering to kernels."""
 
     places: tuple[str, ...]
     effect: str
     instead: str = ""
+    on_gpu: str = ""
 
 
-def _table(places: tuple[str, ...], effect: str, *names: str, instead: str = "") -> dict[str, Key]:
-    return {name: Key(places, effect, instead) for name in names}
+def _table(
+    places: tuple[str, ...], effect: str, *names: str, instead: str = "", on_gpu: str | None = None
+) -> dict[str, Key]:
+    return {name: Key(places, effect, instead, instead if on_gpu is None else on_gpu) for name in names}
 
 
 _TUNING = "carried along: for search and its postprocessors"
 _COPIES = "carried along: for passes of TVM that generate copies"
 _GPU = "carried along: for GPU code"
 _PARSING = "carried along: for TVM's parser"
+_COPY = "a copy in shared or local memory (cache_read, compute_at) loads what is used before it is used"
+_NO_CALLS = "kernels call no external code; write it as blocks"
 
 KEYS: dict[str, Key] = {
-    **_table((LOOP,), "lowering prefetches the named buffers", PREFETCH),
+    **_table((LOOP,), "lowering for CPUs prefetches the named buffers", PREFETCH, on_gpu=_COPY),
     **_table((BLOCK,), "lowering aligns the strides of a buffer; set by storage_align", "buffer_dim_align"),
     **_table(
         (BLOCK,),
@@ -57,7 +63,7 @@ KEYS: dict[str, Key] = {
         "reciprocal",
     ),
     **_table((BLOCK,), "proofs know of hidden regions; set by unsafe_hide_buffer_access", "tir.hidden"),
-    **_table((LOOP, BLOCK), "build links the kernels in the text or file", "pragma_import_llvm"),
+    **_table((LOOP, BLOCK), "build links the kernels in the text or file", "pragma_import_llvm", on_gpu=_NO_CALLS),
     **_table((BLOCK,), "the interpreter stops before the block; set by breakpoint()", "breakpoint"),
     **_table((FUNC,), "the name of the compiled function", "global_symbol"),
     **_table((FUNC,), "whether parameters are distinct memory", "tir.noalias"),
@@ -87,12 +93,14 @@ KEYS: dict[str, Key] = {
         "ignored by lowering",
         *("software_pipeline_stage", "software_pipeline_order", "software_pipeline_async_stages"),
         instead='annotate it with "prefetch" to load what later iterations need',
+        on_gpu=_COPY,
     ),
     **_table(
         (LOOP, BLOCK),
         "ignored by lowering",
         *("double_buffer_scope", "double_buffer_write", "async_scope"),
         instead='annotate a loop with "prefetch", or roll the buffer (rolling_buffer)',
+        on_gpu=_COPY,
     ),
     **_table(
         (LOOP, BLOCK),
@@ -111,10 +119,11 @@ KEYS: dict[str, Key] = {
         "ignored by lowering",
         "pragma_import_c",
         instead='compile the C code to LLVM IR and annotate with "pragma_import_llvm"',
+        on_gpu=_NO_CALLS,
     ),
 }  # fmt: skip
-IGNORED = tuple(name for name, key in KEYS.items() if key.instead)
-"""The keys that lowering ignores."""
+IGNORED = tuple(name for name, key in KEYS.items() if key.instead or key.on_gpu)
+"""The keys that lowering ignores, at least for a GPU."""
 
 
 def doubt(key: str, kind: str) -> str:
@@ -137,10 +146,10 @@ def doubt(key: str, kind: str) -> str:
     return f'unknown annotation "{key}" has no effect{hint or f"; name a note of your own with a dot: my.{key}"}'
 
 
-def ignored(key: str) -> str:
-    """What to use instead of a known annotation that lowering ignores; "" for any other key."""
+def ignored(key: str, gpu: bool = False) -> str:
+    """What to use instead of a known annotation that lowering, or that for a GPU, ignores; "" for any other key."""
     annotation = KEYS.get(key)
-    return "" if annotation is None else annotation.instead
+    return "" if annotation is None else annotation.on_gpu if gpu else annotation.instead
 
 
 def prefetched(annotations: Mapping[str, Any]) -> list[str]:

@@ -243,14 +243,12 @@ def gpu_named(name: str) -> GPU | None:
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
 
 
-def host_gpu() -> CUDA:
-    """The first GPU of this machine. Raises BuildError that says what is missing."""
+def host_gpu(fix: str = "") -> CUDA:
+    """The first GPU of this machine. Raises BuildError that says what is missing; fix: the way out for this use."""
     gpu = _of_this_machine()
     if gpu is None:
-        raise BuildError(
-            f'this machine has no NVIDIA GPU that can be used: {_missing()}; fix: target="nvidia/nvidia-a100", '
-            '..., to compile for one, or target="cuda-emulated" to run on the CPU'
-        )
+        build = 'target="nvidia/nvidia-a100", ..., to compile for one, or target="cuda-emulated" to run on the CPU'
+        raise BuildError(f"this machine has no NVIDIA GPU that can be used: {_missing()}; fix: {fix or build}")
     return gpu
 
 

@@ -39,5 +39,6 @@ def _table(keys: dict[str, Key], column: str) -> str:
     rows = [f"| Keys | On | {column} |", "|---|---|---|"]
     for key, names in alike.items():
         text = key.instead or key.effect.removeprefix("carried along: for ")
+        text += f"; on a GPU it has no effect: {key.on_gpu}" if key.on_gpu != key.instead else ""
         rows.append(f"| {', '.join(names)} | {', '.join(key.places)} | {text} |")
     return "\n".join(rows)

@@ -13,21 +13,22 @@ from tir_mlir.passes.lower.registry import location_text, lowering, programs, wa
     "Warn about annotations that lowering ignores",
     only_with=annotation_keys.IGNORED,
 )
-def run(module: ir.Module) -> None:
+def run(module: ir.Module, device: str = "cpu") -> None:
     """Give a LoweringWarning for each annotation of TVM that asks for code which lowering does not generate.
 
         for %k {...} {tir.annotations = {software_pipeline_stage = [0, 1]}}   -->   the same, and a warning
 
-    The program is unchanged. Requires blocks, which carry annotations.
+    The program is unchanged. device: "gpu" for code of kernels, where `prefetch` has no effect. Requires blocks, which
+    carry annotations.
     """
     for func in programs(module):
         for op in walk.ops(func.op):
             if is_loop(op) or is_block(op):
-                _check(Loop(op) if is_loop(op) else Block(op))
+                _check(Loop(op) if is_loop(op) else Block(op), device == "gpu")
 
 
-def _check(view: Loop | Block) -> None:
+def _check(view: Loop | Block, gpu: bool) -> None:
     for key in view.annotations:
-        if instead := annotation_keys.ignored(key):
-            word = "loop" if isinstance(view, Loop) else "block"
-            warn(f'{location_text(view.op)}: {word} "{view.name}": annotation "{key}" has no effect; {instead}')
+        if instead := annotation_keys.ignored(key, gpu):
+            word, where = "loop" if isinstance(view, Loop) else "block", " on a GPU" if gpu else ""
+            warn(f'{location_text(view.op)}: {word} "{view.name}": annotation "{key}" has no effect{where}; {instead}')

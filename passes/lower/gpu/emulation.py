@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, to_name, walk
+from tir_mlir.dialect.ir import Buffer, Index, Loop, access_indices, attrs, create, edit, matrix_function, to_name, walk
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
     ALLOCS,
@@ -51,6 +51,12 @@ def run(module: ir.Module) -> None:
     depends on the thread, or in a loop that carries values.
     """
     for func in programs(module):
+        for op in walk.ops(func.op):
+            if name := matrix_function(op):
+                raise LoweringError(
+                    f"{location_text(op)}: {name} works on tensor cores, which a CPU does not have; fix: "
+                    'interpret(..., target="cuda") or verify(target="cuda") runs the kernels without a GPU'
+                )
         for nest in perfect_nests(func):
             for op in walk.ops(nest.root):
                 if op.name == SHUFFLE:

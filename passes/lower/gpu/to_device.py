@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from mlir import ir
 
@@ -33,7 +34,8 @@ def lower_to_device(
     is called after each. Raises LoweringError for what a GPU with these limits does not run.
     """
     clock = PassTimer(timing, follow, module)
-    options_of = {"tir-lower-gpu-kernels": asdict(limits)}
+    options_of: dict[str, dict[str, Any]] = {"tir-lower-gpu-kernels": asdict(limits)}
+    options_of["tir-lower-ignored-annotations"] = {"device": "gpu"}
     options_of |= dict.fromkeys(("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments"), {"warp": warp})
     with entered():
         for name in pipeline.GPU_PASSES:

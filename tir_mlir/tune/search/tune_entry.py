@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import entered, funcs, held_module
 from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import CUDA, Target, chosen, host_gpu, ptx_target
+from tir_mlir.target import CUDA, GPU, Target, chosen, host_gpu, ptx_target, resolved
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best
@@ -110,10 +110,13 @@ def tune(
 
 def _timed_here(target: Target | CUDA | str | None) -> Target | CUDA | str | None:
     """A target; one of a GPU by its chip. Raises BuildError for a GPU that is not that of this machine."""
+    way = "tune on a machine with one, or leave target out to tune for this CPU"
     gpu = ptx_target(target)
     if gpu is None:
+        if isinstance(resolved(target), GPU):
+            raise BuildError(f"kernels for target={short_repr(target)} cannot be timed; fix: {way}")
         return target
-    here = host_gpu()
+    here = host_gpu(way)
     if not runs_on(gpu.chip, here.chip):
         raise BuildError(f"kernels for {gpu.chip} cannot be timed on {here.chip}; fix: target={here.chip!r}")
     return gpu
