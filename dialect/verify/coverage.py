@@ -363,9 +363,26 @@ def _report_uncovered(block: Block, source: bool) -> None:
         block.op,
         "cover",
         f'the loops around block "{block.name}" do not cover its domain ({domains}): no iteration runs '
-        f"{point_text(block, missing)}{only_where(missing, block.op)}",
+        f"{point_text(block, missing)}{only_where(missing, block.op)}{_partial_domain(block)}",
         Counterexample((point_of(block, missing),)),
     )
+
+
+_AXES = {"S": "spatial", "R": "reduce", "O": "opaque"}
+
+
+def _partial_domain(block: Block) -> str:
+    """What to write where a loop over a part of the domain is meant: `T.axis.spatial((3, 19), i)`."""
+    loops = {loop.var: loop for loop in loops_above(block.op) if len(loop.lowers) == len(loop.uppers) == 1}
+    for it in block.iters:
+        loop = loops.get(it.binding.is_value()) if it.binding.is_value() is not None else None
+        low, high = (loop.lower.as_constant(), loop.upper.as_constant()) if loop is not None else (None, None)
+        if loop is None or low is None or high is None or high <= low:
+            continue
+        if (low, high - low) != (it.min.as_constant(), it.extent.as_constant()):
+            axis = f"T.axis.{_AXES[it.kind]}(({low}, {high}), {loop.name})"
+            return f"; if only a part is meant, declare its range: {it.name} = {axis}"
+    return ""
 
 
 def _domain_text(it: Iter) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration
 from tir_mlir.dialect.ir import Block, Constraint, Index, Iter, Loop, parent_op
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE
 from tir_mlir.dialect.presburger import dim_factors, full_box, intervals, only_where, sets, simplify_index, summands
 from tir_mlir.dialect.verify import names_of
 from tir_mlir.passes.schedule.registry import refuse
@@ -66,13 +67,23 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
             block,
             f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
             fix="split the inner loop by a factor that divides the steps of the outer ones, and blockize "
-            "its inner part",
+            f"its inner part{_OVERLAPPING if _is_copy(block) else ''}",
         )
     if outer.as_constant() != 0:
         return Division(it, outer, inner_part, size, it.extent.ceildiv(size).simplified())
     # one tile, restricted to the domain by its guard; a longer domain does not add a second one
     extent = it.extent.as_constant()
     return Division(it, outer, inner_part, size if extent is None else min(size, extent), Index.constant(1))
+
+
+_OVERLAPPING = (
+    "; or copy tiles that overlap, as those of a stencil, by read_at in place of cache_read and compute_at: its block "
+    "copies a whole tile, and tensorize takes it"
+)
+
+
+def _is_copy(block: Block) -> bool:
+    return [op.name for op in block.body_ops()] == [AFFINE_LOAD, AFFINE_STORE]
 
 
 def _one_tile(it: Iter) -> Division:

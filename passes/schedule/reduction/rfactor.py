@@ -20,6 +20,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     blocks_below,
     create,
+    defining_op,
     edit,
     frozen,
     is_loop,
@@ -252,6 +253,7 @@ def loop_roles(loop: Loop) -> LoopRoles:
     if loop.const_extent == 1 and loop.var not in spatial:
         reduce.add(loop.var)  # a unit loop that no iter uses: one part, the whole reduction
     roles = LoopRoles(loop, block, loops, [lp for lp in loops if lp.var in reduce])
+    _check_affine(roles)
     check(
         loop.var in reduce,
         loop,
@@ -269,6 +271,27 @@ def loop_roles(loop: Loop) -> LoopRoles:
     _check_bounds(roles)
     _check_once(roles)
     return roles
+
+
+def _check_affine(roles: LoopRoles) -> None:
+    """Refuse a loop that an iter of the block is bound to by a value that is not affine, as by a symbolic factor."""
+    for op in walk.parents(roles.block.op):
+        search = walk.bound_value(op)
+        if search is not None and _uses(search[0], roles.loop.var):
+            name = attrs.get(op, attrs.LOOP, "")
+            refuse(
+                roles.loop,
+                f'iter {name} of block "{roles.block.name}" is bound to loop {roles.loop.name} by a value that is not '
+                "affine, as after a split with a symbolic inner factor; which values are in a part is not known",
+                provable=False,
+                fix="split by a constant inner factor, as in split(k, [None, 8]), and factor one of its loops",
+            )
+
+
+def _uses(value: ir.Value, variable: ir.Value) -> bool:
+    """Whether a value is computed from a variable."""
+    op = defining_op(value)
+    return value == variable or (op is not None and any(_uses(v, variable) for v in op.operands))
 
 
 def _block_under(loop: Loop) -> Block:

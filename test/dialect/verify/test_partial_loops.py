@@ -37,3 +37,20 @@ def test_partial_sums_of_a_symbolic_size(low, high, first, last, n):
 def test_a_loop_that_is_short_on_its_own_is_refused():
     with pytest.raises(ScriptError, match='the loops around block "C" do not cover its domain.*vi = 0, vk = 0'):
         parse(SUMS.format(low="0", high="n - 1"))
+
+
+@pytest.mark.parametrize(("kind", "word"), [("spatial", "spatial"), ("opaque", "opaque")])
+def test_a_loop_over_a_part_is_told_the_range_to_declare(kind, word):
+    text = """
+@T.prim_func
+def main(A: T.Buffer((20,), "float32"), B: T.Buffer((20,), "float32")):
+    for i in range(3, 19):
+        with T.block("B"):
+            vi = T.axis.{axis}
+            B[vi] = A[vi]
+"""
+    way = f"vi = T.axis.{word}((3, 19), i)"
+    with pytest.raises(ScriptError) as caught:
+        parse(text.format(axis=f"{kind}(20, i)"))
+    assert caught.value.message.endswith(f"; if only a part is meant, declare its range: {way}")
+    assert parse(text.format(axis=way.partition("axis.")[2]))

@@ -104,3 +104,52 @@ def test_another_factor_is_another_stride():
     assert (b != a + 1).any()
     with pytest.raises(NotInterpreted, match="no intrinsic matches this call of"):
         interpret(parse(f"{before}A_1.strides[0] * 5 + 1{after}"), a, b)
+
+
+STENCIL = """
+@T.prim_func
+def main(A: T.Buffer((66, 66), "float32"), B: T.Buffer((64, 64), "float32")):
+    for i, j in T.grid(64, 64):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] + A[vi + 2, vj + 2]
+"""
+HALO = """
+@T.prim_func
+def {name}(a: T.handle, b: T.handle):
+    s, t = T.int32(), T.int32()
+    A = T.match_buffer(a, (18, 18), "float32", offset_factor=1, strides=[s, 1])
+    B = T.match_buffer(b, (18, 18), "float32", offset_factor=1, strides=[t, 1], scope="local")
+    with T.block("root"):
+        T.reads(A[0:18, 0:18])
+        T.writes(B[0:18, 0:18])
+"""
+HALO_LOOPS = """        for i, j in T.grid(18, 18):
+            with T.block("copy"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj]
+"""
+HALO_CALL = '        T.evaluate(T.call_extern("int32", "copy_tile", B.access_ptr("w"), A.access_ptr("r"), t, s))\n'
+
+
+def stencil_tiles():
+    sch = Schedule(parse(STENCIL))
+    i, j = sch.get_loops("B")
+    (i_0, i_1), (j_0, j_1) = sch.split(i, [None, 16]), sch.split(j, [None, 16])
+    sch.reorder(i_0, j_0, i_1, j_1)
+    return sch, j_0
+
+
+def test_a_tile_with_a_halo_is_tensorized_as_the_refusal_says(refused):
+    desc, impl = (
+        parse(HALO.format(name=name) + body)[name] for name, body in (("desc", HALO_LOOPS), ("impl", HALO_CALL))
+    )
+    TensorIntrin.register("halo", desc, impl, override=True)
+    sch, j_0 = stencil_tiles()
+    copy = sch.cache_read("B", 0, "local")
+    sch.compute_at(copy, j_0)
+    inner = sch.get_loops(copy)[-2]
+    refused(sch, "tiles that overlap, .* by read_at in place of cache_read", lambda: sch.tensorize(inner, "halo"))
+    sch, j_0 = stencil_tiles()
+    sch.tensorize(sch.read_at(j_0, "B", 0, "local"), "halo")
+    assert "copy_tile" in sch.mod.script()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from harness.schedules import quick_build
+from programs.parsed import parse
 from programs.reduction import SymbolicRowSums, row_sums
 from programs.short import each, nest, program, sblock
 
@@ -234,3 +235,31 @@ def test_a_unit_loop_of_a_spatial_iter_is_refused(refused):
     Rows = program("A:1x7 C:1", each("C i:1 k:7R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))
     sch = Schedule(Rows)
     refused(sch, "loop i drives no reduce iter", lambda: sch.rfactor(sch.get_loops("C")[0], 1))
+
+
+def test_a_symbolic_inner_factor_is_refused_with_a_way_that_works(refused):
+    text = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (4, n), "float32")
+    B = T.match_buffer(b, (4,), "float32")
+    for i, k in T.grid(4, n):
+        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                B[vi] = T.float32(0)
+            B[vi] += A[vi, vk]
+"""
+    for loop in (0, 1):
+        sch = Schedule(parse(text))
+        loops = sch.split(sch.get_loops("B")[1], [8, None])
+        refused(
+            sch,
+            r"iter vk of block \"B\" is bound to loop k_. by a value that is not affine[^$]*"
+            r"split by a constant inner factor, as in split\(k, \[None, 8\]\)",
+            lambda n=loop, lps=loops, s=sch: s.rfactor(lps[n], 0),
+        )
+    sch = Schedule(parse(text))
+    sch.rfactor(sch.split(sch.get_loops("B")[1], [None, 8])[0], 0)
+    assert sch.verify()
