@@ -54,7 +54,9 @@ def _input_facts(name: str, type_: TensorType, weight: str | None) -> ir.Attribu
 
 
 def set_outputs(owner: TensorFunc, values: Sequence[ir.Value]) -> None:
-    """Return these values."""
+    """Return these values. What was said of the former results (counts, checks, None among them) is removed."""
+    for key in (encoding.COUNTS, encoding.CHECKS, encoding.NONES):
+        attrs.put(owner.op, key, None)
     owner.terminator.erase()
     with ir.InsertionPoint(owner.body):
         ir.Operation.create("func.return", operands=list(values))

@@ -36,6 +36,11 @@ DONATED = "graph.donated"
 COUNTS = "graph.counts"
 """Of a graph: the results that are the sizes that data decide on, by the name of the size: {"u0": 2}. They follow
 those that a model returns."""
+CHECKS = "graph.checks"
+"""Of a graph: what its last result, a vector of bool, tells of the inputs, a text for each element: where one is false,
+a model raises an error with its text. Follows the sizes that data decide on."""
+NONES = "graph.nones"
+"""Of a graph: the places among the results of a model where it returns None: [1] for (result, None)."""
 STORED = "graph.stored"
 """Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
 What is computed from these is computed where it is read, not once."""

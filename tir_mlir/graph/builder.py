@@ -317,9 +317,11 @@ class GraphBuilder:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    def output(self, *values: Value) -> None:
-        """What the graph returns, in order."""
+    def output(self, *values: Value, checks: Mapping[str, Value] | None = None, nones: Sequence[int] = ()) -> None:
+        """What the graph returns, in order. checks: tensors of one bool that a model looks at after each call, by the
+        text of the error where it is false. nones: the places among all results where a model returns None."""
         checked = self._as_values("the result", values)
+        vector = self._joined_checks(list((checks or {}).values()))
         self._outputs = checked
         with entered(), self._kept():
             counts = self._counts([v.type for v in checked])
@@ -329,10 +331,18 @@ class GraphBuilder:
                     "fix: name it in counted= of the branch; of a loop return all rows and the count, and first_rows "
                     "outside of it"
                 )
-            create.set_outputs(self.func, [*(v.value for v in checked), *counts.values()])
+            create.set_outputs(self.func, [*(v.value for v in checked), *counts.values(), *(v.value for v in vector)])
+            for key, value in ((encoding.CHECKS, list(checks or ())), (encoding.NONES, list(nones))):
+                if value:
+                    attrs.put(self.func.op, key, value)
             if counts:
                 numbers = {name: len(checked) + n for n, name in enumerate(counts)}
                 attrs.put(self.func.op, encoding.COUNTS, numbers)
+
+    def _joined_checks(self, checks: Sequence[Value]) -> list[Value]:
+        """A vector of all checks; nothing where there are none."""
+        parts = [self.op("reshape", check, shape=(1,)) for check in checks]
+        return [self.op("concat", *parts, axis=0) if len(parts) > 1 else parts[0]] if parts else []
 
     def _counts(self, types: Sequence[TensorType]) -> dict[str, ir.Value]:
         """The sizes in some types that data decide on, by name: a model cuts its results by them."""

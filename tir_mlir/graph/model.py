@@ -17,7 +17,7 @@ from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.frames import Frame
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.cut_results import cutting
+from tir_mlir.graph.memory.cut_results import checking, cutting, with_nones
 from tir_mlir.graph.memory.data_sizes import upper
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.memory.places import Plan
@@ -83,13 +83,16 @@ class Model:
         with entered():
             self._ranges: dict[str, list[int]] = attrs.get(graph.func.op, encoding.RANGES, {})
             self._counts: dict[str, int] = attrs.get(graph.func.op, encoding.COUNTS, {})
+            self._checks: list[str] = attrs.get(graph.func.op, encoding.CHECKS, [])
+            self._nones: list[int] = attrs.get(graph.func.op, encoding.NONES, [])
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Run the model on its inputs, by position or name: arrays in, arrays out; torch tensors in, tensors out.
 
-        Returns the output, or a tuple of them; they are new in each call. Raises ArgumentError.
+        Returns the output, or a tuple of them, with None where a model of torch returns None; they are new in each
+        call. Raises ArgumentError, also where a check of the model (`torch._check`) fails.
         """
         if named or len(args) != len(self._inputs):
             args = self._in_order(args, named)
@@ -118,8 +121,13 @@ class Model:
         outputs, arena = self._new_frame(args, _is_torch(args))
         sources = [self.plan.donated.get(number) for number in range(len(outputs))]
         runner = caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
+        count = len(self._results)
+        if self._checks:
+            runner = checking(runner, self.name, self._checks, count + len(self._counts))
         if self._counts:
-            runner = cutting(runner, self.plan, self._counts, self.sizes_of(args))
+            runner = cutting(runner, self.plan, self._counts, self.sizes_of(args), count)
+        if self._nones:
+            runner = with_nones(runner, self._nones)
         self._frames.made[key] = runner
         return runner
 
@@ -215,8 +223,15 @@ class Model:
     def signature(self) -> str:
         """Its inputs and outputs as text: "main(x: (1, 784) float32) -> (1, 10) float32"."""
         inputs = ", ".join(f"{name}: {type_}" for name, type_ in self.plan.inputs)
-        results = self.plan.outputs[: len(self.plan.outputs) - len(self._counts)]
-        return f"{self.name}({inputs}) -> {', '.join(map(str, results))}"
+        results = list(map(str, self._results))
+        for place in self._nones:
+            results.insert(place, "None")
+        return f"{self.name}({inputs}) -> {', '.join(results)}"
+
+    @property
+    def _results(self) -> Sequence[TensorType]:
+        """The types of the results that are returned: counts and checks follow them."""
+        return self.plan.outputs[: len(self.plan.outputs) - len(self._counts) - bool(self._checks)]
 
     def __repr__(self) -> str:
         return f"<model {self.signature}>"

@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.operands import axis_of, described, integer, integers, refuse, shape_of, tensor
-from tir_mlir.topi.sizes import number, simple, total
+from tir_mlir.topi.sizes import floor_quotient, number, simple, total
 
 __all__ = ["as_strided", "diagonal", "sliding_windows"]
 
@@ -37,9 +37,9 @@ def sliding_windows(data: Any, size: int, step: int = 1, axis: int = -1) -> te.T
     d = axis_of(op, axis, x.ndim)
     width, apart = integer(op, "size", size, 0), integer(op, "step", step, 1)
     length = number(x.shape[d])
-    if length is None or length < width:
+    if length is not None and length < width:
         raise refuse(op, f"windows of {width} along axis {d} of {described('data', x)}", "use shorter windows")
-    shape = (*x.shape[:d], (length - width) // apart + 1, *x.shape[d + 1 :], width)
+    shape = (*x.shape[:d], floor_quotient(x.shape[d] - width + apart, apart), *x.shape[d + 1 :], width)
     return te.compute(shape, lambda *i: x(*i[:d], i[d] * apart + i[-1], *i[d + 1 : -1]), name="T_windows")
 
 

@@ -15,8 +15,8 @@ from tir_mlir.topi.nn.pooling import max_pool_with_indices
 
 
 def linear(e: Emitter, x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight.T + bias."""
-    y = e.op("nn.dense", x, weight)
+    """x @ weight.T + bias; weight has the axes (out, in), or (in)."""
+    y = e.op("matmul" if len(weight.shape) == 1 else "nn.dense", x, weight)
     return y if bias is None else e.op("add", y, bias)
 
 

@@ -1,4 +1,4 @@
-"""Results whose sizes data decide on: they are written to memory for the greatest sizes, and cut at the end."""
+"""What becomes of the results of a call: those whose sizes data decide on are cut, checks are looked at."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.data_sizes import depends
 from tir_mlir.graph.memory.places import Plan
 
 
 def cutting(
-    run: Callable[[Sequence[Any]], Any], plan: Plan, counts: Mapping[str, int], sizes: Mapping[str, int]
+    run: Callable[[Sequence[Any]], Any], plan: Plan, counts: Mapping[str, int], sizes: Mapping[str, int], count: int
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that returns what `run` does, without the counts at its end, and each result in its own
-    shape. counts: the number of the result that has a size, by name; sizes: the values of the others."""
-    count = len(plan.outputs) - len(counts)
+    shape. counts: the number of the result that has a size, by name; sizes: the values of the others; count: of results
+    that are returned. The results are written to memory for the greatest sizes."""
     cut = [depends(type_, plan.bounds) for type_ in plan.outputs[:count]]
 
     def call(args: Sequence[Any]) -> Any:
@@ -27,6 +28,36 @@ def cutting(
             for out, type_, is_cut in zip(outs, plan.outputs, cut, strict=False)
         )
         return results if len(results) != 1 else results[0]
+
+    return call
+
+
+def checking(
+    run: Callable[[Sequence[Any]], Any], name: str, checks: Sequence[str], count: int
+) -> Callable[[Sequence[Any]], Any]:
+    """A function of the inputs that returns the first `count` results of `run`, of which the last is a vector of bool.
+    It raises ArgumentError with the text of the first one that is false."""
+
+    def call(args: Sequence[Any]) -> Any:
+        outs = run(args)
+        results, vector = (outs[:-1], outs[-1]) if isinstance(outs, tuple) else ((), outs)
+        for held, text in zip(vector, checks, strict=True):
+            if not held:
+                raise ArgumentError(f"{name}: a check of the model fails for these inputs\n    {text}")
+        return results if count != 1 else results[0]
+
+    return call
+
+
+def with_nones(run: Callable[[Sequence[Any]], Any], places: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """A function of the inputs that returns a tuple of what `run` returns, with None at these places."""
+
+    def call(args: Sequence[Any]) -> Any:
+        outs = run(args)
+        results = list(outs) if isinstance(outs, tuple) else [outs]
+        for place in places:
+            results.insert(place, None)
+        return tuple(results)
 
     return call
 

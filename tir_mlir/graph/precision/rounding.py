@@ -163,7 +163,7 @@ def compared_models(
     outputs, expected = (
         output if isinstance(output := model(*inputs), tuple) else (output,) for model in (rounded_model, reference)
     )
-    pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(outputs, expected, strict=True)]
+    pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(outputs, expected, strict=True) if w is not None]
     return OutputErrors(tuple(OutputError(n, w.shape, *errors(f, w)) for n, (f, w) in enumerate(pairs)))
 
 

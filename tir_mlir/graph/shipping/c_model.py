@@ -41,6 +41,7 @@ class CModel:
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     runtime: Sequence[str] = ()
+    checks: Sequence[str] = ()
 
     @cached_property
     def tensors(self) -> list[tuple[str, TensorType, str]]:
@@ -107,6 +108,10 @@ class CModel:
                 name = self.outputs[number]
                 shapes.append(f"   {name} begins with a tensor {type_}, where {counts}; behind it are no values")
         shapes += [f"   the size {s} is the parameter {c}" for s, c in self.size_names.items() if s != c]
+        if self.checks:
+            name = self.outputs[len(self.plan.outputs) - 1]
+            texts = [text.replace("*/", "* /") for text in self.checks]
+            shapes += [f"   {name}[{n}] is 0 where this does not hold: {text}" for n, text in enumerate(texts)]
         return _HEADER.format(
             n=self.name, guard=guard, shapes="\n".join(shapes), sizes=self.sizes or "void", run=self.run, line=LINE
         )

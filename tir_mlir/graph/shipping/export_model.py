@@ -67,6 +67,7 @@ def _exported(
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
         counts = attrs.get(graph.func.op, encoding.COUNTS, {})
+        checks = attrs.get(graph.func.op, encoding.CHECKS, [])
     out_dir.mkdir(parents=True, exist_ok=True)
     written = {out_dir / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
@@ -77,7 +78,7 @@ def _exported(
     kernels = f"{name}_kernels"
     runtime = openmp.shipped(library.exporter.needed_libraries()) if for_host else {}
     shipped = [file.name for file in runtime.values()]
-    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges, counts, shipped)
+    model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges, counts, shipped, checks)
     written |= {
         out_dir / f"{name}.h": model.header().encode(),
         out_dir / f"{name}.c": model.loader().encode(),

@@ -297,7 +297,7 @@ def to_type(e: TorchEmitter, x: Any, dtype: Any = None, other: Any = None) -> An
 aten("clone", "contiguous", "alias", "detach", "detach_", "lift_fresh_copy", "lift", "lift_fresh", "positive")(same)
 
 
-@aten("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range", "sym_size", "sym_numel")
+@aten("_assert_tensor_metadata", "sym_constrain_range", "sym_size", "sym_numel")
 def check(e: TorchEmitter, **_: Any) -> Any:
     """A check of torch's own of what the export has fixed."""
     return None

@@ -172,13 +172,26 @@ def _counted(e: TorchEmitter, places: Any, weights: Any, bins: Any, dtype: str) 
 
 @aten("bincount")
 def bincount(e: TorchEmitter, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How many times each number occurs; where only the first `minlength` counts are used, of no others."""
     (bins,) = e.shape
+    if not isinstance(bins, int) and _first_ones_only(e, minlength):
+        bins = minlength
     if not isinstance(bins, int):
         raise GraphError(
             "its size is one more than the greatest element, known only when the model runs\n"
-            "  fix: torch.histc(x.float(), bins, 0, bins - 1), or torch.zeros(bins).scatter_add(0, x, ones)"
+            "  fix: torch.bincount(x, minlength=bins)[:bins], or torch.zeros(bins).scatter_add(0, x, ones)"
         )
     return _counted(e, x, weights, bins, e.dtype)
+
+
+def _first_ones_only(e: TorchEmitter, count: int) -> bool:
+    """Whether all uses of a vector are of its first `count` elements, or of its size."""
+    for user in e.node.users:
+        dim, start, end, *_ = (*user.args[1:], *(0, None, None)[len(user.args) - 1 :])
+        is_first = str(user.target) == "aten.slice.Tensor" and dim in (0, -1) and start in (0, None)
+        if "sym_size" not in str(user.target) and not (is_first and isinstance(end, int) and 0 <= end <= count):
+            return False
+    return True
 
 
 _OF_BAGS = {0: "sum", 1: "mean", 2: "max"}

@@ -15,6 +15,7 @@ from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.data_sizes import from_data, row_by_data, slice_by_data
 from tir_mlir.graph.fronts.emitter import axis_in, is_number, size_form, static
 from tir_mlir.graph.fronts.layers import sized_range
+from tir_mlir.graph.fronts.sized_padding import padded_by_sizes
 from tir_mlir.te.expr import t_call
 
 
@@ -377,10 +378,11 @@ def constant_pad(e: TorchEmitter, x: Any, pad: Any, value: Any = 0) -> Any:
 
 def _padded(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
     """torch names the widths from the last axis: (before, after, before, after, ..); negative ones cut."""
-    if not all(isinstance(w, int) for w in widths):
-        raise GraphError(f"padding by {list(widths)}, known only when the model runs\n  fix: make it static")
     pairs = [(widths[n], widths[n + 1]) for n in range(0, len(widths), 2)][::-1]
     pairs = [(0, 0)] * (len(x.shape) - len(pairs)) + pairs
+    mode = {"replicate": "edge", "circular": "wrap"}.get(mode, mode)
+    if not all(isinstance(w, int) for w in widths):
+        return padded_by_sizes(e, x, pairs, mode, value, e.node.name)
     for axis, (low, high) in enumerate(pairs):
         if low < 0 or high < 0:
             size = x.shape[axis]
@@ -391,7 +393,7 @@ def _padded(e: TorchEmitter, x: Any, widths: Any, mode: str, value: Any) -> Any:
         return x
     if mode == "constant":
         return e.op("nn.pad", x, pad_width=flat, pad_value=value, pad_mode="constant")
-    return e.op("nn.pad", x, pad_width=flat, pad_mode={"replicate": "edge", "circular": "wrap"}.get(mode, mode))
+    return e.op("nn.pad", x, pad_width=flat, pad_mode=mode)
 
 
 @aten("embedding")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import mul
 from typing import Any
@@ -23,11 +24,11 @@ def is_float8(dtype: Any) -> bool:
 class TorchSizes:
     """Sizes are integers, or SymInts whose expressions are of sympy.
 
-    names: those that the user gave the symbols.
+    names: those that the user gave the symbols. equal: expressions that torch knows symbols to be equal to.
     """
 
-    def __init__(self, names: dict[str, str]):
-        self.names = names
+    def __init__(self, names: dict[str, str], equal: Mapping[Any, Any] | None = None):
+        self.names, self.equal = names, dict(equal or {})
 
     def size(self, value: Any) -> int | str:
         """A number, or an expression as text: SymInt(s77 + 1) -> "n + 1"."""
@@ -39,6 +40,8 @@ class TorchSizes:
 
     def _int_expr(self, expr: Any) -> IntExpr:
         """An expression of sympy; the terms of a sum are sorted, numbers last."""
+        if expr in self.equal:
+            return self._int_expr(self.equal[expr])
         if expr.is_Symbol:
             return Symbol(self.names.get(str(expr), str(expr)))
         if expr.is_Integer:

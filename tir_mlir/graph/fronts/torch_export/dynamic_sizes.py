@@ -83,6 +83,37 @@ class Dimensions:
         return names
 
 
+def examples_of_several(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spec: Any) -> tuple[Any, Any]:
+    """Example inputs in which each named size is more than one: torch takes a size whose example is 1 for a constant.
+
+    The elements along an axis are repeated; multiples of a size change with it. Others are as they are.
+    """
+    import torch
+    from torch.utils._pytree import tree_map
+
+    replaced: dict[int, Any] = {}
+    for tensor, dims in Dimensions(model, args, kwargs, spec).leaves() if spec is not None else ():
+        pairs = (
+            dims.items() if isinstance(dims, Mapping) else enumerate(dims if isinstance(dims, (tuple, list)) else ())
+        )
+        for axis, dim in pairs if isinstance(tensor, torch.Tensor) else ():
+            if isinstance(axis, int) and _is_one(dim, tensor.shape[axis]):
+                several = replaced.get(id(tensor), tensor)
+                rows = torch.arange(_of_two(dim)) % tensor.shape[axis]
+                replaced[id(tensor)] = several.detach().index_select(axis, rows.to(tensor.device))
+    return tree_map(lambda leaf: replaced.get(id(leaf), leaf), (args, kwargs))
+
+
+def _is_one(dim: Any, size: int) -> bool:
+    """Whether a Dim, or the one that it is a multiple of, is 1 in an axis of this size."""
+    return bool(_dims(dim)) and size == (dim.fn(1) if hasattr(dim, "root") else 1)
+
+
+def _of_two(dim: Any) -> int:
+    """The size of an axis where its Dim, or the one that it is a multiple of, is 2."""
+    return dim.fn(2) if hasattr(dim, "root") else 2
+
+
 def _range_fix(name: str, least: int, greatest: int | None) -> str:
     """A range in the words of torch's suggestions: `t = Dim('t', min=60)`."""
     return f"{name} = Dim('{name}', min={least}{'' if greatest is None else f', max={greatest}'})"

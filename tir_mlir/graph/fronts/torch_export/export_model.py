@@ -9,8 +9,8 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.torch_export.control_flow import is_control, subgraphs
-from tir_mlir.graph.fronts.torch_export.dynamic_sizes import Dimensions
-from tir_mlir.graph.fronts.torch_export.export_refusals import export_refusal
+from tir_mlir.graph.fronts.torch_export.dynamic_sizes import Dimensions, examples_of_several
+from tir_mlir.graph.fronts.torch_export.export_refusals import NumberNeeded, export_refusal
 from tir_mlir.graph.operators import OPERATORS, OperatorKind
 
 
@@ -34,13 +34,24 @@ def exported(
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
     _check_leaves(args, kwargs or {})
     _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
+    from tir_mlir.graph.fronts.torch_export.constant_numbers import constant_numbers
     from tir_mlir.graph.fronts.torch_export.module_state import kept
     from tir_mlir.graph.fronts.torch_export.recurrent_calls import kept_whole
 
-    sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
-    with evaluating(model), kept(model), kept_whole():
+    def attempt() -> tuple[Any, dict[str, str], set[str]]:
+        sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
         program = sizes.fitted(lambda *found: _export(model, args, dict(kwargs or {}), *found))
-    return program, sizes.names(program), sizes.from_two
+        return program, sizes.names(program), sizes.from_two
+
+    with evaluating(model), kept(model), kept_whole():
+        try:
+            program, names, from_two = attempt()
+            if not reads_numbers(program):
+                return program, names, from_two
+        except NumberNeeded:
+            pass
+        with constant_numbers(model):  # a second time, as few models read any
+            return attempt()
 
 
 def apart(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
@@ -62,6 +73,18 @@ def apart(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Any, Mapping[str
         return leaf
 
     return tree_map(one, args), None if kwargs is None else tree_map(one, dict(kwargs))
+
+
+def with_several(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
+) -> tuple[Any, Mapping[str, Any] | None]:
+    """Example inputs of a module whose named sizes are more than one, see `dynamic_sizes.examples_of_several`."""
+    import torch
+
+    if dynamic is None or isinstance(model, torch.export.ExportedProgram) or (args is None and not kwargs):
+        return args, kwargs
+    positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    return examples_of_several(model, positional, dict(kwargs or {}), dynamic)
 
 
 class evaluating:  # noqa: N801
@@ -169,6 +192,15 @@ def operators(program: Any) -> set[Any]:
     """The operators of torch.ops that a program calls."""
     nodes = [node for graph in subgraphs(program.graph_module) for node in graph.nodes]
     return {n.target for n in nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
+
+
+READS = ("aten.item.default", "aten._local_scalar_dense.default")
+"""Operators that make a number of a tensor of one element."""
+
+
+def reads_numbers(program: Any) -> bool:
+    """Whether a program reads numbers from tensors."""
+    return any(str(operator) in READS for operator in operators(program))
 
 
 def operator_known(op: Any, supported: Collection[str]) -> str | None:

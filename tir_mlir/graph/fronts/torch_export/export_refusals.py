@@ -15,15 +15,20 @@ _FIX = re.compile(r"\s*\w+ = [^=]")
 _DATA = ("data-dependent", "DataDependent", "Dynamic control flow")
 
 
+class NumberNeeded(GraphError):
+    """torch.export does not know a number, or which way to go."""
+
+
 def export_refusal(error: BaseException) -> GraphError:
     """The GraphError for an exception of torch.export."""
     message = f"{type(error).__name__} {error}"
     source_line = _line_of_model(error)
     location = f"\n    {source_line}" if source_line else ""
     if any(word in message for word in _DATA):
-        return GraphError(
+        return NumberNeeded(
             f"from_torch: the model needs a number or a decision that is known only when it runs{location}\n"
-            "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models"
+            "  fix: torch.where(condition, a, b) of both results; or decide in Python, between two models,\n"
+            "  or one for each number"
         )
     first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     made_a_number = "Constraints violated" in message

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
@@ -18,7 +15,17 @@ from tir_mlir.graph.fronts.data_sizes import from_data, number_from_data
 from tir_mlir.graph.fronts.random_numbers import RandomState
 from tir_mlir.graph.fronts.refusals import Refusals
 from tir_mlir.graph.fronts.torch_export.control_flow import RegionRefused, control_flow
-from tir_mlir.graph.fronts.torch_export.export_model import apart, exported, in_known_operators, operator_known
+from tir_mlir.graph.fronts.torch_export.export_model import (
+    READS,
+    apart,
+    exported,
+    in_known_operators,
+    operator_known,
+    with_several,
+)
+from tir_mlir.graph.fronts.torch_export.node_places import place
+from tir_mlir.graph.fronts.torch_export.run_time_checks import RunTimeChecks, is_check, is_size
+from tir_mlir.graph.fronts.torch_export.size_guards import equal_sizes
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.graph.units.expected_work import start_workers
@@ -73,6 +80,7 @@ def from_torch(
 
     shapes = _one(dynamic_shapes, dynamic)
     example_inputs, example_kwargs = apart(example_inputs, example_kwargs)
+    example_inputs, example_kwargs = with_several(module, example_inputs, example_kwargs, shapes)
 
     def imported() -> Any:
         start_workers(given_model.number_of_operators(module))  # its build follows
@@ -121,9 +129,6 @@ _NO_COMPLEX = ", and graphs have no complex numbers\n  fix: compute with the rea
 _RANDOM = "it draws random numbers in a way that is not known\n  fix: pass them as an input"
 
 
-_READS = ("aten.item.default", "aten._local_scalar_dense.default")
-
-
 class _Refused:
     """The value of a node that was refused, and of those that need it."""
 
@@ -144,9 +149,10 @@ class TorchImporter:
         self.from_two = from_two
         self.builder, self.program, self.given = builder, program, user_ops
         self.mutated = mutated
-        self.sizes = TorchSizes(dict(size_names))
+        self.sizes = TorchSizes(dict(size_names), equal_sizes(program))
         self.emitter = TorchEmitter(builder, self.sizes)
         self.emitter.random = self.random = RandomState(builder, mutated != "refuse")
+        self.checks = RunTimeChecks(self)
         self.refusals, self.translations = Refusals(), translations()
         self.values: dict[Any, Any] = {}
         self.owner = program.graph_module  # of the graphs that nodes run
@@ -211,6 +217,8 @@ class TorchImporter:
         """The sizes that the program was exported for, where these are not all."""
         for symbol, values in self.program.range_constraints.items():
             least, greatest = (int(v) if v.is_Integer else None for v in (values.lower, values.upper))
+            if symbol in self.sizes.equal:
+                continue
             named = self.sizes.names.get(str(symbol))
             if least == 2 and named not in self.from_two:  # what torch takes for the least of any size
                 least = 0
@@ -263,8 +271,12 @@ class TorchImporter:
                     f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
                 )
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
+        pairs = zip(kinds, node.args[0], strict=True)
+        returned = [value for kind, value in pairs if kind == "USER_OUTPUT"]
+        nones = [place for place, value in enumerate(returned) if value is None]
         drawn = [self.random.next(self.emitter)] if self.random.draws else []
-        self.builder.output(*(self._real(self.values[value]) for _, value in outputs), *drawn)
+        results = [self._real(self.values[value]) for _, value in outputs]
+        self.builder.output(*results, *drawn, checks=self.checks.values, nones=nones)
         if self.mutated == "in_place":
             self._donate([value for _, value in outputs])
             if drawn:
@@ -288,12 +300,14 @@ class TorchImporter:
     # nodes
 
     def _translated(self, node: Any) -> Any:
-        if _is_size(node.meta.get("val")):
-            if str(node.target) in _READS and node.args[0] in self.values:
-                self.emitter.numbers[str(self.sizes.size(node.meta["val"]))] = self.values[node.args[0]]
+        if is_size(node.meta.get("val")):
+            if str(node.target) in READS and node.args[0] in self.values:
+                self._read_number(node)
             return None  # every use of a size reads torch's expression of it
         if not hasattr(node.target, "_schema"):
             return self._python(node)
+        if is_check(node):
+            return self.checks.add(node)
         op_name = operator_known(node.target, self.given) or operator_known(node.target, self.translations)
         if _rounds_to_float8(node):
             return self._refuse(node, "it rounds to float8, which only weights have\n  fix: bfloat16")
@@ -314,6 +328,14 @@ class TorchImporter:
             return self._checked(node, result)
         except TirError as error:
             return self._refuse(node, str(error))
+
+    def _read_number(self, node: Any) -> None:
+        """Remember the tensor of a number that `item` reads, by the name that torch gives it: u0, of a bool Eq(u0, 1).
+        Where torch knows the number, as a check tells it, there is none."""
+        value = node.meta["val"]
+        symbols = getattr(getattr(value, "node", None), "expr", None)
+        for symbol in () if symbols is None else symbols.free_symbols:
+            self.emitter.numbers[self.sizes.names.get(str(symbol), str(symbol))] = self.values[node.args[0]]
 
     def _is_complex(self, node: Any) -> bool:
         """Whether a node makes complex numbers, or takes them."""
@@ -406,7 +428,8 @@ class TorchImporter:
         if isinstance(value, str) and str(argument.name) in ("start", "end", "length", "index"):
             return value
         raise GraphError(
-            f"{argument.name}={value}, where {names[0]} is a number from data\n  fix: pass it as an input's size"
+            f"{argument.name}={value}, where {names[0]} is a number from data\n"
+            f"  fix: make {argument.name} Python numbers, with one graph for each"
         )
 
     def _value(self, argument: Any) -> Any:
@@ -415,7 +438,7 @@ class TorchImporter:
             return [self._value(g) for g in argument]
         if hasattr(argument, "all_input_nodes"):
             value = argument.meta.get("val")
-            return self.sizes.size(value) if _is_size(value) else self.values[argument]
+            return self.sizes.size(value) if is_size(value) else self.values[argument]
         return (
             dtype_name(argument)
             if type(argument).__module__ == "torch" and type(argument).__name__ == "dtype"
@@ -441,23 +464,5 @@ def _is_random(node: Any) -> bool:
     return "nondeterministic_seeded" in {tag.name for tag in getattr(node.target, "tags", ())}
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) or type(value).__name__ in ("SymInt", "SymBool", "SymFloat")
-
-
 def _may_be_equal(a: Any, b: Any) -> bool:
     return a == b if isinstance(a, int) and isinstance(b, int) else True
-
-
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in \S+\n(?P<code>[^\n]*)')
-
-
-def place(node: Any) -> str:
-    """`model.py:12: y = torch.cdist(a, b)`, the innermost line outside torch; "" if there is none."""
-    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
-    torch = Path(str(sys.modules["torch"].__file__)).parent
-    frames = [f for f in frames if not f["file"].startswith("<eval_with_key>")]  # of graphs that torch made
-    user_frames = [f for f in frames if not Path(f["file"]).is_relative_to(torch)] or frames
-    if not user_frames:
-        return ""
-    return f"{Path(user_frames[-1]['file']).name}:{user_frames[-1]['line']}: {user_frames[-1]['code'].strip()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from operator import eq, ge, gt, le, lt, ne
+from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.symbolic import evaluate, parse
@@ -45,6 +46,25 @@ def held_ranges(message: str) -> dict[str, tuple[int, int | None]] | None:
             return None
         ranges[match["name"]] = first, greatest
     return ranges if others and len(matches) == len(found) else None
+
+
+def equal_sizes(program: Any) -> dict[Any, Any]:
+    """The sizes of inputs that torch found to be equal to expressions of others, as forward adds them, say:
+    {s0: (s1 + 1) // 2}. Calls check them, as any size of an input. Where neither side is one size there is none."""
+    values = [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
+    sizes = [size for value in values for size in getattr(value, "shape", ()) if hasattr(size, "node")]
+    alone = {size.node.expr for size in sizes if size.node.expr.is_Symbol}
+    equal: dict[Any, Any] = {}
+    for guard in sizes[0].node.shape_env.guards if sizes else ():
+        if type(guard.expr).__name__ != "Equality":
+            continue
+        sides = [side.xreplace(equal) for side in guard.expr.args]
+        for size, other in (sides, sides[::-1]):
+            others = other.free_symbols
+            if size.is_Symbol and size in alone and others and others <= alone - {size, *equal}:
+                equal = {known: form.xreplace({size: other}) for known, form in equal.items()} | {size: other}
+                break
+    return equal
 
 
 def _limits(known: tuple[int, int | None], match: re.Match[str]) -> tuple[int, int | None]:

@@ -273,8 +273,28 @@ def test_nested_inputs_and_outputs_are_flattened_in_order():
 def test_an_input_that_is_returned_comes_back():
     given = ((torch.ones(3), torch.zeros(2)), {"bias": torch.ones(3)})
     lib = tir_mlir.build(tir_mlir.from_torch(Nested(), given), threads=1)
-    y, same, again = lib(np.ones(3, "float32"), np.arange(2.0, dtype="float32"), np.ones(3, "float32"))
+    y, same, again, none = lib(np.ones(3, "float32"), np.arange(2.0, dtype="float32"), np.ones(3, "float32"))
     assert y.tolist() == [3.0] * 3 and same.tolist() == [0.0, 1.0] and again.tolist() == [3.0] * 3
+    assert none is None
+
+
+def test_none_among_the_results_comes_back():
+    lib = tir_mlir.build(tir_mlir.from_torch(lambda x: (x + 1, None), (torch.ones(2),)), threads=1)
+    result = lib(torch.ones(2))
+    assert isinstance(result, tuple) and result[0].tolist() == [2, 2] and result[1] is None
+    assert lib.signature == "main(x: (2,) float32) -> (2,) float32, None"
+
+
+def test_a_named_size_whose_example_is_one():
+    dims = ({0: "b"}, {0: 4 * torch.export.Dim("b")})
+    graph = tir_mlir.from_torch(lambda x, y: (x * 2, y + 1), (torch.ones(1, 3), torch.ones(4)), dynamic_shapes=dims)
+    lib = tir_mlir.build(graph, threads=1)
+    assert [tuple(y.shape) for b in (1, 3) for y in lib(torch.ones(b, 3), torch.ones(4 * b))] == [
+        (1, 3),
+        (4,),
+        (3, 3),
+        (12,),
+    ]
 
 
 def test_a_result_that_is_no_tensor_is_refused():
