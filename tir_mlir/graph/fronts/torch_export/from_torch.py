@@ -70,7 +70,7 @@ def from_torch(
     named as in the state dict; their memory is shared with torch, and a tensor with two names is one weight.
     Raises GraphError that names all operators it does not know, each with the node and the line of the model.
     """
-    from tir_mlir.graph.fronts.torch_export import cached_import, given_model, size_warnings  # they need torch
+    from tir_mlir.graph.fronts.torch_export import cached_import, given_model, left_out_caches, size_warnings
 
     if mutated not in ("refuse", "return", "in_place"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
@@ -91,7 +91,7 @@ def from_torch(
         with stage("translation"):
             return TorchImporter(GraphBuilder(name), decomposed, names, user_ops, mutated, from_two).graph()
 
-    with followed("import of a model"):
+    with followed("import of a model"), left_out_caches.caches_left_out(module):
         if not cache or user_ops or foreign_operators():
             graph = imported()
         else:

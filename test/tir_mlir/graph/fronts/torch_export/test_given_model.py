@@ -75,3 +75,21 @@ def test_training_of_layers_that_are_the_same_in_training_is_no_warning():
 def test_batch_norm_in_training_is_a_warning():
     with pytest.warns(UserWarning, match=r"0 \(BatchNorm2d\) computes something else in training"):
         warn_of_training(nn.Sequential(nn.BatchNorm2d(3)))
+
+
+def test_a_cache_among_the_results_is_left_out_and_told():
+    transformers = pytest.importorskip("transformers")
+    sizes = {
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "vocab_size": 20,
+    }
+    model, ids = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval(), torch.tensor([[5, 17, 3]])
+    with pytest.warns(
+        UserWarning, match="the model returns a DynamicCache, which is left out(?s:.*)fix: use_cache=False"
+    ):
+        graph = tir_mlir.from_torch(model, (ids,))
+    with torch.no_grad():
+        torch.testing.assert_close(tir_mlir.build(graph, threads=1)(ids), model(ids).logits, rtol=1e-4, atol=1e-4)
