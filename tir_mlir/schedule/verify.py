@@ -31,10 +31,10 @@ def verify(executor: Executor, sizes: str, seed: int, target: Any = None) -> Res
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScheduleWarning)  # given when the user ran the steps
             _changed(executor.trace, change).run_on(fresh)
-        return Scheduled(fresh.module, _moves(fresh))
+        return Scheduled(fresh.module, moved_parameters(fresh))
 
     with entered():
-        scheduled = Scheduled(_programs(executor.module), _moves(executor))
+        scheduled = Scheduled(_programs(executor.module), moved_parameters(executor))
         original = _programs(executor.original)
     return verify_schedule(original, scheduled, replayed, sizes, seed, way)
 
@@ -72,7 +72,7 @@ def _changed(trace: Trace, change: Change) -> Trace:
     return Trace(steps, decisions)
 
 
-def _moves(executor: Executor) -> dict[tuple[str, str], IndexMap]:
+def moved_parameters(executor: Executor) -> dict[tuple[str, str], IndexMap]:
     """The layout changes of parameters by `transform_layout`: {(function, parameter): index map}.
 
     Errors: NotChecked for a parameter whose layout changes twice, or whose name is ambiguous between functions.

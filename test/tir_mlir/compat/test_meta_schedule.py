@@ -53,14 +53,12 @@ def searches(monkeypatch):
         if space is not None:
             space(sch)
         record = subject(program, threads=options["threads"]).record(
-            space="mine", decisions={}, trace=sch.trace.as_json(), text=sch.mod.text(), seconds=(1e-3,)
+            space="mine", decisions={}, trace=sch.trace.as_json(), seconds=(1e-3,)
         )
         tune.Database(work_dir).add(record)
         plain = Schedule(program)
         if space is not None:  # the library's choice is measured, too, and here it is faster
-            tune.Database(work_dir).add(
-                replace(record, space="library", trace=[], text=plain.mod.text(), seconds=(1e-6,))
-            )
+            tune.Database(work_dir).add(replace(record, space="library", trace=plain.trace.as_json(), seconds=(1e-6,)))
         return SimpleNamespace(schedule=sch if space is None else plain)
 
     monkeypatch.setattr(tune, "tune", found, raising=False)

@@ -6,7 +6,6 @@ from programs.short import each, program
 
 from tir_mlir import Schedule, build, schedules, tune
 from tir_mlir.errors import BuildError, LoweringError, ScheduleError
-from tir_mlir.script.module import module_text
 from tir_mlir.tune import Database
 from tir_mlir.tune.records.record import subject
 from tir_mlir.tune.search.candidates import drawn
@@ -56,7 +55,7 @@ def test_records_of_a_gpu_are_found_by_its_chip(tmp_path):
     best = drawn(product, kernels, Defaults()).schedule
     about = subject(product, "sm_80")
     Database(tmp_path).add(about.record(
-        space="library", decisions={}, trace=best.trace.as_json(), text=module_text(best.mod.mlir), status=Status.OK,
+        space="library", decisions={}, trace=best.trace.as_json(), status=Status.OK,
         seconds=(1e-3,), stages={}, reason="",
     ))  # fmt: skip
     with Database(tmp_path):

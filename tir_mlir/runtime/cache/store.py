@@ -19,14 +19,17 @@ from tir_mlir.dialect.diagnostics import ToolError, variables
 from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
-KINDS = ("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "languages", "contents")
+KINDS = (
+    *("c", "ll", "code", "cubin", "entry", "intrinsics", "graphs", "imports", "functions", "languages", "contents"),
+    "records",
+)
 """Folders: C as LLVM IR, LLVM IR as MLIR, compiled programs, kernels as a GPU's driver compiled them, entry.c, calls of
 intrinsics that a CPU supports, compiled graphs, imported models, what is found about one function of a graph,
 what language models compute,
-fingerprints of the contents of files."""
+fingerprints of the contents of files, programs as records of searches schedule them."""
 LOCAL = ("contents",)
 """Kinds that say something about this machine only."""
-OF_PACKAGE = ("graphs", "imports", "functions", "languages")
+OF_PACKAGE = ("graphs", "imports", "functions", "languages", "records")
 """Kinds whose entries depend on all sources of the package, and not only on those that generate code."""
 _SIZE = "TIR_CACHE_SIZE"
 _DEFAULT = 512

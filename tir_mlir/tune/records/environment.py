@@ -14,7 +14,7 @@ from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.target import CUDA, Target, chosen, host, resolved
 
-FORMAT = 1  # of records; a higher one is of a newer version
+FORMAT = 2  # of records; a higher one is of a newer version
 _OF_CODE = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
 """Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 

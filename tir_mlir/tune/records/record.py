@@ -14,8 +14,11 @@ from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.target import CUDA, Target
 from tir_mlir.tune.records.environment import FORMAT, machine, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
+from tir_mlir.tune.records.program_names import names_of
 
 OK = "ok"
+_WITH_TEXT = 1
+"""The format of records that held their scheduled program as text, which is passed over: their trace is replayed."""
 
 
 def now() -> str:
@@ -28,9 +31,10 @@ class Record:
     """One candidate: what was asked, what was decided, how it ended.
 
     program, shape_class, sizes: see `ProgramIdentity`. target: see `target_key`. space: the name of the space that was
-    searched. decisions: by name. trace: `Trace.as_json()`. text: the scheduled program as MLIR. status: "ok", or what
-    went wrong, with its `reason`. seconds: of single runs. stages: seconds by stage. verified: how the result was
-    checked beyond the comparison on data; "" if it was not. when: UTC, ISO 8601.
+    searched. decisions: by name. trace: `Trace.as_json()`. names: of the program, see `names_of`, as the trace calls
+    its blocks by them. status: "ok", or what went wrong, with its `reason`. seconds: of single runs. stages: seconds
+    by stage. verified: how the result was checked beyond the comparison on data; "" if it was not; a build does not
+    believe it. when: UTC, ISO 8601.
     """
 
     program: str
@@ -42,7 +46,7 @@ class Record:
     space: str
     decisions: dict[str, int]
     trace: list[Any] = field(default_factory=list)
-    text: str = ""
+    names: list[Any] = field(default_factory=list)
     status: str = OK
     seconds: tuple[float, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
@@ -52,8 +56,8 @@ class Record:
 
     @property
     def usable(self) -> bool:
-        """Whether the scheduled program ran, gave the right result, and was timed."""
-        return self.status == OK and bool(self.seconds) and bool(self.text)
+        """Whether the scheduled program is known, ran, gave the right result, and was timed."""
+        return self.status == OK and bool(self.seconds) and bool(self.trace)
 
     @property
     def time(self) -> float:
@@ -73,19 +77,20 @@ class Subject:
     target: str
     versions: dict[str, str]
     machine: str
+    names: list[Any]
 
     def record(self, *, space: str, decisions: dict[str, int], **fields: Any) -> Record:
         """A record about this subject; `fields`: the other fields of Record."""
         about = self.identity
         return Record(
             about.program, about.shape_class, about.sizes, self.target, self.versions, self.machine, space, decisions,
-            **fields,
+            **{"names": self.names, **fields},
         )  # fmt: skip
 
 
 def subject(program: Any, target: Target | CUDA | str | None = None, threads: int | None = None) -> Subject:
     """The subject of records of a program on this machine, see `identity` and `target_key`."""
-    return Subject(identity(program), target_key(target, threads), versions(), machine())
+    return Subject(identity(program), target_key(target, threads), versions(), machine(), names_of(program))
 
 
 # --- records as JSON and back. Reading validates every field; nothing of a record is executed -------------------------
@@ -114,7 +119,9 @@ def decode(text: str) -> Record:
     version = data.pop("format", None)
     if isinstance(version, int) and version > FORMAT:
         raise TuneError(f"it is of a newer version: its format is {version}, this version reads {FORMAT}")
-    if version != FORMAT:
+    if version == _WITH_TEXT and isinstance(data.get("trace"), list):
+        data = {"names": []} | {name: value for name, value in data.items() if name != "text"}
+    elif version != FORMAT:
         raise TuneError(f"it has no known format: {short_repr(version)}")
     names = {f.name for f in fields(Record)}
     if data.keys() != names:
@@ -160,7 +167,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "space": (_is_text, "a text"),
     "decisions": (_is_map(_is_number), "integers by name"),
     "trace": (_is_list(lambda _: True), "a list"),
-    "text": (_is_text, "a text"),
+    "names": (_is_list(lambda _: True), "a list"),
     "status": (_is_text, "a text"),
     "seconds": (_is_list(_is_time), "a list of times"),
     "stages": (_is_map(_is_time), "times by name"),

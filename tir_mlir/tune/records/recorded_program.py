@@ -1,47 +1,109 @@
-"""The scheduled program of a record, under the names of the program that it is built for."""
+"""The scheduled program of a record: its trace, replayed on the program that is built, with every proof."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
+from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.computation import TensorIntrin
-from tir_mlir.dialect.diagnostics import TirError, TuneError
-from tir_mlir.dialect.ir import Func, annotation_keys, attrs, entered, funcs, ops
-from tir_mlir.dialect.ir.size_products import renamed, shape_variables
-from tir_mlir.dialect.verify import structure, verify
+from tir_mlir.dialect.diagnostics import NotChecked, TirError, TuneError
+from tir_mlir.dialect.diagnostics.proofs import ASSERTED, proofs
+from tir_mlir.dialect.ir import Func, attrs, entered, funcs, ops
+from tir_mlir.dialect.ir.size_products import shape_variables
+from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.kernels.registry import find_kernel
-from tir_mlir.script.mlir_text import parse_mlir
-from tir_mlir.script.parser.source import Source
+from tir_mlir.schedule import Schedule
+from tir_mlir.schedule.trace import Trace
+from tir_mlir.schedule.verify import moved_parameters
+from tir_mlir.script.module import module_text, parsed_module
+from tir_mlir.tune.records.comparison import NotEqual, verified
+from tir_mlir.tune.records.program_names import rename_values, under_names
 from tir_mlir.tune.records.record import Record
 
 _IMPORT = "pragma_import_llvm"
+KIND = "records"
+_UNSAFE = "unsafe_"
 
 
 def recorded_program(record: Record, program: ir.Module) -> ir.Module:
-    """The scheduled program of a record with the names of functions, parameters and shape variables of `program`.
+    """The program as the trace of a record schedules it.
 
-        record:  func @main(%0 {"A"}, %1 {"B"}), scheduled
-        program: func @scale(%0 {"x"}, %1 {"y"})        ->  func @scale(%0 {"x"}, %1 {"y"}), scheduled
+        trace of a record of func @main(%0 {"A"}, %1 {"B"}): split, ...
+        program: func @scale(%0 {"x"}, %1 {"y"})        ->  func @scale(%0 {"x"}, %1 {"y"}), split, ...
 
-    Nothing of the record is executed. Raises TuneError if its text is no valid program, if its parameters are others
-    than those of `program`, or if it calls code that neither `program` nor a registered kernel provides.
+    What the record says of itself is not believed: each step is proved as any other, and the first time on a machine,
+    the result is compared with the program (`Schedule.verify`). That it passed is remembered by content. Raises
+    TuneError for a trace that does not fit, a result that differs, that cannot be compared where a step asserts what
+    is not proved, and for code that neither `program` nor a registered kernel provides.
     """
     with entered():
-        try:
-            module = parse_mlir(record.text, Source("record", record.text.splitlines(keepends=True)))
-            structure.check(module)
-            check_code(module, program)
-            _rename_functions(module, program)
-            structure.check_program(module)
-            verify(module, source=True, written=True)
-        except TuneError:
-            raise
-        except TirError as error:
-            raise TuneError(f"its scheduled program is not valid: {str(error).splitlines()[0]}") from None
+        name = _key(record, program)
+        text = store.load(KIND, name)
+        if text is not None:
+            module = parsed_module(text.decode())
+        else:
+            module = _replayed(record, program)
+            if fingerprint.package_unchanged():
+                store.save(KIND, name, module_text(module).encode())
+        check_code(module, program)
         return module
+
+
+def _key(record: Record, program: ir.Module) -> str:
+    """The content that the scheduled program depends on: the package, the program, the trace, what intrinsics mean."""
+    trace = json.dumps([record.trace, record.names, record.target])
+    intrinsics = (TensorIntrin.get(word, allow_missing=True) for word in sorted(set(_words(record.trace))))
+    meanings = [part for i in intrinsics if i is not None for part in (i.desc, i.impl)]
+    return store.digest(fingerprint.installation(), fingerprint.package(), module_text(program), trace, *meanings)
+
+
+def _words(value: Any) -> Iterator[str]:
+    """The texts in a JSON value."""
+    if isinstance(value, str):
+        yield value.strip('"')
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _words(part)
+
+
+def _replayed(record: Record, program: ir.Module) -> ir.Module:
+    """The program, scheduled and compared."""
+    sch, asserts = replay(record, under_names(program, record.names) if record.names else program)
+    module = sch.mod.mlir
+    check_code(module, program)
+    try:
+        if moved := moved_parameters(sch.executor):  # callers pass arrays in the layout of the program
+            raise TuneError(f"it has another layout of parameter {', '.join(name for _, name in moved)}")
+        verified(sch)
+    except NotEqual as difference:
+        raise TuneError(f"it computes something else than the program: {difference}") from None
+    except NotChecked as reason:
+        if asserts:
+            raise TuneError(
+                f"it cannot be compared with the program ({reason}), and is not proved: {asserts}"
+            ) from None
+    _take_names(module, program)
+    return module
+
+
+def replay(record: Record, program: ir.Module) -> tuple[Schedule, str]:
+    """The schedule of a program with the trace of a record, and what its steps assert unproved. Raises TuneError."""
+    sch = Schedule(program, error_render_level="fast")
+    try:
+        with proofs() as facts:
+            Trace.from_json(record.trace).apply_to_schedule(sch)
+    except (TirError, TypeError, IndexError, ValueError, RecursionError) as error:
+        raise TuneError(f"its trace does not fit the program: {_first_line(error)}") from None
+    unsafe = [inst.name for inst in sch.trace.insts if inst.name.startswith(_UNSAFE)]
+    return sch, "; ".join([*unsafe, *(fact for fact in facts if fact.startswith(ASSERTED))])
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
@@ -74,7 +136,8 @@ def _imports(module: ir.Module) -> set[str]:
     return {source for text in texts for source in re.findall(rf'{_IMPORT} = "((?:[^"\\]|\\.)*)"', text)}
 
 
-def _rename_functions(module: ir.Module, program: ir.Module) -> None:
+def _take_names(module: ir.Module, program: ir.Module) -> None:
+    """Give the functions the names, parameters and sizes of those of the program."""
     mine, theirs = funcs(module), funcs(program)
     if len(mine) != len(theirs):
         raise TuneError(f"it has {len(mine)} functions, the program {len(theirs)}")
@@ -84,7 +147,7 @@ def _rename_functions(module: ir.Module, program: ir.Module) -> None:
             raise TuneError(
                 f"its function {func.name} has other parameters than {model.name}: {kinds[0]}, not {kinds[1]}"
             )
-        _rename_values(func, _new_names(func, model))
+        rename_values(func, _new_names(func, model))
         _take_header(func, model)
 
 
@@ -102,29 +165,6 @@ def _new_names(func: Func, model: Func) -> dict[str, str]:
             renames[name] = next(new for n in range(1, len(names) + 2) if (new := f"{name}_{n}") not in names)
             names.add(renames[name])
     return {old: new for old, new in renames.items() if old != new}
-
-
-def _rename_values(func: Func, names: Mapping[str, str]) -> None:
-    """Rename buffers and shape variables in the attributes and annotations that name them."""
-    if not names:
-        return
-    for op in ops(func.op):
-        for key in (attrs.NAME, attrs.SYMS, attrs.READS, attrs.WRITES):
-            if key in op.attributes:
-                op.attributes[key] = _renamed(op.attributes[key], names)
-    annotation_keys.rename_buffers(func.op, names)
-
-
-def _renamed(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:
-    """An attribute with the names in it replaced: a name, a list of them, or regions with a buffer each."""
-    if isinstance(attribute, ir.StringAttr):
-        return ir.StringAttr.get(renamed(attribute.value, names))
-    if isinstance(attribute, ir.ArrayAttr):
-        return ir.ArrayAttr.get([_renamed(entry, names) for entry in attribute])
-    if isinstance(attribute, ir.DictAttr):
-        fields = {entry.name: entry.attr for entry in attribute}
-        return ir.DictAttr.get({k: _renamed(v, names) if k == "buffer" else v for k, v in fields.items()})
-    return attribute
 
 
 def _take_header(func: Func, model: Func) -> None:

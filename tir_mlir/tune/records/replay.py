@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tir_mlir.dialect.diagnostics import TirError, TuneError
+from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.dialect.ir import held_module
 from tir_mlir.schedule import Schedule
-from tir_mlir.schedule.trace import Trace
 from tir_mlir.tune.records.program_identity import identity
+from tir_mlir.tune.records.program_names import names_of
 from tir_mlir.tune.records.record import Record
-from tir_mlir.tune.records.recorded_program import recorded_program
+from tir_mlir.tune.records.recorded_program import recorded_program, replay
 from tir_mlir.tune.spaces.deciders import Fixed, Recording
 
 
 def replayed(record: Record, program: Any) -> Schedule:
     """The schedule of a record, with its trace, on the program that it is about.
 
-    A trace names blocks: if those of `program` have other names, the schedule starts from the scheduled program of the
-    record and has no trace. Raises TuneError for a record of another program, and see `recorded_program`.
+    A trace names blocks: if those of `program` have other names, the schedule starts from the program that the trace
+    makes of it, and has no trace. Raises TuneError for a record of another program, and see `recorded_program`.
     """
     if identity(program).program != record.program:
         raise TuneError(f"{record} is about another program; fix: for other sizes, `resized`")
-    sch = Schedule(program)
-    try:
-        Trace.from_json(record.trace).apply_to_schedule(sch)
-    except (TirError, TypeError, IndexError, ValueError):
-        module = held_module(program)
-        assert module is not None  # a Schedule was made of it
-        return Schedule(recorded_program(record, module))
-    return sch
+    module = held_module(program)
+    assert module is not None  # it has an identity
+    if not record.names or record.names == names_of(program):
+        return replay(record, module)[0]
+    return Schedule(recorded_program(record, module))
 
 
 def resized(record: Record, program: Any, space: Callable[[Schedule], Any]) -> tuple[Schedule, dict[str, int]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.diagnostics import NotChecked, TuneError, TuneWarning
 from tir_mlir.schedule import Schedule
+from tir_mlir.tune.records.comparison import NotEqual, verified
 from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 
@@ -86,21 +87,3 @@ def _passes(candidate: Candidate, finals: Finals, verify: Callable[[Schedule], s
         finals.notes.append(f"{label(candidate)} is not equal to the program: {difference}")
         warnings.warn(f"{finals.notes[-1]}; the next one is taken", TuneWarning, stacklevel=4)
         return False
-
-
-class NotEqual(Exception):
-    """A schedule that changes the result of its program."""
-
-
-def verified(schedule: Schedule) -> str:
-    """Verify a schedule, scaled, or at its own sizes if these are small and no smaller ones have the same guards.
-
-    Returns what was checked; raises NotChecked, and NotEqual with the difference.
-    """
-    try:
-        result = schedule.verify("scaled")
-    except NotChecked:
-        result = schedule.verify("auto")
-    if not result:
-        raise NotEqual(str(result.difference))
-    return str(result).splitlines()[1]

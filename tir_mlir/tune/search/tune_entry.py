@@ -308,7 +308,6 @@ def _together(program: IRModule, winners: Mapping[str, tuple[Best, Space]], opti
         space=options.space_name,
         decisions=decisions,
         trace=candidate.schedule.trace.as_json(),
-        text=_text(candidate),
         seconds=() if seconds is None else (seconds,),
         verified=checked,
     )

@@ -45,7 +45,7 @@ def searches(monkeypatch):
             (block,) = sch.get_child_blocks(sch.get_block("root", name))
             sch.split(sch.get_loops(block)[0], [None, 2])
             record = subject(function.alone, threads=options.threads).record(
-                space="library", decisions={}, text=sch.mod.text(), seconds=(1e-3,)
+                space="library", decisions={}, trace=sch.trace.as_json(), seconds=(1e-3,)
             )
             tune.Database(options.work_dir).add(record)
 

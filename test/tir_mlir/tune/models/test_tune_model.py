@@ -111,7 +111,7 @@ def test_a_record_that_no_longer_applies_is_named(lab, tmp_path):
     best = tune.tune_model(two_functions(), trials=2, work_dir=tmp_path, threads=1, builders=1)
     name = best.searched[0].name
     for path in tmp_path.glob("records/*/*/*.json"):
-        path.write_text(path.read_text().replace("memref<", "tensor<"))
+        path.write_text(path.read_text().replace("GetBlock", "GetNothing").replace("GetSBlock", "GetNothing"))
     with tune.Database(tmp_path, threads=1), pytest.warns(TuneWarning, match=f"{name}: record .* is passed over: its"):
         assert build(two_functions()).schedules[name][0].startswith("schedules.auto")
 

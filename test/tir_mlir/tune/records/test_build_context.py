@@ -1,6 +1,7 @@
 """`with Database(path): build(program)`."""
 
 import contextvars
+import json
 import threading
 import warnings
 
@@ -43,7 +44,7 @@ def split(width, program=None):
 
 def add(db, width, seconds=0.001, program=None, target=None, **changes):
     program = program or scale()
-    found = {"space": "mine", "decisions": {"width": width}, "text": split(width, program).mod.text()}
+    found = {"space": "mine", "decisions": {"width": width}, "trace": split(width, program).trace.as_json()}
     db.add(subject(program, target).record(**(found | {"seconds": (seconds,)} | changes)))
 
 
@@ -175,7 +176,7 @@ def test_records_of_another_target_are_not_built(tmp_path):
 
 def test_records_with_another_number_of_threads(tmp_path):
     db = Database(tmp_path)
-    db.add(subject(scale(), threads=99).record(space="", decisions={}, text=split(4).mod.text(), seconds=(1.0,)))
+    db.add(subject(scale(), threads=99).record(space="", decisions={}, trace=split(4).trace.as_json(), seconds=(1.0,)))
     with db:
         assert width(build(scale())) is None
     with Database(tmp_path, threads=99):
@@ -183,8 +184,9 @@ def test_records_with_another_number_of_threads(tmp_path):
 
 
 def test_a_record_that_does_not_fit_is_named_and_passed_over(db):
-    add(db, 8, 1e-5, text=split(8).mod.text().replace("affine.store", "affine.stroe"))
-    with db, pytest.warns(TuneWarning, match="record .* is passed over: its scheduled program is not valid"):
+    trace = json.loads(json.dumps(split(8).trace.as_json()).replace("scale", "other"))
+    add(db, 8, 1e-5, trace=trace)
+    with db, pytest.warns(TuneWarning, match="record .* is passed over: its trace does not fit the program: .*other"):
         assert width(build(scale())) == 4
 
 
@@ -210,7 +212,7 @@ def test_a_module_has_a_record_of_its_own(db):
     sch = Schedule(module)
     sch.work_on("g")
     sch.split(sch.get_loops(sch.get_block("scale", "g"))[1], [None, 8])
-    db.add(subject(module).record(space="", decisions={}, text=sch.mod.text(), seconds=(1.0,)))
+    db.add(subject(module).record(space="", decisions={}, trace=sch.trace.as_json(), seconds=(1.0,)))
     with db:
         assert width(build(IRModule({"a": scale()["f"], "b": scale(factor=3.0)["f"]}))) == 8
 

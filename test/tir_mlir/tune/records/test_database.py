@@ -31,7 +31,7 @@ def db(tmp_path):
 
 
 def made(about, seconds=0.001, **changes):
-    found = {"space": "library", "decisions": {"C.rows": 4}, "text": "module {}", "seconds": (seconds,)}
+    found = {"space": "library", "decisions": {"C.rows": 4}, "trace": [[], []], "seconds": (seconds,)}
     return about.record(**(found | changes))
 
 
@@ -66,7 +66,7 @@ def test_another_machine_of_the_same_kind_will_do(db, about):
     assert db.best(PROGRAM).machine == "another"
 
 
-@pytest.mark.parametrize("changes", [{"status": "crashed", "reason": "signal 11"}, {"status": "wrong"}, {"text": ""}])
+@pytest.mark.parametrize("changes", [{"status": "crashed", "reason": "signal 11"}, {"status": "wrong"}, {"trace": []}])
 def test_what_failed_is_kept_and_never_the_best(db, about, changes):
     db.add(made(about, **changes))
     assert db.best(PROGRAM) is None and [r.status for r in db.records(PROGRAM)] == [changes.get("status", "ok")]
@@ -185,7 +185,7 @@ def test_a_record_that_was_written_in_part_is_removed(db, about):
     [
         (lambda text: text[: len(text) // 2], "it is not JSON, perhaps cut off"),
         (lambda text: "", "it is not JSON, perhaps cut off"),
-        (lambda text: text.replace('"format": 1', '"format": 2'), "it is of a newer version: its format is 2"),
+        (lambda text: text.replace('"format": 2', '"format": 3'), "it is of a newer version: its format is 3"),
         (lambda text: text.replace('"status": "ok"', '"status": "wrong"'), "its name does not fit its content"),
         (lambda text: text.replace("0.001", "0.002"), "its name does not fit its content"),
     ],

@@ -27,7 +27,7 @@ def db(tmp_path):
 
 def add(db, size, depth, seconds, program=matmul, target=None, **changes):
     about = subject(program(size, size, size), target)
-    found = {"space": "library", "decisions": {"C.depth": depth}, "text": "module {}", "seconds": (seconds,)}
+    found = {"space": "library", "decisions": {"C.depth": depth}, "trace": [[], []], "seconds": (seconds,)}
     db.add(about.record(**(found | changes)))
 
 

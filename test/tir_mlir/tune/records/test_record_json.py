@@ -18,7 +18,7 @@ def test_the_time_is_the_median(record):
     assert record().time == 0.002 and record(seconds=()).time == math.inf
 
 
-@pytest.mark.parametrize("changes", [{"status": "crashed"}, {"seconds": ()}, {"text": ""}])
+@pytest.mark.parametrize("changes", [{"status": "crashed"}, {"seconds": ()}, {"trace": []}])
 def test_what_failed_is_not_usable(record, changes):
     assert record().usable and not record(**changes).usable
 
@@ -31,10 +31,10 @@ def changed(record, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, r"it is of a newer version: its format is 2, this version reads 1"),
+        ({"format": 3}, r"it is of a newer version: its format is 3, this version reads 2"),
         ({"format": "x"}, "it has no known format: 'x'"),
         ({"format": ...}, "it has no known format: None"),
-        ({"text": ...}, r"missing: \['text'\], unknown: \[\]"),
+        ({"names": ...}, r"missing: \['names'\], unknown: \[\]"),
         ({"code": "x"}, r"missing: \[\], unknown: \['code'\]"),
         ({"program": "../../etc"}, "its field 'program' is not a hash: '../../etc'"),
         ({"sizes": [1.5]}, r"its field 'sizes' is not a list of integers: \[1.5\]"),
@@ -62,7 +62,7 @@ def test_a_truncated_record_is_told(record):
         decode(encode(record())[:-40])
 
 
-@pytest.mark.parametrize("changes", [{"decisions": {"a": object()}}, {"seconds": (math.inf,)}, {"text": None}])
+@pytest.mark.parametrize("changes", [{"decisions": {"a": object()}}, {"seconds": (math.inf,)}, {"names": None}])
 def test_what_could_not_be_read_is_not_written(record, changes):
     with pytest.raises(TuneError, match="JSON|its field"):
         encode(record(**changes))

@@ -23,14 +23,14 @@ def recorded(size: int, decide=Defaults) -> Record:
     decider = Recording(decide())
     sch = Schedule(matmul(size, size, size), decider=decider)
     space(sch)
-    found = {"decisions": decider.decisions, "trace": sch.trace.as_json(), "text": sch.mod.text()}
+    found = {"decisions": decider.decisions, "trace": sch.trace.as_json()}
     return subject(matmul(size, size, size)).record(space="mine", **found)
 
 
 def test_a_record_is_replayed_with_its_trace():
     record = recorded(16)
     sch = replayed(record, matmul(16, 16, 16))
-    assert sch.mod.text() == record.text and sch.trace.as_json() == record.trace
+    assert sch.trace.as_json() == record.trace and len(sch.get_loops("C")) == 5
     assert sch.verify()
 
 
