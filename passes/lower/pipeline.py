@@ -94,6 +94,7 @@ NVVM_PASSES = (
     "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
     "tir-lower-bf16-once",
     "math-extend-to-supported-types{target-type=f32}",
+    "tir-lower-cast-rounding",
     "tir-lower-math-polynomials",
     "tir-lower-gpu-math",  # what has no polynomial
     "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names
@@ -140,6 +141,7 @@ THREAD_PASSES = (
 ARITH_PASSES = (
     "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
     "math-extend-to-supported-types{target-type=f32}",  # exp of f16 has no function: through f32
+    "tir-lower-cast-rounding",  # before a fold takes the rounding between two functions away
     "tir-lower-math-polynomials",  # vectors exist, f16 is gone
     "tir-lower-bf16-once",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
@@ -178,7 +180,12 @@ LAST_PASSES = (
 )
 
 
-OF_MATH = ("tir-lower-isinf", "math-extend-to-supported-types{target-type=f32}", "tir-lower-math-polynomials")
+OF_MATH = (
+    "tir-lower-isinf",
+    "math-extend-to-supported-types{target-type=f32}",
+    "tir-lower-cast-rounding",
+    "tir-lower-math-polynomials",
+)
 OF_BF16 = (
     "tir-lower-bf16-once",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",

@@ -515,7 +515,7 @@ def copysign(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_of_float_pairs(_hypot)
+@_of_float_pairs(lambda a, b: _in_wide_type(a.dtype, _hypot)(a, b))
 def hypot(lhs: Any, rhs: Any) -> te.Tensor:
     """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
 

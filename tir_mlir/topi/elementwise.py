@@ -9,7 +9,19 @@ from typing import Any, TypeVar
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.operands import DTYPES, constant, described, floats, is_float, numbers, of_type, refuse, tensor
+from tir_mlir.topi.operands import (
+    DTYPES,
+    as_type,
+    constant,
+    described,
+    floats,
+    is_float,
+    numbers,
+    of_type,
+    refuse,
+    tensor,
+    wide_type,
+)
 
 __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "astype", "atan", "atanh", "bitwise_not", "cast", "ceil", "clip",
@@ -27,13 +39,18 @@ def mapped(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor
     return te.compute(x.shape, lambda *i: function(x(*i)), name=f"T_{name}")
 
 
-def _of_floats(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
-    """Make a declaration the function of every element of a tensor of floats."""
+def _of_floats(function: Callable[[Any], Any], wide: bool = False) -> Callable[[Unary], Unary]:
+    """Make a declaration the function of every element of a tensor of floats; `wide`: computed in the wide type and
+    rounded once, for a function of several steps."""
 
     def made(declared: Unary) -> Unary:
         @functools.wraps(declared)
         def operator(x: Any) -> te.Tensor:
-            return mapped(declared.__name__, floats(declared.__name__, "x", x), function)
+            operand = floats(declared.__name__, "x", x)
+            dtype = operand.dtype
+            middle = wide_type(dtype) if wide else dtype
+            element = lambda v: as_type(function(as_type(v, dtype, middle)), middle, dtype)  # noqa: E731
+            return mapped(declared.__name__, operand, element)
 
         return operator  # pyright: ignore[reportReturnType]
 
@@ -292,7 +309,7 @@ def tanh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.sigmoid)
+@_of_floats(te.sigmoid, wide=True)
 def sigmoid(x: Any) -> te.Tensor:
     """1 / (1 + exp(-x)).
 

@@ -51,13 +51,13 @@ def cumprod(data: Any, axis: Any = None, dtype: str | None = None, exclusive: bo
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     to = dtype or numbers("cumprod", "data", x).dtype
-    return narrow(_running(x, axis_of("cumprod", axis, x.ndim), wide_type(to), "product", exclusive), to)
+    return narrow(_running(x, axis_of("cumprod", axis, x.ndim), wide_type(to), exclusive), to)
 
 
 def logcumsumexp(data: Any, axis: int = -1) -> te.Tensor:
     """Logarithms of the sums of exp of the elements up to each one, along an axis, without overflow."""
     x = floats("logcumsumexp", "data", data)
-    return narrow(_running(x, axis_of("logcumsumexp", axis, x.ndim), wide_type(x.dtype), "logarithm", False), x.dtype)
+    return narrow(_running_logarithm(x, axis_of("logcumsumexp", axis, x.ndim), wide_type(x.dtype)), x.dtype)
 
 
 def cummax(data: Any, axis: int = -1) -> Any:
@@ -77,7 +77,8 @@ def _put(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
 
 
 def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = SYMBOLIC_LEVELS) -> te.Tensor:
-    """Prefix sums; of a long axis in chunks: sums within each, and before each; `levels` of them for a symbolic one."""
+    """Prefix sums; of a long axis in chunks: sums within each, and before each, the latter of float32 in float64;
+    `levels` of them for a symbolic one."""
 
     def below(k: Any, i: Any) -> Any:
         return k < i if exclusive else k <= i
@@ -110,14 +111,20 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
         last = CHUNK - 1
         return part(i, last) + at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
 
-    sums = te.compute(_put(x.shape, axis, chunks), whole, name="T_chunk_sum")
-    before = _prefix(sums, axis, dtype, True, levels - 1)
+    exact = _sum_type(dtype)
+    sums = te.compute(_put(x.shape, axis, chunks), lambda *i: as_type(whole(*i), dtype, exact), name="T_chunk_sum")
+    before = _prefix(sums, axis, exact, True, levels - 1)
 
     def element(*i: Any) -> Any:
         chunk = _put(i, axis, i[axis] // CHUNK)
-        return before(*chunk) + part(chunk, i[axis] % CHUNK)
+        return as_type(before(*chunk) + as_type(part(chunk, i[axis] % CHUNK), dtype, exact), exact, dtype)
 
     return te.compute(x.shape, element, name="T_cumsum")
+
+
+def _sum_type(dtype: str) -> str:
+    """The type in which long sums of a type lose no digits of it."""
+    return "float64" if dtype == "float32" else dtype
 
 
 def _split(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
@@ -152,32 +159,53 @@ def _joined(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
     return te.compute(shape, element, name=name)
 
 
-def _running(x: te.Tensor, axis: int, dtype: str, kind: str, exclusive: bool) -> te.Tensor:
-    """One element after the other."""
+def _running(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
+    """Products, one element after the other."""
     rows = _split(x, axis, dtype)
     outer, size, inner = rows.shape
     if number(size) == 0:
         return te.compute(x.shape, lambda *i: as_type(x(*i), x.dtype, dtype), name="T_running")
-    sums, multiplies = kind == "sum", kind == "product"
-    start = {"sum": 0, "product": 1, "logarithm": 0}[kind]
 
     def row(o, i, X, Y):  # noqa: N803  buffers
         T.reads(X[o, 0:size, i])
         T.writes(Y[o, 0:size, i])
         so_far = T.alloc_buffer((1,), dtype)
-        so_far[0] = T.cast(start, dtype) if exclusive else X[o, 0, i]
+        so_far[0] = T.cast(1, dtype) if exclusive else X[o, 0, i]
         Y[o, 0, i] = so_far[0]
         for k in range(1, size):
-            value = X[o, k - 1, i] if exclusive else X[o, k, i]
-            if sums:
-                so_far[0] = so_far[0] + value
-            elif multiplies:
-                so_far[0] = so_far[0] * value
-            else:
-                top = T.max(so_far[0], value)
-                low = T.min(so_far[0], value)
-                so_far[0] = T.Select(T.isinf(top), top, top + T.log1p(T.exp(low - top)))
+            so_far[0] = so_far[0] * (X[o, k - 1, i] if exclusive else X[o, k, i])
             Y[o, k, i] = so_far[0]
+
+    ran = te.statements((outer, inner), [rows], [((outer, size, inner), dtype)], row, name="T_running")
+    return _joined(ran, x.shape, axis, "T_running")
+
+
+def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
+    """log(sum(exp(x))) of the elements up to each one, as top + log(sum(exp(x - top))) with the greatest so far taken
+    out: exp does not overflow, and a sum of float64 loses no digits of float32."""
+    rows = _split(x, axis, dtype)
+    outer, size, inner = rows.shape
+    if number(size) == 0:
+        return te.compute(x.shape, lambda *i: as_type(x(*i), x.dtype, dtype), name="T_running")
+    exact = _sum_type(dtype)
+
+    def row(o, i, X, Y):  # noqa: N803  buffers
+        T.reads(X[o, 0:size, i])
+        T.writes(Y[o, 0:size, i])
+        top = T.alloc_buffer((1,), dtype)
+        total = T.alloc_buffer((1,), exact)
+        top[0] = X[o, 0, i]
+        total[0] = T.cast(1, exact)
+        Y[o, 0, i] = top[0]
+        for k in range(1, size):
+            value = X[o, k, i]
+            greatest = T.max(top[0], value)
+            least = T.min(top[0], value)
+            # infinities have no difference: the result is theirs, whatever finite number the sum is
+            share = T.cast(T.Select(T.isinf(greatest), T.cast(0, dtype), T.exp(least - greatest)), exact)
+            total[0] = T.Select(value > top[0], total[0] * share + T.cast(1, exact), total[0] + share)
+            top[0] = greatest
+            Y[o, k, i] = greatest + T.log(T.cast(total[0], dtype))
 
     ran = te.statements((outer, inner), [rows], [((outer, size, inner), dtype)], row, name="T_running")
     return _joined(ran, x.shape, axis, "T_running")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, same
+from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, in_float32, numbers_in_float32, same
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import FLOATS, axis_in, is_number
 
@@ -52,6 +52,7 @@ def leaky_relu(e: TorchEmitter, x: Any, negative_slope: float = 0.01) -> Any:
 
 
 @aten("prelu", "_prelu_kernel")
+@in_float32
 def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
     """x where positive, else x * weight of its channel (axis 1)."""
     if len(weight.shape) == 1 and len(x.shape) > 1 and not is_number(weight.shape[0], 1):
@@ -60,6 +61,7 @@ def prelu(e: TorchEmitter, x: Any, weight: Any) -> Any:
 
 
 @aten("elu")
+@in_float32
 def elu(e: TorchEmitter, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
     """scale * (x where positive, else alpha * (exp(x * input_scale) - 1))."""
     inner = x if input_scale == 1 else e.multiply(x, input_scale)
@@ -79,6 +81,7 @@ def softplus(e: TorchEmitter, x: Any, beta: float = 1, threshold: float = 20) ->
 
 
 @aten("log_sigmoid", "log_sigmoid_forward")
+@in_float32
 def log_sigmoid(e: TorchEmitter, x: Any) -> Any:
     """-log(1 + exp(-x))."""
     return e.op("negative", _log_one_plus_exp(e, e.op("negative", x)))
@@ -90,11 +93,20 @@ def threshold(e: TorchEmitter, x: Any, threshold: float, value: float) -> Any:
 
 
 @aten("glu")
+@in_float32
 def gated(e: TorchEmitter, x: Any, dim: int = -1) -> Any:
     """The first half of an axis times the sigmoid of the second."""
     axis = axis_in(dim, len(x.shape))
     first, second = e.op("split", x, indices_or_sections=2, axis=axis)
     return e.op("multiply", first, e.op("sigmoid", second))
+
+
+@aten("logit", "special_logit")
+@in_float32
+def logit(e: TorchEmitter, x: Any, eps: float | None = None) -> Any:
+    """log(x / (1 - x)), of x limited to eps .. 1 - eps."""
+    inside = x if eps is None else e.clip(x, eps, 1 - eps)
+    return e.op("log", e.divide(inside, e.binary("subtract", 1, inside, inside.dtype)))
 
 
 @aten("softmax.int", "_softmax", "special_softmax")
@@ -124,6 +136,7 @@ def _scaled(e: TorchEmitter, operand: Any, alpha: Any) -> Any:
 
 
 @aten("add")
+@numbers_in_float32
 def add(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
     if e.dtype == "bool":
         return e.op("logical_or", x, e.cast(other, "bool"))
@@ -131,16 +144,19 @@ def add(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
 
 
 @aten("sub")
+@numbers_in_float32
 def subtract(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
     return e.binary("subtract", x, _scaled(e, other, alpha), e.dtype)
 
 
 @aten("rsub")
+@numbers_in_float32
 def subtract_from(e: TorchEmitter, x: Any, other: Any, alpha: Any = 1) -> Any:
     return e.binary("subtract", other, _scaled(e, x, alpha), e.dtype)
 
 
 @aten("mul")
+@numbers_in_float32
 def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
     if e.dtype == "bool":
         return e.op("logical_and", x, e.cast(other, "bool"))
@@ -148,6 +164,7 @@ def multiply(e: TorchEmitter, x: Any, other: Any) -> Any:
 
 
 @aten("div", "true_divide", "divide")
+@numbers_in_float32
 def divide(e: TorchEmitter, x: Any, other: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return e.binary("divide", x, other, e.dtype)
@@ -162,8 +179,10 @@ def power(e: TorchEmitter, x: Any, exponent: Any) -> Any:
     """x ** exponent: products and roots for a few numbers, so that no power function is called."""
     if isinstance(exponent, (int, float)):
         base = e.cast(x, e.dtype)
-        if exponent in (1, 2, 3, 4):
-            return _whole_power(e, base, int(exponent))
+        if exponent in (1, 2):
+            return base if exponent == 1 else e.multiply(base, base)
+        if exponent in (3, 4):
+            return _product_of_squares(e, base, int(exponent))
         if exponent == 0.5:
             return e.op("sqrt", base)
         if exponent == -0.5:
@@ -175,26 +194,28 @@ def power(e: TorchEmitter, x: Any, exponent: Any) -> Any:
     return e.binary("power", x, exponent, e.dtype)
 
 
-def _whole_power(e: TorchEmitter, x: Any, exponent: int) -> Any:
-    if exponent == 1:
-        return x
+@in_float32
+def _product_of_squares(e: TorchEmitter, x: Any, exponent: int) -> Any:
     square = e.multiply(x, x)
-    return square if exponent == 2 else e.multiply(square, x if exponent == 3 else square)
+    return e.multiply(square, x if exponent == 3 else square)
 
 
 @aten("addcmul")
+@in_float32
 def add_product(e: TorchEmitter, x: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
     product = e.binary("multiply", tensor1, tensor2, e.dtype)
     return e.binary("add", x, _scaled(e, product, value), e.dtype)
 
 
 @aten("addcdiv")
+@in_float32
 def add_quotient(e: TorchEmitter, x: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
     quotient = e.binary("divide", tensor1, tensor2, e.dtype)
     return e.binary("add", x, _scaled(e, quotient, value), e.dtype)
 
 
 @aten("lerp")
+@in_float32
 def blend(e: TorchEmitter, x: Any, end: Any, weight: Any) -> Any:
     apart = e.binary("subtract", end, x, e.dtype)
     return e.binary("add", x, e.binary("multiply", apart, weight, e.dtype), e.dtype)
@@ -247,6 +268,7 @@ def has_sign(e: TorchEmitter, x: Any) -> Any:
 
 
 @aten("ldexp")
+@in_float32
 def times_power_of_two(e: TorchEmitter, x: Any, other: Any) -> Any:
     return e.binary("multiply", x, e.op("exp2", e.cast(other, e.dtype)), e.dtype)
 

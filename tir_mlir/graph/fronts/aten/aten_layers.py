@@ -9,7 +9,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts import layers
 from tir_mlir.graph.fronts.aten.aten_reductions import vector_norm
-from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
+from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, in_float32
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import static
 from tir_mlir.graph.fronts.grouped_products import grouped_product as grouped_rows
@@ -108,7 +108,16 @@ def grouped_product_of_transformers(e: TorchEmitter, x: Any, weight: Any, offs: 
     return grouped_rows(e, x, weight, offs)
 
 
+@aten("dist")
+@in_float32
+def distance(e: TorchEmitter, x: Any, other: Any, p: float = 2) -> Any:
+    """The norm of the difference of two tensors, of all its elements."""
+    apart = e.binary("subtract", x, other, e.dtype)
+    return vector_norm(e, apart, p, list(range(len(apart.shape))), False)
+
+
 @aten("cdist", "_cdist_forward", "_euclidean_dist")
+@in_float32
 def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any = None) -> Any:
     """The distance of each row of one tensor to each of another."""
     rank = max(len(x1.shape), len(x2.shape))
@@ -119,6 +128,7 @@ def distances(e: TorchEmitter, x1: Any, x2: Any, p: float = 2, compute_mode: Any
 
 
 @aten("_pdist_forward", "pdist")
+@in_float32
 def own_distances(e: TorchEmitter, x: Any, p: float = 2) -> Any:
     """The distances of each row to those after it."""
     rows = static(x.shape[0], "the number of points")

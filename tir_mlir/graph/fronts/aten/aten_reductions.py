@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.graph.fronts.aten.aten_table import Translation, aten
+from tir_mlir.graph.fronts.aten.aten_table import Translation, aten, in_float32
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.fronts.emitter import axis_in
 
@@ -99,6 +99,7 @@ def _correction(correction: Any, unbiased: bool | None) -> Any:
 
 
 @aten("var.correction", "var.dim", "var.default")
+@in_float32
 def variance(
     e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
 ) -> Any:
@@ -106,6 +107,7 @@ def variance(
 
 
 @aten("std.correction", "std.dim", "std.default")
+@in_float32
 def deviation(
     e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
 ) -> Any:
@@ -113,6 +115,7 @@ def deviation(
 
 
 @aten("var_mean.correction", "var_mean.dim", "var_mean.default")
+@in_float32
 def variance_and_mean(
     e: TorchEmitter, x: Any, dim: Any = None, correction: Any = None, unbiased: Any = None, keepdim: bool = False
 ) -> Any:
@@ -121,6 +124,7 @@ def variance_and_mean(
 
 
 @aten("linalg_vector_norm", "norm.ScalarOpt_dim", "norm.Scalar")
+@in_float32
 def norm(
     e: TorchEmitter, x: Any, ord: Any = 2, p: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
@@ -142,6 +146,7 @@ def vector_norm(e: TorchEmitter, x: Any, order: Any, axes: list[int], keepdim: b
 
 
 @aten("logsumexp")
+@in_float32
 def log_of_sum(e: TorchEmitter, x: Any, dim: Any, keepdim: bool = False) -> Any:
     return e.log_sum_exp(e.cast(x, e.dtype), _axes(x, dim), keepdim)
 

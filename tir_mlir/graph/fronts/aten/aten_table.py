@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
 from tir_mlir.graph.operators import OPERATORS, Operator
 
 Translation = Callable[..., Any]
 TABLE: dict[str, Translation] = {}
+SHORT = ("float16", "bfloat16")
 _OTHERS = ("transformers.", "tir_mlir.", "quantized_decomposed.")
 
 
@@ -27,6 +32,54 @@ def aten(*names: str) -> Callable[[Translation], Translation]:
         return function
 
     return put
+
+
+def in_float32(function: Translation) -> Translation:
+    """A translation that computes float16 and bfloat16 in float32 and rounds the result once, as torch does in an
+    operator of several steps: its squares, say, do not overflow."""
+
+    @functools.wraps(function)
+    def translate(e: TorchEmitter, *args: Any, **named: Any) -> Any:
+        dtype = e.dtype
+        if dtype not in SHORT or e.wide is not None:
+            return function(e, *args, **named)
+        e.wide = "float32"
+        try:
+            results = function(e, *(_wide(e, a) for a in args), **{k: _wide(e, v) for k, v in named.items()})
+        finally:
+            e.wide = None
+        return [e.cast(r, dtype) for r in results] if isinstance(results, list) else e.cast(results, dtype)
+
+    return translate
+
+
+def numbers_in_float32(function: Translation) -> Translation:
+    """`in_float32`, where an argument is a number that the type of the result does not have, or a factor other than 1:
+    torch does not round it."""
+    wide = in_float32(function)
+
+    @functools.wraps(function)
+    def translate(e: TorchEmitter, *args: Any, **named: Any) -> Any:
+        given = [*args, *named.values()]
+        is_exact = named.get("alpha", 1) == 1 and all(_has(e.dtype, v) for v in given if isinstance(v, (int, float)))
+        return (function if is_exact else wide)(e, *args, **named)
+
+    return translate
+
+
+def _has(dtype: str, number: float) -> bool:
+    """Whether a type has a number exactly."""
+    if dtype == "float16":
+        with np.errstate(over="ignore"):
+            return math.isnan(number) or float(np.float16(number)) == number
+    if dtype == "bfloat16":
+        bits = np.float32(number).view(np.uint32)
+        return math.isnan(number) or (float(np.float32(number)) == number and not bits & 0xFFFF)
+    return True
+
+
+def _wide(e: TorchEmitter, value: Any) -> Any:
+    return e.cast(value, "float32") if getattr(value, "dtype", None) in SHORT else value
 
 
 def translations() -> dict[str, Translation]:

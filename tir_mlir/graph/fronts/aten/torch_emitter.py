@@ -24,6 +24,7 @@ class TorchEmitter(Emitter):
         self.sizes = sizes
         self.node: Any = None
         self.random: RandomState | None = None
+        self.wide: str | None = None  # the type to compute in, where it is not that of the result
         self.numbers: dict[str, Any] = {}  # tensors without axes, by the names that torch gives what `item` reads
 
     def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
@@ -47,7 +48,9 @@ class TorchEmitter(Emitter):
 
     @property
     def dtype(self) -> str:
-        """That of the result; of complex numbers that of their parts."""
+        """That of the result; of complex numbers that of their parts. Where `wide` is set, that."""
+        if self.wide is not None:
+            return self.wide
         return PARTS.get(name := dtype_name(self.results[0].dtype), name)
 
     def common_dtype(self) -> str:
