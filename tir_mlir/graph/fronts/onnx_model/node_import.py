@@ -65,7 +65,8 @@ class NodeImporter:
     def graph_results(self, graph: Any, operands: Sequence[Any], region: Any = None) -> list[Any]:
         """The results of a branch or the body of a loop, with values of its inputs; it sees the names around it.
 
-        region: the builder that it is written with, of a region of its own; its results are Values then.
+        region: the builder that it is written with, of a region of its own; its results are Values then, and sequences
+        of them.
         """
         if region is not None:
             with self._written_by(region):
@@ -75,7 +76,8 @@ class NodeImporter:
                         "what it runs cannot be translated\n"
                         "  fix: see the nodes in it; if an input decides that never changes: from_onnx(..., values=)"
                     )
-                return [self.emitter.value(x) for x in results]
+                value = self.emitter.value
+                return [TensorSequence(map(value, x)) if isinstance(x, TensorSequence) else value(x) for x in results]
         bound = dict(zip((x.name for x in graph.input), operands, strict=True))
         bound |= {x.name: array_of(x) for x in graph.initializer}
         names = [result.name for result in graph.output]

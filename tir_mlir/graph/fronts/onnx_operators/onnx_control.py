@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.data_sizes import first_rows
 from tir_mlir.graph.fronts.emitter import axis_in
 from tir_mlir.graph.fronts.onnx_operators.onnx_data_sizes import fresh_size
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, onnx_op
+from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import NeedsValue, OnnxEmitter, TensorSequence, onnx_op
 
 TURNS, MOST_TURNS = 256, 4096
 """The most turns of a loop that are written out; that are counted by computing its condition."""
@@ -19,21 +20,35 @@ TURNS, MOST_TURNS = 256, 4096
 
 @onnx_op("If")
 def branch(e: OnnxEmitter, condition: Any, then_branch: Any, else_branch: Any) -> Any:
-    if not isinstance(condition, np.ndarray):
-        sides = [lambda region, graph=graph: e.graph_results(graph, [], region) for graph in (then_branch, else_branch)]
-        counted: dict[int, tuple[int, str]] = {}
+    """The results of a side; of a condition on data the sequences of both are of the same length."""
+    if isinstance(condition, np.ndarray):
+        chosen = then_branch if e.known(condition, "the condition of an If")[0] else else_branch
+        return tuple(e.graph_results(chosen, []))
+    counted: dict[int, tuple[int, str]] = {}
+    lengths: list[list[int | None]] = []
 
-        def count(*made: Sequence[Any]) -> dict[int, tuple[int, str]]:
-            axes = [_decided_axis(*pair) for pair in zip(*made, strict=False)]
-            counted.update({n: (axis, fresh_size(e)) for n, axis in enumerate(axes) if axis is not None})
-            return counted
+    def side(graph: Any, region: Any) -> list[Any]:
+        made = e.graph_results(graph, [], region)
+        lengths.append([len(x) if isinstance(x, TensorSequence) else None for x in made])
+        return [v for x in made for v in (x if isinstance(x, TensorSequence) else [x])]
 
-        results = e.builder.branch(condition, *sides, counted=count, name_hint=e.name or "lv")
-        results = results if isinstance(results, tuple) else (results,)
-        e.inputs += [results[number] for number in counted]  # they carry their sizes
-        return results
-    chosen = then_branch if e.known(condition, "the condition of an If")[0] else else_branch
-    return tuple(e.graph_results(chosen, []))
+    def count(*made: Sequence[Any]) -> dict[int, tuple[int, str]]:
+        if lengths[0] != lengths[1]:
+            raise NeedsValue(
+                f"an If on data whose sides return sequences of different lengths, {lengths[0]} and {lengths[1]}\n"
+                "  fix: make its condition a constant, or of an input: from_onnx(..., values={name: array})",
+                condition,
+            )
+        axes = [_decided_axis(*pair) for pair in zip(*made, strict=False)]
+        counted.update({n: (axis, fresh_size(e)) for n, axis in enumerate(axes) if axis is not None})
+        return counted
+
+    sides = [partial(side, graph) for graph in (then_branch, else_branch)]
+    results = e.builder.branch(condition, *sides, counted=count, name_hint=e.name or "lv")
+    results = results if isinstance(results, tuple) else (results,)
+    e.inputs += [results[number] for number in counted]  # they carry their sizes
+    flat = iter(results)
+    return tuple(next(flat) if n is None else TensorSequence(next(flat) for _ in range(n)) for n in lengths[0])
 
 
 def _decided_axis(then: Any, otherwise: Any) -> int | None:
