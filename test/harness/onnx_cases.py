@@ -198,7 +198,10 @@ CASES: dict[str, list[Case]] = {
     "CumProd": [case(X, k(1)), case(X, k(-1), reverse=1), case(X, k(2), exclusive=1)],
     "TopK": [case(f(3, 6), k([2]), outputs=2, since=10), case(f(3, 6), k([3]), outputs=2, axis=0, largest=0, since=11),
              case(f(3, 6), outputs=2, k=2, until=9), case(i(3, 6), k([2]), outputs=2, since=11)],
-    "Unique": [case(i(6), outputs=4)],
+    "Unique": [
+        case(i(6), outputs=4), case(i(5, 3, high=2), outputs=4, axis=0), case(i(2, 5, high=2), outputs=4, axis=-1),
+        case(i(6, high=3), outputs=4, sorted=0),
+    ],
     "NonZero": [case(i(2, 3, high=2))],
     "Compress": [case(X, k([True, False, True]), axis=1), case(X, b(3), axis=1)],
     "NonMaxSuppression": [

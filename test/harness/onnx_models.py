@@ -44,6 +44,16 @@ MODELS: dict[str, tuple[str, list[tuple[np.ndarray, ...]]]] = {
         t () => (float[3] z) { z = If (d) <then_branch: graph = u () => (float[3] w) { w = Abs (x) },
         else_branch: graph = v () => (float[3] w) { w = Neg (x) }> },
         else_branch: graph = f () => (float[3] z) { z = Exp (x) }> }""", [(V, YES, YES), (V, YES, NO), (V, NO, NO)]),
+    "If of sequences": ("""agraph (float[4,3] x, bool c) => (float[n,m] y, float[4,3] w) {
+        s, w = If (c) <then_branch: graph = t () => (seq(float[4,3]) z, float[4,3] v) {
+            a = Neg (x)  z = SequenceConstruct (x, a)  v = Abs (x) },
+        else_branch: graph = f () => (seq(float[4,3]) z, float[4,3] v) {
+            b = Abs (x)  z = SequenceConstruct (b, x)  v = Identity (x) }>
+        y = ConcatFromSequence <axis = 0> (s) }""", [(X, YES), (X, NO)]),
+    "If of sequences of other lengths": ("""agraph (float[4,3] x, bool c) => (float[n,m] y) {
+        s = If (c) <then_branch: graph = t () => (seq(float[4,3]) z) { z = SequenceConstruct (x) },
+        else_branch: graph = f () => (seq(float[4,3]) z) { b = Abs (x)  z = SequenceConstruct (b, x) }>
+        y = ConcatFromSequence <axis = 0> (s) }""", [(X, YES), (X, NO)]),
     "If of a shape": ("""agraph (float[4,3] x) => (float[n,m] y) <int64 nine = {9}> { r = Size (x) c = Less (nine, r)
         y = If (c) <then_branch: graph = t () => (float[n,m] z) { z = Abs (x) },
         else_branch: graph = f () => (float[n,m] z) { z = Transpose (x) }> }""", [(X,)]),

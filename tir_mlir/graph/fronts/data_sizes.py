@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.symbolic import Symbol, fold, names_in, parse, sources
 from tir_mlir.graph.fronts.emitter import Emitter, is_number, static
 
@@ -152,6 +152,23 @@ def unique(e: Emitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
         groups,
         e.op("take", counts, e.op("take", groups, places, axis=0), axis=0),
     )
+
+
+MOST_COLUMNS = 64
+"""The most columns of a matrix whose rows are put in order: each is put in order by itself."""
+
+
+def rows_in_order(e: Emitter, rows: Any) -> Any:
+    """The numbers of the rows of a matrix by their first elements, then by the second ones; equal rows keep their
+    order. Errors: GraphError for many columns."""
+    count, columns = rows.shape
+    if columns > MOST_COLUMNS:
+        raise GraphError(f"the order of slices of {columns} elements\n  fix: slices of at most {MOST_COLUMNS}")
+    places = e.constant(np.arange(count), "int64")
+    for column in reversed(range(columns)):  # by the last column first: equal elements stay in order
+        values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (count,)), places, axis=0)
+        places = e.op("take", places, e.op("argsort", values, axis=0, dtype="int64"), axis=0)
+    return places
 
 
 def is_name(size: Any) -> bool:

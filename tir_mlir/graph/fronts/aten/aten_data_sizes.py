@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.graph.fronts.aten.aten_ordering import first_in_order
 from tir_mlir.graph.fronts.aten.aten_table import aten
 from tir_mlir.graph.fronts.aten.torch_emitter import TorchEmitter
-from tir_mlir.graph.fronts.data_sizes import coordinates, places_of, unique
+from tir_mlir.graph.fronts.data_sizes import coordinates, places_of, rows_in_order, unique
 from tir_mlir.graph.fronts.emitter import axis_in, same_shape, static
 
 
@@ -67,10 +67,6 @@ def unique_elements(
     return [once, inverse, counts if return_counts else None]
 
 
-_COLUMNS = 64
-"""The most columns of a matrix whose rows are put in order: each is put in order by itself."""
-
-
 @aten("unique_dim")
 def unique_slices(
     e: TorchEmitter, x: Any, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
@@ -79,12 +75,7 @@ def unique_slices(
     axis, sizes = axis_in(dim, len(x.shape)), _static(x)
     order = [axis, *(a for a in range(len(sizes)) if a != axis)]
     rows = e.op("reshape", e.permute(x, order), shape=(sizes[axis], -1))
-    if rows.shape[1] > _COLUMNS:
-        raise GraphError(f"the order of slices of {rows.shape[1]} elements\n  fix: slices of at most {_COLUMNS}")
-    places = e.constant(np.arange(sizes[axis]), "int64")
-    for column in reversed(range(rows.shape[1])):  # by the last column first: equal elements stay in order
-        values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (sizes[axis],)), places, axis=0)
-        places = e.op("take", places, first_in_order(e, values, sizes[axis], 0, False)[1], axis=0)
+    places = rows_in_order(e, rows)
     once, _, groups, counts = unique(e, e.op("take", rows, places, axis=0), e.shape[axis])
     shaped = e.op("reshape", once, shape=(once.shape[0], *(sizes[a] for a in order[1:])))
     inverse = e.op("index_put", e.broadcast(e.constant(0, "int64"), groups.shape), places, groups)

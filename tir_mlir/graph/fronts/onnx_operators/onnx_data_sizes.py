@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.graph.fronts.data_sizes import coordinates, places_of, unique
+from tir_mlir.graph.fronts.data_sizes import coordinates, places_of, rows_in_order, unique
 from tir_mlir.graph.fronts.emitter import axis_in, static
 from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import OnnxEmitter, onnx_op
 
@@ -42,18 +42,25 @@ def chosen(e: OnnxEmitter, x: Any, condition: Any, axis: int | None) -> Any:
 
 @onnx_op("Unique")
 def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int = 1) -> list[Any]:
-    """Each element once, in order; where it is first; for each element the place of its value; how often it occurs."""
+    """Each element, or slice along an axis, once; where it is first; for each the place of its value; how often it
+    occurs. In order, by the first elements of slices first, or sorted=0 as they occur."""
     x = e.value(x)
-    if axis is not None and len(x.shape) != 1:
-        raise GraphError("the different slices of an axis\n  fix: Unique of a vector")
-    if not sorted:
-        raise GraphError("sorted=0, the order in which elements occur\n  fix: sorted=1")
-    flat = e.op("reshape", x, shape=(-1,))
-    count = static(flat.shape[0], "the number of elements of a Unique")
-    values, order = e.op("topk", flat, k=count, axis=0, largest=False, ret_type="both", dtype="int64")
-    once, places, groups, counts = unique(e, values, fresh_size(e))
+    if axis is None:
+        x, axis = e.op("reshape", x, shape=(-1,)), 0
+    axis, sizes = axis_in(axis, len(x.shape)), [static(n, "a size of the operand of a Unique") for n in x.shape]
+    along = [axis, *(a for a in range(len(sizes)) if a != axis)]
+    rows = e.op("reshape", e.permute(x, along), shape=(sizes[axis], -1))
+    order = rows_in_order(e, rows)
+    values = e.op("take", rows, order, axis=0)
+    once, places, groups, counts = unique(e, values if len(sizes) > 1 else e.reshape(values, sizes), fresh_size(e))
     zeros = e.broadcast(e.constant(0, "int64"), groups.shape)
-    return [once, e.op("take", order, places, axis=0), e.op("index_put", zeros, order, groups), counts]
+    first, inverse = e.op("take", order, places, axis=0), e.op("index_put", zeros, order, groups)
+    if not sorted:
+        by_place = e.op("argsort", first, axis=0, dtype="int64")
+        once, first, counts = (e.op("take", part, by_place, axis=0) for part in (once, first, counts))
+        inverse = e.op("take", e.op("argsort", by_place, axis=0, dtype="int64"), inverse, axis=0)
+    shaped = e.op("reshape", once, shape=(once.shape[0], *(sizes[a] for a in along[1:])))
+    return [e.permute(shaped, [along.index(a) for a in range(len(along))]), first, inverse, counts]
 
 
 @onnx_op("NonMaxSuppression")

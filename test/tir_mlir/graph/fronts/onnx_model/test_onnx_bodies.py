@@ -5,10 +5,13 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
+from harness.onnx_models import MODELS as WIDE  # noqa: E402
+from harness.onnx_models import proto  # noqa: E402
 from onnx import parser  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 import tir_mlir  # noqa: E402
+from tir_mlir import onnx_backend  # noqa: E402
 from tir_mlir.errors import GraphError  # noqa: E402
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "local" : 1]>\n'
@@ -131,3 +134,17 @@ def test_a_loop_that_data_end_stacks_the_rows_of_its_turns():
     lib = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")
     assert [a.reshape(-1).tolist() for a in lib(np.array([3], "float32"))] == [[12], [-6, -12]]
     assert [a.reshape(-1).tolist() for a in lib(np.array([8], "float32"))] == [[16], [-16]]
+
+
+@pytest.mark.parametrize("name", ["If of sequences", "If of sequences of other lengths"])
+def test_sides_that_return_sequences(name):
+    """Of other lengths: the condition has to be known, which the interface of onnx.backend finds out."""
+    for x, condition in WIDE[name][1]:
+        (y, *_) = onnx_backend.run_model(proto(name, 17), [x, condition], threads=1, optimize="fast")
+        yes = [x, -x] if name == "If of sequences" else [x]
+        np.testing.assert_array_equal(y, np.concatenate(yes if condition else [np.abs(x), x]))
+
+
+def test_sides_of_other_lengths_are_refused():
+    with pytest.raises(GraphError, match="sides return sequences of different lengths"):
+        tir_mlir.from_onnx(proto("If of sequences of other lengths", 17))
