@@ -35,7 +35,7 @@ quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Pytho
 	$(PYTEST) --tier quick
 
 check: lint lit  ## all checks before a merge; at most twelve minutes on two cores
-	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --kernels 40 --inputs 60 --thorough --seed 0'
+	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --code 20 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
 	@$(MAKE) --no-print-directory cpus
 
@@ -44,7 +44,7 @@ check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, l
 	TIR_LIT_COLD=1 $(BIN)/lit -s test/lit
 	$(PYTEST) --tier all
 	@$(MAKE) --no-print-directory cpus CPUS=--all TIER=all
-	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --torch 400 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
+	$(BIN)/python tools/fuzz.py --pairs 2000 --graphs 400 --torch 400 --code 1000 --kernels 2000 --inputs 6000 --thorough --seed $$(date +%j)
 	$(BIN)/python tools/bench/torch_ops.py
 
 # tests whose code or output could depend on the CPU
@@ -73,7 +73,7 @@ pytest: env  ## run the Python tests on all cores
 	$(PYTEST)
 
 fuzz: env  ## fuzz with random programs, schedules, graphs and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
-	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --torch 6 --kernels 60 --inputs 400 --thorough --seed 0)
+	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --torch 6 --code 40 --kernels 60 --inputs 400 --thorough --seed 0)
 
 targets: env  ## test code for other CPUs: its instructions, and its results under QEMU, wasmtime and node where installed
 	$(BIN)/python -m pytest -rs test/targets

@@ -1,7 +1,7 @@
-"""Fuzz with random schedules of random programs, random graphs, random functions of PyTorch, random kernels for GPUs,
-and random input for all parsers.
+"""Fuzz with random schedules of random programs, random graphs, random functions of PyTorch, random loops whose
+machine code is compared with the interpreter, random kernels for GPUs, and random input for all parsers.
 
-    python tools/fuzz.py --pairs 1000 --graphs 300 --torch 300 --kernels 300 --inputs 1000 --seed 0
+    python tools/fuzz.py --pairs 1000 --graphs 300 --torch 300 --code 300 --kernels 300 --inputs 1000 --seed 0
     python tools/fuzz.py --seed 0 --only pair:17
 
 The last line holds the counts; exit code 0 only if no item was wrong, aborted or hung.
@@ -28,6 +28,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, default=0, metavar="N", help="number of random schedules")
     parser.add_argument("--graphs", type=int, default=0, metavar="K", help="number of random graphs")
     parser.add_argument("--torch", type=int, default=0, metavar="T", help="number of random functions of PyTorch")
+    parser.add_argument("--code", type=int, default=0, metavar="C", help="number of random masked and narrowing loops")
     parser.add_argument(
         "--kernels", type=int, default=0, metavar="L", help="number of random kernels for a GPU, run on the PTX machine"
     )
@@ -63,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
 
     from fuzzing import inputs
     from fuzzing.everything import kinds
-    from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, TORCH, Item, item
+    from fuzzing.items import CODE, GRAPH, INPUT, KERNEL, PAIR, TORCH, Item, item
     from fuzzing.pairs.pair import Wanted
     from fuzzing.programs import program
     from fuzzing.run import Run
@@ -97,13 +98,14 @@ def main(argv: list[str] | None = None) -> int:
             (PAIR, options.pairs),
             (GRAPH, options.graphs),
             (TORCH, options.torch),
+            (CODE, options.code),
             (KERNEL, options.kernels),
             (INPUT, inputs_wanted),
         ):
             for number in range(count):
                 yield item(what, number, options.seed, found)
 
-    counts = (options.pairs, options.graphs, options.torch, options.kernels, options.inputs)
+    counts = (options.pairs, options.graphs, options.torch, options.code, options.kernels, options.inputs)
     tally = run.all(items(), sum(counts))
     if options.json:
         Path(options.json).write_text(json.dumps(tally.figures(vars(options)), indent=1))

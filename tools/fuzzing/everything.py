@@ -1,8 +1,8 @@
-"""All kinds of items by name: "pair", "graph", "torch", "kernel", "input: ..."."""
+"""All kinds of items by name: "pair", "graph", "torch", "code", "kernel", "input: ..."."""
 
 from __future__ import annotations
 
-from fuzzing import graphs, inputs, torch_graphs
+from fuzzing import code, graphs, inputs, torch_graphs
 from fuzzing.kernels import case, on_gpu
 from fuzzing.kinds import Kind
 from fuzzing.pairs import pair
@@ -16,6 +16,7 @@ def kinds(thorough: bool = False, word: str = "", wanted: pair.Wanted = pair.ANY
         {"pair": pair.kind(thorough, wanted)}
         | graphs.KINDS
         | torch_graphs.KINDS
+        | code.KINDS
         | (on_gpu if gpu else case).KINDS
         | own
     )

@@ -1,4 +1,4 @@
-"""Items: pair, graph, torch, kernel or input number i of a seed."""
+"""Items: pair, graph, torch, code, kernel or input number i of a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from random import Random
 from fuzzing.kinds import Kind
 from fuzzing.tape import Part
 
-PAIR, GRAPH, TORCH, KERNEL, INPUT = "pair", "graph", "torch", "kernel", "input"
+PAIR, GRAPH, TORCH, CODE, KERNEL, INPUT = "pair", "graph", "torch", "code", "kernel", "input"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzzing.items import GRAPH, INPUT, KERNEL, PAIR, TORCH, Outcome
+from fuzzing.items import CODE, GRAPH, INPUT, KERNEL, PAIR, TORCH, Outcome
 
 
 @dataclass
@@ -51,6 +51,9 @@ class Tally:
             if self.ran[what]:
                 bad = ", ".join(f"{verdict} {self.failed(what, verdict)}" for verdict in ("wrong", "aborted", "hung"))
                 pairs = f"{pairs}; {name} {self.ran[what]}: {bad}"
+        if self.ran[CODE]:
+            declined = self.words[CODE, CODE, "refused"]
+            pairs = f"{pairs}; code {self.ran[CODE]}: wrong {self.failed(CODE)}, refused {declined}"
         if self.ran[KERNEL]:
             declined = self.words[KERNEL, KERNEL, "refused"]
             pairs = f"{pairs}; kernels {self.ran[KERNEL]}: wrong {self.failed(KERNEL)}, refused {declined}"
@@ -76,6 +79,8 @@ class Tally:
             lines += _shares("verify does not check", self.of("not checked"), self.ran[PAIR])
         if self.ran[TORCH]:
             lines += ["", *_shares("graphs of torch refused because", self.of("torch graphs refused"), self.ran[TORCH])]
+        if self.ran[CODE]:
+            lines += ["", *_shares("code refused because", self.of("code refused"), self.ran[CODE])]
         if self.ran[KERNEL]:
             lines += ["", *_shares("kernels refused because", self.of("kernel refused"), self.ran[KERNEL])]
             lines += _shares("equal on the GPU, bit for bit", self.of("equal on the GPU"), self.ran[KERNEL])
