@@ -1,4 +1,5 @@
-"""`describe` in a process of its own, with the arguments FOLDER CHUNK CONTEXT BATCH CACHE ANSWER."""
+"""`describe` in a process of its own, with the arguments FOLDER CHUNK CONTEXT BATCH CACHE ANSWER
+PARENT BYTES SECONDS."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import warnings
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.runtime.tools.child_limits import die_with_parent, limit
 
 _LEFT_OUT = ("torchao", "torchvision", "torchaudio", "PIL", "sklearn")
 """What transformers imports where it is installed, for images, sounds, weights in few bits, drafts of tokens: no layer
@@ -33,7 +35,11 @@ def main(folder: str, chunk: str, context: str, batch: str, cache: str, answer: 
 
 
 def run() -> None:
-    """Describe as the arguments of this process say, and end it."""
-    main(*sys.argv[1:])
+    """Describe as the arguments of this process say, and end it: at the latest when its parent ends, or when it has
+    taken the seconds that the last argument says. That before it tells the bytes that it may take."""
+    *arguments, parent, memory, seconds = sys.argv[1:]
+    die_with_parent(int(parent))
+    limit(int(memory), int(seconds))
+    main(*arguments)
     sys.stderr.flush()
     os._exit(0)  # to take what torch and transformers made apart takes a second

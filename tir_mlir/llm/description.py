@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,10 @@ KIND = "languages"
 _CODE = "from tir_mlir.llm.describing import run; run()"
 _OF_WRITER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """What a config.json tells of the files alone: nothing that is computed depends on it."""
+_MEMORY, _SECONDS = 6 << 30, 300
+"""Bytes and seconds of a processor for the description of a small model, of which it takes a fraction."""
+_WALL = 10
+"""Seconds that may pass for one of a processor."""
 Meanwhile = Callable[[Callable[[], bool]], None]
 CacheFact = tuple[str, int, int]
 """Of an array of a layer's cache: its name, the heads of a sequence, the bytes of a position of one."""
@@ -100,6 +106,13 @@ def _version() -> str:
         raise ArgumentError(f"language models need {error.name}; fix: pip install torch transformers") from error
 
 
+def _limits(tensors: Mapping[str, StatedTensor]) -> tuple[int, int]:
+    """The bytes and the seconds of a processor that a description may take: what torch and transformers need, twice all
+    weights in float32, and some time for each tensor."""
+    elements = sum(prod(each.shape) for each in tensors.values())
+    return _MEMORY + 2 * 4 * elements, _SECONDS + len(tensors)
+
+
 def _asked(
     path: Path, config: str, sizes: Sequence[int | str], tensors: Mapping[str, StatedTensor], meanwhile: Meanwhile
 ) -> bytes:
@@ -109,18 +122,23 @@ def _asked(
         Path(temporary, "config.json").write_text(config)
         stated = {name: (each.shape, each.dtype) for name, each in tensors.items()}
         Path(temporary, "tensors.json").write_text(json.dumps(stated))
-        child = processes.Python(_CODE, [temporary, *map(str, sizes), str(out)])
+        memory, seconds = _limits(tensors)
+        limits = map(str, (os.getpid(), memory, seconds))
+        child = processes.Python(_CODE, [temporary, *map(str, sizes), str(out), *limits])
         with Path(temporary, "errors").open("w+") as errors:
             with processes.start(child, stdout=errors, stderr=errors, env=environment()) as describing:
                 try:
                     meanwhile(lambda: describing.poll() is None)
-                    describing.wait()
+                    describing.wait(_WALL * seconds)
+                except processes.TimeoutExpired:
+                    describing.kill()
                 except BaseException:
                     describing.kill()
                     raise
             if not out.exists():
                 errors.seek(0)
-                told = errors.read().strip().splitlines() or [f"its process ended with {describing.returncode}"]
+                spent = f"its process ended with {describing.returncode}; it may take {seconds} s, {memory >> 20} MiB"
+                told = errors.read().strip().splitlines() or [spent]
                 error = ArgumentError(
                     f"{path}: torch and transformers cannot describe the model of config.json: {told[-1]}"
                 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 
 from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.runtime.tools.child_limits import die_with_parent
 from tir_mlir.target.host import cores
 
 Work = Callable[[], str]
@@ -48,6 +49,7 @@ class _Copy:
 
 
 def _answer(works: Sequence[Work], answers: Connection) -> None:
+    die_with_parent()
     for work in works:
         try:
             answers.send(work())

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tir_mlir.dialect.diagnostics import ToolError
+from tir_mlir.dialect.diagnostics import ArgumentError, ToolError
 from tir_mlir.llm import description
 from tir_mlir.runtime.drivers import check_intrinsics
 from tir_mlir.runtime.llvm import object_code
@@ -67,8 +67,9 @@ def description_of_a_language_model(monkeypatch):
     pytest.importorskip("transformers")
     config = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 32, "vocab_size": 64}
     config |= {"num_hidden_layers": 1, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
-    sizes = (8, 16, 1, "float32")
-    assert b"tensors" in description._asked(toolchain.cache_folder(), json.dumps(config), sizes, lambda running: None)
+    sizes, folder = (8, 16, 1, "float32"), toolchain.cache_folder()
+    with pytest.raises(ArgumentError, match="no tensor model"):
+        description._asked(folder, json.dumps(config), sizes, {}, lambda running: None)
 
 
 @pytest.mark.parametrize(

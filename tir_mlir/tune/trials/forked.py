@@ -15,10 +15,11 @@ from multiprocessing import Pipe
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError
+from tir_mlir.runtime.tools.child_limits import die_with_parent
 from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.tune.trials.job import PATIENCE
 from tir_mlir.tune.trials.outcome import Status
-from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, die_with_parent, resident_bytes
+from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
 
 TICK = 0.02
 """Seconds between two looks at a running copy: it may pass a limit by what it takes in that time."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
-import sys
 import time
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def cpu_seconds(process: int) -> float:
@@ -56,9 +52,3 @@ class Patience:
             self.waited += min(instant - self.looked, self.most)
         self.looked = instant
         return self.waited
-
-
-def die_with_parent() -> None:
-    """End this process when the thread that started it ends, also by kill -9, also while it is stopped (Linux)."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

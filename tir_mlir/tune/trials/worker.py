@@ -22,11 +22,11 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.tools.child_limits import die_with_parent
 from tir_mlir.tune.trials.forked import Died
 from tir_mlir.tune.trials.job import Job, Runner
 from tir_mlir.tune.trials.local_runner import LocalRunner
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
-from tir_mlir.tune.trials.process_watch import die_with_parent
 from tir_mlir.tune.trials.reference import Reference
 
 
