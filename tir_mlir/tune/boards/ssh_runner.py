@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mlir import ir
 
@@ -46,6 +47,10 @@ class SshRunner:
 
     host: str
     program: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _is_name(self.host):
+            raise TuneError(f"{self.host!r} is not the name of a machine")
 
     @property
     def lane(self) -> str:
@@ -157,9 +162,14 @@ def _reason(code: int, stderr: str) -> str:
     return text + (f": {stderr.splitlines()[-1]}" if stderr else "")
 
 
+def _is_name(host: Any) -> bool:
+    """Whether ssh can take a name: not an option, and without letters of control."""
+    return isinstance(host, str) and host.isprintable() and bool(host) and not host.startswith("-")
+
+
 def boards_of(hosts: Sequence[str]) -> list[SshRunner]:
-    """The boards with these names. Raises TuneError for no name, or the same one twice."""
-    if len(set(hosts)) < len(hosts) or not all(isinstance(h, str) and h and not h.startswith("-") for h in hosts):
+    """The boards with these names. Raises TuneError for no name, one that is an option, or the same one twice."""
+    if len(set(hosts)) < len(hosts) or not all(map(_is_name, hosts)):
         raise TuneError(f"ssh is a list of different names of machines, not {list(hosts)!r}")
     return [SshRunner(host) for host in hosts]
 

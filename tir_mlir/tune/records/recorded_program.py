@@ -27,6 +27,11 @@ from tir_mlir.tune.records.record import Record
 _IMPORT = "pragma_import_llvm"
 KIND = "records"
 _UNSAFE = "unsafe_"
+_OF_PROGRAMS = (
+    *("llvm.call_intrinsic", "llvm.func", "llvm.getelementptr", "llvm.inttoptr", "llvm.ptrtoint"),
+    *("llvm.intr.assume", "llvm.mlir.constant"),
+)
+"""The ops of LLVM that a program on buffers may have, functions without a body."""
 
 
 def recorded_program(record: Record, program: ir.Module) -> ir.Module:
@@ -108,6 +113,9 @@ def _first_line(error: Exception) -> str:
 
 def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
     """Raise TuneError for code that the program, if any, does not have and no registered kernel provides."""
+    for op in ops(module.operation) if program is None else ():  # else they come from registered intrinsics
+        if op.name.startswith("llvm.") and (op.name not in _OF_PROGRAMS or _has_body(op)):
+            raise TuneError(f"it brings code of its own ({op.name}); fix: register an intrinsic with a kernel")
     declared = set() if program is None else set(_declared(program))
     for symbol in _declared(module):
         if symbol not in declared and find_kernel(symbol) is None:
@@ -120,6 +128,10 @@ def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
         raise TuneError(
             f"it brings code of its own ({_IMPORT}); fix: register an intrinsic with that kernel, tune again"
         )
+
+
+def _has_body(op: ir.Operation) -> bool:
+    return op.name == "llvm.func" and bool(len(op.regions[0].blocks))
 
 
 def _declared(module: ir.Module) -> list[str]:

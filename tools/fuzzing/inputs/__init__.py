@@ -6,6 +6,7 @@ from fuzzing.inputs import (
     arrays,
     cached,
     descriptions,
+    doors,
     kernels,
     linalg,
     maps,
@@ -22,6 +23,7 @@ from fuzzing.kinds import Kind
 KINDS: dict[str, Kind] = {
     "script": Kind(script.case, 6),
     "mlir": Kind(mlir.case, 5),
+    "doors": Kind(doors.case, 3),
     "steps": Kind(steps.case, 4),
     "traces": Kind(traces.case, 4),
     "replays": Kind(replays.case, 2),

@@ -128,10 +128,15 @@ def test_this_machine_is_no_target_of_a_board(tmp_path):
         runner_of(job).build(job)
 
 
-@pytest.mark.parametrize("hosts", [["a", "a"], [""], ["-oProxyCommand=x"]])
+@pytest.mark.parametrize("hosts", [["a", "a"], [""], ["-oProxyCommand=x"], ["a\0b"], ["a\nb"]])
 def test_names_of_boards(hosts):
     with pytest.raises(TuneError, match="ssh is a list of different names"):
         boards_of(hosts)
+
+
+def test_a_board_has_a_name():
+    with pytest.raises(TuneError, match=r"'a\\x00b' is not the name of a machine"):
+        SshRunner("a\0b")
 
 
 @pytest.mark.nightly

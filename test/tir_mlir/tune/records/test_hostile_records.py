@@ -11,9 +11,10 @@ import pytest
 from programs.matmul import matmul
 
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.diagnostics import TuneWarning
+from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
 from tir_mlir.tune import Database
 from tir_mlir.tune.records.record import subject
+from tir_mlir.tune.search.study_settings import program_of
 
 
 @pytest.fixture
@@ -96,3 +97,11 @@ def test_a_trace_that_is_none_is_passed_over(db, trace):
     path.write_text(text)
     with pytest.warns(TuneWarning, match="passed over"):
         assert product(db) == 0
+
+
+def test_a_worker_takes_no_assembly_from_a_study():
+    text = str(Schedule(matmul(16, 16, 16)).mod.mlir)
+    assert program_of(text + "\n")
+    asm = 'llvm.inline_asm has_side_effects "ud2", "" : () -> ()\n affine.for'
+    with pytest.raises(TuneError, match=r"it brings code of its own \(llvm.inline_asm\); fix: register an intrinsic"):
+        program_of(text.replace("affine.for", asm, 1))
