@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from fuzzing.inputs import KINDS, cached, judging, replays, script, simplify, steps
+from fuzzing.inputs import KINDS, cached, judging, names, replays, script, simplify, steps
 from fuzzing.kinds import Fault
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
@@ -88,3 +88,10 @@ def test_a_trace_that_loses_a_step_is_a_fault(monkeypatch):
     ):
         for number in range(5):
             replays.case(Random(number))
+
+
+def test_a_name_that_a_nest_binds_anew_is_a_fault(monkeypatch):
+    monkeypatch.setattr("tir_mlir.script.parser.function_state.Scope.lose", lambda *_: None)
+    with pytest.raises(Fault, match="accepted, and not what Python computes"):
+        for number in range(200):
+            names.case(Random(number))

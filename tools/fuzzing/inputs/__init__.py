@@ -11,6 +11,7 @@ from fuzzing.inputs import (
     linalg,
     maps,
     mlir,
+    names,
     replays,
     script,
     simplify,
@@ -35,4 +36,5 @@ KINDS: dict[str, Kind] = {
     "descriptions": Kind(descriptions.case, 1),
     "linalg": Kind(linalg.case, 1),
     "kernels": Kind(kernels.case, 1),
+    "names": Kind(names.case, 2),
 }

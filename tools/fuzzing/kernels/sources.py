@@ -22,7 +22,8 @@ class Source:
 
     def arrays(self, seed: int) -> list[np.ndarray]:
         rng = np.random.default_rng(seed)
-        return [rng.integers(-4, 5, shape).astype(np.float32) for shape in self.shapes]
+        arrays = [rng.integers(-4, 5, shape).astype(np.float32) for shape in self.shapes]
+        return [np.where((a == 0) & (rng.random(a.shape) < 0.5), np.float32(-0.0), a) for a in arrays]
 
 
 def source(random: Random) -> Source:
@@ -212,4 +213,20 @@ def private(random: Random) -> Source:
     return Source(HEAD + f"def f({_buffers(shapes)}):\n" + body, tuple(shapes.values()), reference)
 
 
-FAMILIES = (chain, chain, product, product, rows, rows, normalized, relaxation, private)
+def guarded(random: Random) -> Source:
+    """B at the elements where a condition holds that reads B, and A in some programs."""
+    n, m = _pick(random, 33), _pick(random, 33)
+    also, own = random.random() < 0.5, random.random() < 0.5
+    holds = "B[i, j] < 1.0" + " and A[i, j] > 0.0" * also
+    value = "B[vi, vj] + A[vi, vj]" if own else "A[vi, vj]"
+    body = _nest("B", {"i": (n, "S"), "j": (m, "S")}, f"T.where({holds})\n            B[vi, vj] = {value}")
+
+    def reference(a: np.ndarray, b: np.ndarray) -> None:
+        chosen = (b < 1) & ((a > 0) | (not also))
+        b[...] = np.where(chosen, b + a if own else a, b)
+
+    shapes = {"A": (n, m), "B": (n, m)}
+    return Source(HEAD + f"def f({_buffers(shapes)}):\n" + body, tuple(shapes.values()), reference)
+
+
+FAMILIES = (guarded, chain, chain, product, product, rows, rows, normalized, relaxation, private)

@@ -177,6 +177,8 @@ class DataStages(Making):
         holds = [f"{mask.name}[{', '.join(loops[: len(mask.shape)])}] > 0"]
         cut = self.random.randint(1, int(a.shape[0])) if self.often(0.3) else None
         holds += [f"{loops[0]} < {cut}"] if cut else []
+        reads_own = self.often(0.3)  # the condition reads the element that the block writes
+        holds += [f"{kept.name}[{', '.join(loops)}] > {self.number(1, kept)}"] if reads_own else []
         axes = [(v, "S", s, lp) for v, s, lp in zip(names, a.shape, loops, strict=True)]
         value = f"{a.name}{at} + {kept.name + at if own else self.number(1, a)}"
         self.block(len(loops) + 1, f"{kept.name}_m{self.count}", axes, [f"{kept.name}{at} = {value}"], [], holds)
@@ -186,7 +188,8 @@ class DataStages(Making):
             chosen = held[mask.name] > 0
             chosen = chosen[:, None] if x.ndim > chosen.ndim else chosen
             rows = np.arange(len(x)) < (cut or len(x))
-            held[kept.name] = np.where(chosen & (rows[:, None] if x.ndim == 2 else rows), x + (old if own else 1), old)
+            chosen = chosen & (rows[:, None] if x.ndim == 2 else rows) & ((old > 1) | (not reads_own))
+            held[kept.name] = np.where(chosen, x + (old if own else 1), old)
 
         self.steps.append(step)
         if kept not in self.buffers:

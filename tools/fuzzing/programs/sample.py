@@ -63,6 +63,8 @@ class Sample:
             low, high = made.span
             low = max(low, 0) if made.dtype.startswith("uint") else low
             found = (rng.integers(low, high, shape) * made.unit + made.origin).astype(held_as(made.dtype))
+            if found.dtype.kind == "f":
+                found[(found == 0) & (rng.random(found.shape) < 0.5)] = -0.0
             return np.sort(found) if made.ascending else found
 
         return [array(p) for p in self.params]
