@@ -76,7 +76,7 @@ PARTS: dict[str, str] = {
     "passes.lower.direct": "",
     "passes.lower.gpu": "lower lower.blocks lower.memory lower.vector",
     "passes.lower.gpu.grids": "lower lower.blocks lower.gpu",
-    "passes.lower.gpu.matrices": "lower",
+    "passes.lower.gpu.matrices": "lower lower.memory",
     "passes.lower.gpu.nvvm": "lower lower.gpu.outline lower.llvm",
     "passes.lower.gpu.outline": "lower lower.gpu",
     "passes.lower.llvm": "lower",
