@@ -41,7 +41,7 @@ def test_a_state_after_each_stage(tmp_path):
     build(gpu_programs.added(64), target="sm_80", dump=tmp_path)
     names = [path.stem.partition("-")[2] for path in sorted(tmp_path.iterdir())]
     assert names[0] == "input" and names[1 : 1 + len(pipeline.GPU_PASSES)] == list(pipeline.GPU_PASSES)
-    assert names[-1] == "tir-lower-keep-rolled-marks" and "convert-gpu-to-nvvm" in names
+    assert names[-1] == "tir-lower-signed-zeros" and "convert-gpu-to-nvvm" in names
 
 
 def test_a_local_buffer_in_memory_is_told():
