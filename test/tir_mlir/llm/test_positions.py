@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tir_mlir import llm
-from tir_mlir.errors import ArgumentError
 from tir_mlir.llm.native.rotary import rotary_of
 from tir_mlir.llm.rotary import RotaryModule
 
@@ -103,12 +102,3 @@ def test_an_exported_program_crosses_the_original_length(tmp_path):
     command = [program, "-w", f"{program}.safetensors", "-n", "12", *map(str, range(3, 31))]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert list(map(int, told.split())) == ours.generate(range(3, 31), 12)
-
-
-def test_a_fact_of_positions_that_nothing_reads(tmp_path):
-    from tir_mlir.llm.checks.fields import check_fields
-
-    given = config("linear")
-    given.rope_parameters["beta_fast"] = 32
-    with pytest.raises(ArgumentError, match="nothing reads beta_fast of rotary positions of the kind linear"):
-        check_fields(tmp_path, {}, given, transformers.LlamaForCausalLM(config("linear")))

@@ -14,8 +14,13 @@ from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 _NOTES = re.compile(
     r"_.*|transformers[._].*|.*drop(out)?|.*_pdrop|unsloth.*|auto_map|architectures|model_type|(torch_)?dtype|tokenizer_class"
     r"|task_specific_params|finetuning_task|n_ctx|gradient_checkpointing|is_llama_config|use_flash_attn|prefix|license|max_sequence_length"
+    r"|model_max_length|pretraining_tp"
 )
 """Fields that no score depends on: who wrote the file and how, training, tokens, and numbers that others repeat."""
+_NEUTRAL = {"interpolate_factor": 1, "full_attn_mod": 1}
+"""Fields that say nothing with these values."""
+_REPEATED = {"hidden_act": "hidden_activation"}
+"""Fields that matter only where another one has another value."""
 _ORIGINAL = "original_max_position_embeddings"
 _POSITIONS = {
     "default": set[str](), "linear": {"factor"}, "dynamic": {"factor"}, "proportional": {"factor"},
@@ -43,7 +48,9 @@ def check_fields(folder: Path, given: Mapping[str, Any], config: Any, model: Any
     words = {word for name in modules for word in re.findall(r"\w+", inspect.getsource(sys.modules[name]))}
     for key, value in given.items():
         if value or not isinstance(value, (bool, str, list, dict, type(None))):
-            if not (key in declared or key in words or _NOTES.fullmatch(key)):
+            is_said = key in _NEUTRAL and value == _NEUTRAL[key]
+            is_said |= key in _REPEATED and value == given.get(_REPEATED[key])
+            if not (key in declared or key in words or _NOTES.fullmatch(key) or is_said):
                 raise ArgumentError(
                     f"{folder}: nothing reads {key} of config.json, {short_repr(value)}; fix: remove it if it does "
                     "not matter"
