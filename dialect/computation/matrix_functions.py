@@ -29,6 +29,7 @@ from tir_mlir.dialect.ir import (
     owner_op,
     walk,
 )
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, is_scalar
 
 SIDE = 16
 ROWS, COLUMNS = "row_major", "col_major"
@@ -88,7 +89,7 @@ def _indices(desc: Func, number: int) -> list[ir.Value | None]:
     """The iters that index a parameter of a description."""
     for use in desc.args[number].uses:
         op = use.owner.operation
-        if op.name in ("affine.load", "affine.store"):
+        if op.name in AFFINE_ELEMENT_ACCESSES:
             return [index.simplified().is_value() for index in walk.access_indices(op)]
     return []
 
@@ -200,7 +201,7 @@ def _memory(op: ir.Operation) -> ir.Value | None:
         return None
     strides, _ = ir.MemRefType(view.type).get_strides_and_offset()
     stride = op.operands[6]
-    while owner_op(stride).name in ("arith.index_cast", "arith.trunci", "arith.extsi"):
+    while is_scalar(owner_op(stride).name) and len(owner_op(stride).operands) == 1:  # a conversion
         stride = owner_op(stride).operands[0]
     number = constant_integer(stride)
     source = owner_op(stride)

@@ -59,3 +59,13 @@ def test_graphs_are_for_cpus():
     graph = parse('@R.function\ndef main(x: R.Tensor((4,), "float32")):\n    return R.nn.relu(x)')["main"]
     with pytest.raises((BuildError, GraphError), match="a GPU is not for graphs"):
         build(graph, target="sm_80")
+
+
+@pytest.mark.parametrize("key, value", [("software_pipeline_stage", [0, 0, 1]), ("prefetch", {"A": 16})])
+def test_an_annotation_that_a_gpu_ignores_is_said_to_be_ignored(key, value):
+    sch = gpu_programs.row_sums_by_threads(4, 64)
+    sch.annotate(sch.get_loops("B")[1], key, value)
+    with pytest.warns(
+        LoweringWarning, match=f'annotation "{key}" has no effect on a GPU; a copy in shared or local mem'
+    ):
+        build(sch, target="sm_80")
