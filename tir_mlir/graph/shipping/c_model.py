@@ -49,7 +49,7 @@ class CModel:
         inputs = [(n, t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
         made = [(output_name(number, plan), room(type_, plan.bounds), OUT) for number, type_ in plan.made_outputs]
         names = c_entry.identifiers([n for n, *_ in inputs + made], {*self._taken, *self.size_names.values()})
-        return [(name, *rest) for name, (_, *rest) in zip(names, inputs + made, strict=True)]
+        return [(name, type_, how) for name, (_, type_, how) in zip(names, inputs + made, strict=True)]
 
     @cached_property
     def outputs(self) -> dict[int, str]:
