@@ -9,9 +9,9 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, VerifyError
-from tir_mlir.dialect.ir import Func, create, entered, funcs
+from tir_mlir.dialect.ir import Func, create, entered, funcs, is_block, walk
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.verify import check_mlir
+from tir_mlir.dialect.verify import check_mlir, structure
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import Stayed as Stayed
 from tir_mlir.passes.linalg.prepare import UPSTREAM
@@ -47,6 +47,9 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
         module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
         _erase_others(module, func)
         try:
+            if any(is_block(op) for op in walk.ops(module.operation)):  # beside linalg; its names are asked for
+                structure.check(module)
+                add_missing_attributes(module)
             constants = passes.from_linalg(module, source_names(lines.lines))
         except VerifyError as error:
             raise relocated(error.message, error.location, lines) from None

@@ -12,6 +12,7 @@ from tir_mlir.script import IRModule
 from tir_mlir.script.linalg import from_linalg
 from tir_mlir.script.mlir_text import parse_mlir
 from tir_mlir.script.parser.source import Source
+from tir_mlir.tune.search.study_settings import program_of
 
 HEAD = "module {\n"
 FUNCTION = "func.func @NAME(%a: memref<8xf32>) {\naffine.for %i = 0 to 4 {\n%c = arith.constant 1.0 : f32\n"
@@ -117,3 +118,12 @@ def test_data_of_a_global_is_no_name():
     text = r'llvm.mlir.global internal constant @text("\00\FF") {addr_space = 0 : i32}' + "\n"
     with entered():
         assert "text" in str(module_of(InputChunk("file.mlir", text, False)))
+
+
+@pytest.mark.parametrize("door", [from_linalg, program_of])
+def test_blocks_without_names_are_judged(door):
+    block = '{tir.block = "A", tir.iters = ["S"], tir.min = affine_map<() -> (0)>, tir.extent = affine_map<() -> (8)>}'
+    text = "func.func @main(%a: memref<8xf32>) {\n%c = arith.constant 1.0 : f32\naffine.for %i = 0 to 9 {\n"
+    text += "affine.parallel (%v) = (%i) to (%i + 1) {\naffine.store %c, %a[%v] : memref<8xf32>\n} " + block + "\n}\n"
+    with pytest.raises(TirError, match=r"has the domain \[0, 8\)|bound|outside"):
+        door(text + "return\n}\n")

@@ -10,7 +10,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.dialect.ir import entered, held_module
 from tir_mlir.dialect.verify import structure, verify
-from tir_mlir.script.mlir_text import parse_mlir
+from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.script.parser.source import Source
 from tir_mlir.target import CUDA, Target
@@ -86,6 +86,7 @@ def program_of(text: str) -> IRModule:
         try:
             module = parse_mlir(text, Source("study", text.splitlines(keepends=True)))
             structure.check(module)
+            add_missing_attributes(module)
             check_code(module)
             structure.check_program(module)
             verify(module)
