@@ -4,14 +4,17 @@ torch.export takes a second and more; to record the calls takes a few hundredths
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import inspect
 import json
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from mlir import ir
 from torch.overrides import TorchFunctionMode
@@ -24,6 +27,7 @@ from tir_mlir.graph.fronts.torch_export.symbolic_inputs import SymbolicInputs
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.graph import Graph
 from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.runtime.progress import log
 from tir_mlir.script.module import IRModule
 
 _FACTS = frozenset(
@@ -157,7 +161,10 @@ def _text(value: Any, numbers: Mapping[int, int] | None = None) -> str:
 def _name(func: Any) -> str:
     """The full name of a function of torch. Raises NotRecorded for others, whose code may change."""
     if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        if not str(func).startswith("aten."):
+        package = str(func).partition(".")[0]
+        if package == "transformers":  # whose code is that of its version
+            return f"{func} of {sys.modules[package].__version__}"
+        if package != "aten":
             raise NotRecorded(f"the operator {func}")
         return str(func)
     if isinstance(func, types.MethodWrapperType):  # a property of Tensor
@@ -208,6 +215,10 @@ def _value(tensor: torch.Tensor) -> str:
     return store.digest(str(tensor.tolist())) if row else ""
 
 
+def _array(data: str, dtype: str, shape: list[int]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(data), dtype).reshape(shape).copy()
+
+
 def _tensor_line(tensor: torch.Tensor, recorder: _Recorder) -> str:
     facts = (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.requires_grad)
     return f"{recorder.number(tensor)}: {facts}"
@@ -228,6 +239,8 @@ def _as_exported() -> Iterator[None]:
 
 
 KIND = "imports"
+_CONSTANTS = 1 << 20
+"""The most bytes of constants in an entry."""
 
 
 def cached(
@@ -262,7 +275,8 @@ def _key(
     try:
         with evaluating(model):
             calls = recorded_calls(model, positional, dict(kwargs or {}), dynamic_shapes)
-    except Exception:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
+    except Exception as error:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
+        log("DEBUG", "%s: its import is not cached: %s", type(model).__name__, error)
         return None
     version = f"{torch.__version__} {torch.version.git_version}"
     return store.digest(fingerprint.installation(), fingerprint.package(), version, calls, *options)
@@ -277,14 +291,23 @@ def _known(key: str, model: torch.nn.Module) -> Graph | None:
     facts, tensors = json.loads(head), named_tensors(model)
     with entered():
         module = ir.Module.parse(text.decode())
-        return Graph(IRModule(module), {name: array(tensors[name]) for name in facts["weights"]}, facts["name"])
+        made = {name: _array(*fact) for name, fact in facts["constants"].items()}
+        weights = {name: made[name] if name in made else array(tensors[name]) for name in facts["weights"]}
+        return Graph(IRModule(module), weights, facts["name"])
 
 
 def _keep(key: str, graph: Graph, model: torch.nn.Module) -> None:
-    """Keep a graph whose weights are all parameters and buffers of the module."""
-    if not graph.weights.keys() <= named_tensors(model).keys() or not fingerprint.package_unchanged():
+    """Keep a graph whose weights are parameters and buffers of the module, and small constants, which follow from the
+    calls."""
+    own = named_tensors(model)
+    constants = {name: value for name, value in graph.weights.items() if name not in own}
+    if sum(value.nbytes for value in constants.values()) > _CONSTANTS:
+        log("DEBUG", "%s: its import is not cached: constants of more than %d bytes", type(model).__name__, _CONSTANTS)
+        return
+    if not fingerprint.package_unchanged():
         return
     with entered():
         text = str(graph.module.mlir)
-    head = json.dumps({"name": graph.name, "weights": list(graph.weights)})
+    facts = {name: (base64.b64encode(v.tobytes()).decode(), str(v.dtype), v.shape) for name, v in constants.items()}
+    head = json.dumps({"name": graph.name, "weights": list(graph.weights), "constants": facts})
     store.save(KIND, key, f"{head}\n{text}".encode())

@@ -232,3 +232,12 @@ def test_cache_false_exports_again(exports):
 def test_options_are_part_of_it(exports):
     names = [tir_mlir.from_torch(Layer(), (X,), name=name).name for name in ("first", "second")]
     assert names == ["first", "second"] and len(exports) == 2
+
+
+def test_an_import_that_is_not_cached_says_why(caplog):
+    def forward(x):
+        return x * 2 if x.sum() > 0 else x
+
+    with caplog.at_level("DEBUG", logger="tir_mlir"), pytest.raises(GraphError):
+        tir_mlir.from_torch(forward, (torch.ones(2),))
+    assert "its import is not cached" in caplog.text
