@@ -36,7 +36,7 @@ from tir_mlir.dialect.ir import (
     substitute,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, accessed
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, IFS, accessed
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field.field_functions import P, scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
@@ -547,7 +547,7 @@ def _compared(value: ir.Value) -> list[ir.Value]:
     `T.Select` and `T.if_then_else` have their condition as first operand.
     """
     choice = value.owner
-    if isinstance(choice, ir.Block) or choice.name not in ("arith.select", "scf.if"):
+    if isinstance(choice, ir.Block) or (choice.name != "arith.select" and choice.name not in IFS):
         return []
     test = choice.operands[0].owner
     if isinstance(test, ir.Block) or test.name not in COMPARISONS:
