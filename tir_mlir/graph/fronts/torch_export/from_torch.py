@@ -25,7 +25,7 @@ from tir_mlir.graph.fronts.torch_export.export_model import (
 )
 from tir_mlir.graph.fronts.torch_export.node_places import place
 from tir_mlir.graph.fronts.torch_export.run_time_checks import RunTimeChecks, is_check, is_size
-from tir_mlir.graph.fronts.torch_export.size_guards import equal_sizes
+from tir_mlir.graph.fronts.torch_export.size_guards import tied_sizes
 from tir_mlir.graph.fronts.torch_export.torch_weights import array, first_names
 from tir_mlir.graph.operators import foreign_operators
 from tir_mlir.graph.units.expected_work import start_workers
@@ -149,7 +149,7 @@ class TorchImporter:
         self.from_two = from_two
         self.builder, self.program, self.given = builder, program, user_ops
         self.mutated = mutated
-        self.sizes = TorchSizes(dict(size_names), equal_sizes(program))
+        self.sizes = TorchSizes(dict(size_names), tied_sizes(program))
         self.emitter = TorchEmitter(builder, self.sizes)
         self.emitter.random = self.random = RandomState(builder, mutated != "refuse")
         self.checks = RunTimeChecks(self)

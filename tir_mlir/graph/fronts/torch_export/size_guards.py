@@ -48,7 +48,7 @@ def held_ranges(message: str) -> dict[str, tuple[int, int | None]] | None:
     return ranges if others and len(matches) == len(found) else None
 
 
-def equal_sizes(program: Any) -> dict[Any, Any]:
+def tied_sizes(program: Any) -> dict[Any, Any]:
     """The sizes of inputs that torch found to be equal to expressions of others, as forward adds them, say:
     {s0: (s1 + 1) // 2}. Calls check them, as any size of an input. Where neither side is one size there is none."""
     values = [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
