@@ -1,7 +1,7 @@
 """Start processes. Nothing else in this package starts one.
 
 A Python process imports from where this one does. Python itself puts the working directory first for `-c` and `-m`: a
-`json.py` that lies there would run in the child, though not in its parent.
+file of the name of a module that lies there would run in the child, though not in its parent.
 """
 
 from __future__ import annotations
