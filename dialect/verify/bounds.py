@@ -81,7 +81,7 @@ def _inside_by_digits(op: ir.Operation, it: Iter, is_low: bool) -> bool:
     low, extent = it.min.as_constant(), it.extent.as_constant()
     if low is None or extent is None:
         return False
-    last = isl.Val(low + extent - 1)
+    last = isl.Val(str(low + extent - 1))  # the number may be larger than 64 bits
     try:
         with question(f"the digits of iter {it.name}"):
             digits = over_digits(op, None, Block(op).bindings)
