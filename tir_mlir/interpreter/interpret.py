@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
     llvm_intrinsics,
     walk,
 )
+from tir_mlir.dialect.verify import structure
 from tir_mlir.interpreter.codegen import Options, Shared
 from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
@@ -217,7 +218,9 @@ def module_of(program: Any, expand: bool = True) -> ir.Module:
         if "T.prim_func" in program or "I.ir_module" in program:
             return module_of(parse(program), expand)
         text, name = read_text(program)
-        return _loops(parse_mlir(text, Source(name, text.splitlines(keepends=True))), expand)
+        parsed = parse_mlir(text, Source(name, text.splitlines(keepends=True)))
+        structure.check(parsed)  # MLIR ends the process on types larger than 64 bits can count
+        return _loops(parsed, expand)
     module = held_module(program)
     if module is None:
         kind = type(program).__name__
