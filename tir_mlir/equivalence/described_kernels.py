@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import pointed
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
-from tir_mlir.dialect.ir.op_traits import is_scalar
+from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, POINTERS, is_scalar
 from tir_mlir.passes.lower.blocks import scopes
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -81,12 +81,7 @@ def _follow_each_other(calls: Sequence[ir.Operation], siblings: Sequence[ir.Oper
     return plain and not any(True for call in calls for r in call.results for _ in r.uses)
 
 
-_ADDRESSES = frozenset(
-    {
-        "memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata", "memref.subview",
-        "llvm.inttoptr", "affine.apply",
-    }
-)  # fmt: skip
+_ADDRESSES = POINTERS | NAMED_VIEWS | {"llvm.inttoptr", "affine.apply"}
 
 
 def _fact(given: tuple[Any, ...], wanted: str) -> str:

@@ -16,11 +16,11 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_traits import DIVISIONS
 
 RUNS = 4
 """Sets of data: uniform, small numbers, numbers of few bits, numbers at which the description decides."""
 _MOST_CONSTANTS = 16
-_DIVISIONS = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def facts_of(desc: ir.Operation) -> Facts:
     constants: dict[float, None] = {}
     divides = False
     for op in walk.ops(desc):
-        divides |= op.name.startswith(_DIVISIONS) and not op.name.endswith("f")
+        divides |= op.name in DIVISIONS
         if op.name == "arith.constant" and isinstance(value := op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
             constants[float(value.value)] = None
     finite = [c for c in constants if np.isfinite(c)]

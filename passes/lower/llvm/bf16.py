@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
+from tir_mlir.dialect.ir.op_traits import TO_FLOAT
 from tir_mlir.passes.lower.llvm.float_builder import FloatBuilder
 from tir_mlir.passes.lower.registry import lowering
 
@@ -91,7 +92,7 @@ def lower_wide(module: ir.Module) -> None:
     an integer to f64 and then to bf16 one of the integer to f32 and then to bf16.
     """
     for op in walk.ops(module.operation):
-        is_integer = op.name in ("arith.sitofp", "arith.uitofp")
+        is_integer = op.name in TO_FLOAT
         if not (is_integer or op.name == "arith.truncf") or not _is_bf16(op.results[0].type):
             continue
         source = op.operands[0].type

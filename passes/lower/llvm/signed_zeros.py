@@ -6,6 +6,7 @@ from mlir import ir
 
 from tir_mlir.dialect.constants.dense import is_dense, splat_of
 from tir_mlir.dialect.ir import defining_op, walk
+from tir_mlir.dialect.ir.op_traits import CASTS
 from tir_mlir.passes.lower.registry import lowering
 
 _CONVERSIONS = ("llvm.fpext", "llvm.fptrunc")
@@ -17,7 +18,7 @@ _FENCE = "llvm.arithmetic.fence"
 @lowering(
     "tir-lower-signed-zeros",
     "Hide the zero of comparisons of floats from LLVM",
-    only_with=(*_CONVERSIONS, "arith.extf", "arith.truncf", "f16", "gpu."),  # functions of f16 are those of f32
+    only_with=(*_CONVERSIONS, *sorted(CASTS), "f16", "gpu."),  # functions of f16 are those of f32
 )
 def run(module: ir.Module) -> None:
     """Hide the zero that a float is compared with, in kernels, and for types that are converted from.
