@@ -25,7 +25,7 @@ def budget(operations: int) -> Iterator[None]:
 
     By default a question of a step may use 100,000, and one that decides whether a kernel is built 10,000,000. Each
     answer is right under any budget; a larger one leaves fewer questions undecided. It holds in the thread that entered
-    it, for questions that are asked in this process. Errors: TirError if it is not a positive integer.
+    it, and in the processes that build a model side by side for it. Errors: TirError if it is not a positive integer.
     """
     if isinstance(operations, bool) or not isinstance(operations, int) or operations < 1:
         raise TirError(

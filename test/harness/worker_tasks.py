@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from tir_mlir.dialect.ir.budget import given_operations
+
 
 def process(payload: bytes) -> bytes:
     """The payload and the process that computed it, after as many CPU milliseconds as the payload says first."""
@@ -42,3 +44,9 @@ def setting(payload: bytes) -> bytes:
     """The value of a variable of the environment; 30 ms."""
     time.sleep(0.03)
     return os.environ.get(payload.decode().split()[0], "").encode()
+
+
+def operations(payload: bytes) -> bytes:
+    """The budget that `tir_mlir.budget` gives here, and the process; 30 ms."""
+    time.sleep(0.03)
+    return b"%d %d" % (given_operations() or 0, os.getpid())

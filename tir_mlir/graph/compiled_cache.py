@@ -9,6 +9,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import foreign_operators
@@ -40,7 +41,7 @@ def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    goal = described(options.target, options.threads), str(options.extra), options.optimize
+    goal = described(options.target, options.threads), str(options.extra), options.optimize, str(given_operations())
     name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *goal, str(until))
     serialized = store.load("graphs", name)
     if serialized is None:

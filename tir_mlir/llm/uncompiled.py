@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.llm.description import KIND, graph_of
@@ -39,7 +40,7 @@ def compile_side_by_side(parts: Iterable[Uncompiled]) -> None:
     """Put the code of graphs into the cache: a process compiles one of them, and there are as many as pay."""
     if not store.limit():
         return
-    versions, tasks = (fingerprint.installation(), fingerprint.package()), []
+    versions, tasks = (fingerprint.installation(), fingerprint.package(), str(given_operations())), []
     for part in parts:
         payload = json.dumps(asdict(part))
         tasks.append(

@@ -12,6 +12,7 @@ import time
 import pytest
 from harness import ROOT
 
+import tir_mlir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.cache import claims, store
 from tir_mlir.runtime.cache.claims import claimed
@@ -84,6 +85,13 @@ def test_a_worker_sees_the_settings_of_now(worker, monkeypatch):
     monkeypatch.setenv("TIR_DUMP", "elsewhere")
     start(9, [])
     assert set(run(tasks("setting", [b"TIR_DUMP %d" % n for n in range(4)]))) == {b"elsewhere"}
+
+
+def test_a_worker_has_the_budget_of_the_thread_that_asks(worker):
+    with tir_mlir.budget(1234):
+        results = run(tasks("operations", [b"%d" % n for n in range(8)]))
+    assert {r.split()[0] for r in results} == {b"1234"} and worker.pid in processes(results)
+    assert {r.split()[0] for r in run(tasks("operations", [b"%d" % n for n in range(8)]))} == {b"0"}
 
 
 @pytest.mark.parametrize("function", ["fails_elsewhere", "raises_elsewhere"])

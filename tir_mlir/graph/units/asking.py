@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
@@ -64,7 +65,8 @@ def ask(unit: str, questions: Sequence[Question], goal: Goal) -> list[Any]:
 def _task(unit: str, question: Question, goal: Goal, goal_text: str) -> workers.Task:
     text = canonical_text(question.function)
     about = json.dumps(question.about)
-    key = store.digest(fingerprint.installation(), fingerprint.package(), unit, goal_text, about, text)
+    versions = fingerprint.installation(), fingerprint.package()
+    key = store.digest(*versions, unit, goal_text, about, text, str(given_operations()))
     payload = pickle.dumps((text, question.about, goal.target, goal.threads))
     return workers.Task(unit, payload, KIND, key, question.function.name)
 

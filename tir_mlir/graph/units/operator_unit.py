@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tir_mlir.dialect.graph import TensorType
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.dialect.ir.memo import BoundedDict
 from tir_mlir.graph.operators import find_operator, foreign_operators
 from tir_mlir.graph.size_code import Sizes
@@ -35,7 +36,7 @@ class Use:
     def key(self) -> Hashable:
         """What its function depends on."""
         attributes = repr(sorted(self.attributes.items()))
-        return self.name, attributes, repr(self.inputs), tuple(self.results), tuple(self.ranges)
+        return self.name, attributes, repr(self.inputs), tuple(self.results), tuple(self.ranges), given_operations()
 
 
 _made: BoundedDict[Hashable, PrimFunc | list[int]] = BoundedDict()

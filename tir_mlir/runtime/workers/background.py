@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.runtime.workers import pool
 from tir_mlir.runtime.workers.messages import CRASHED, FAILED, Answer, Request
 from tir_mlir.runtime.workers.process import Worker
@@ -24,6 +25,7 @@ class Background:
     def __init__(self, task: Task | None, then: Callable[[Answer], None]):
         """Start it. task: None for the step alone."""
         self._task, self._then = task, then
+        self._operations = given_operations()  # of this thread
         self._worker: Worker | None = None
         self._process, self._stopped, self._done = os.getpid(), False, threading.Event()
         self._thread = threading.Thread(target=self._work, name="tir_mlir background", daemon=True)
@@ -63,7 +65,7 @@ class Background:
         task = self._task
         if task is None or not pool.can_start() or pool.count() == 1:
             return Answer(FAILED)
-        request = Request(task.function, task.kind, task.key, True, True, task.payload)
+        request = Request(task.function, task.kind, task.key, True, True, self._operations, task.payload)
         try:
             worker = self._worker = Worker([task.function], pool.environment())
         except OSError:  # no process or no memory

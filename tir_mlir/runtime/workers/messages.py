@@ -1,8 +1,8 @@
 """What goes through the pipes between a process and its workers.
 
-A request: function, kind, key, whether the cache is used, whether it is computed though another build is at it; then
-the payload. An answer: a status, CPU seconds; then the result. Before the first answer a worker tells which sources it
-has loaded.
+A request: function, kind, key, whether the cache is used, whether it is computed though another build is at it, the
+budget of proofs; then the payload. An answer: a status, CPU seconds; then the result. Before the first answer a worker
+tells which sources it has loaded.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ _ANSWER = struct.Struct("<BdI")
 
 @dataclass(frozen=True)
 class Request:
-    """A task for a worker. insist: compute it though another build is at it."""
+    """A task for a worker. insist: compute it though another build is at it. operations: what `budget` gives; None
+    outside."""
 
     function: str
     kind: str
     key: str
     cache: bool
     insist: bool
+    operations: int | None
     payload: bytes
 
     def to_bytes(self) -> bytes:
-        head = json.dumps([self.function, self.kind, self.key, self.cache, self.insist]).encode()
+        head = json.dumps([self.function, self.kind, self.key, self.cache, self.insist, self.operations]).encode()
         return _LENGTHS.pack(len(head), len(self.payload)) + head + self.payload
 
 

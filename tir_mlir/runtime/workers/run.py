@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
@@ -74,9 +75,9 @@ class _Job:
     insist: bool = False
     here: bool = False
 
-    def request(self, cache: bool) -> Request:
+    def request(self, cache: bool, operations: int | None) -> Request:
         task = self.task
-        return Request(task.function, task.kind, task.key, cache, self.insist, task.payload)
+        return Request(task.function, task.kind, task.key, cache, self.insist, operations, task.payload)
 
 
 _LOOK = 0.05
@@ -89,6 +90,7 @@ class _Run:
 
     def __init__(self, jobs: list[_Job], cache: bool, done: Callable[[_Job, Answer], None]):
         self._jobs, self._cache, self._done = jobs, cache, done
+        self._operations = given_operations()  # of this thread
         self._waiting = deque(sorted(jobs, key=lambda job: -len(job.task.payload)))  # the longest first
         self._later: deque[_Job] = deque()
         self._arrived: queue.SimpleQueue[tuple[_Job, Answer] | None] = queue.SimpleQueue()
@@ -106,7 +108,7 @@ class _Run:
                 while not self._arrived.empty():
                     self._arrive()
                 if (job := self._take(here=True)) is not None:
-                    self._finish(job, attempt(job.request(self._cache)))
+                    self._finish(job, attempt(job.request(self._cache, self._operations)))
                 elif self._unfinished:
                     self._arrive()
         finally:
@@ -180,7 +182,7 @@ class _Run:
             while True:
                 while len(sent) < (2 if len(self._waiting) > 4 else 1) and (job := self._take()) is not None:
                     sent.append(job)
-                    request = job.request(self._cache).to_bytes()
+                    request = job.request(self._cache, self._operations).to_bytes()
                     while len(sent) > 1 and len(request) > worker.room:  # else each side may wait for the other to read
                         self._receive(worker, sent)
                     worker.send(request)

@@ -6,8 +6,10 @@ import functools
 import importlib
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
+from tir_mlir.dialect.ir import budget
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.claims import awaited, claimed
 from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, Answer, Request
@@ -51,7 +53,8 @@ def attempt(request: Request) -> Answer:
 
 def _computed(request: Request) -> Answer:
     start = time.thread_time()
-    result = imported(request.function)(request.payload)
+    with nullcontext() if request.operations is None else budget(request.operations):
+        result = imported(request.function)(request.payload)
     return Answer(COMPUTED, time.thread_time() - start, result)
 
 
