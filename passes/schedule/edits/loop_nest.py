@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from mlir import ir
 
@@ -19,8 +19,9 @@ def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
     return index.simplified()
 
 
-def guard_blocks(loop: Loop, bound: Index) -> None:
-    """Guard every outermost block beneath a loop by `bound >= 0`, unless it is implied.
+def guard_blocks(loop: Loop, bound: Index, but: Collection[int] = ()) -> None:
+    """Guard every outermost block beneath a loop by `bound >= 0`, unless it is implied. but: the ids of blocks that
+    get no guard.
 
     A body that loads outside its blocks (the bounds of a loop over data, a condition) gets one guard around all of it.
     """
@@ -29,7 +30,7 @@ def guard_blocks(loop: Loop, bound: Index) -> None:
             inner = create.guard([Constraint(bound)])
         edit.move_body(loop.body, inner.regions[0].blocks[0], until=inner)
         return
-    for block_id in [b.id for b in blocks_below(loop.op)]:
+    for block_id in [b.id for b in blocks_below(loop.op) if b.id not in but]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
         if intervals.at_least_zero(bound, intervals.around(block.outermost)):
             continue

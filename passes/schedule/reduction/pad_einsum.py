@@ -25,19 +25,37 @@ from tir_mlir.dialect.ir import (
     defining_op,
     dtypes,
     frozen,
+    is_block,
     is_loop,
+    is_where,
     loops_above,
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, IFS, OF_ZEROS, PRODUCTS, accessed
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_LOAD,
+    IFS,
+    OF_ZEROS,
+    PRODUCTS,
+    YIELDS,
+    accessed,
+)
 from tir_mlir.dialect.presburger import dim_factors, question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
-from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, set_domain, set_extent
+from tir_mlir.passes.schedule.edits import alloc_like, guard_blocks, keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import PrivateNest, check_complete_or_reduction, is_child, scope_of, trapping_op
 from tir_mlir.passes.schedule.reduction.reduction_form import updates_of
-from tir_mlir.passes.schedule.registry import DECOMPOSE_REDUCTION, check, leave_unpadded, primitive, refuse, warn
+from tir_mlir.passes.schedule.registry import (
+    DECOMPOSE_REDUCTION,
+    WRAP_IN_BLOCK,
+    check,
+    leave_unpadded,
+    primitive,
+    refuse,
+    warn,
+)
 
 
 @primitive("pad_einsum")
@@ -58,12 +76,13 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     placed directly around the nest. The loop of an iter grows, or of several loops without a guard the outermost. An
     iter whose loops neither grow to the new extent nor cover it already is left unpadded, with a `ScheduleWarning`.
     Every element of the results gets the same value as before: padded terms of a sum are 0, and padded results are not
-    copied back. In a loop shared with other blocks, the copies are made there, of the part that one iteration accesses.
+    copied back. In a loop shared with other blocks, the copies are made there, of the part that one iteration accesses;
+    if that loop grows, the other blocks are guarded and run in its old iterations alone.
 
     Requires: every index of every access is an iter or a constant, or a read without padded iters; one index for each
-    buffer; the loops that grow contain nothing else; the block computes a value without integer division, and has no
-    T.assume; a padded spatial iter indexes the output, and only sums run over a padded reduce iter, of terms that are 0
-    where their inputs are. No other block writes a sum between its terms.
+    buffer; the loops that grow contain only blocks and their loops; the block computes a value without integer
+    division, and has no T.assume; a padded spatial iter indexes the output, and only sums run over a padded reduce
+    iter, of terms that are 0 where their inputs are. No other block writes a sum between its terms.
     """
     with frozen():
         plan = _plan(block, padding)
@@ -106,6 +125,11 @@ class _Plan:
             if top is not None and extent is not None:
                 extents[top.loop] = extent
         return extents
+
+    def grows_shared(self, it: Iter) -> bool:
+        """Whether a padded iter grows with a loop that other blocks share."""
+        top = growing_loop(self.block, it)
+        return top is not None and top.loop in self.nest.shared and top.loop in self.loops
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -198,11 +222,13 @@ def _check_nest(plan: _Plan) -> None:
     block = plan.block
     for loop in plan.loops:
         check(
-            loop not in plan.nest.shared and _only_loops(block, loop),
+            _only_loops(block, loop),
             loop,
             f'loop {loop.name} contains more than the loops of block "{block.name}", which the padding would change',
             fix="pad before another block moves into its loops, or inline that one",
         )
+        if loop in plan.nest.shared:
+            _check_others(plan, loop)
         users = [it for it in block.iters if loop.var in it.binding.values]
         names = ", ".join(it.name for it in users)
         check(
@@ -230,16 +256,31 @@ def _only_loops(block: Block, loop: Loop) -> bool:
     return all(is_loop(p) for p in above[: above.index(loop.op)])
 
 
+def _check_others(plan: _Plan, loop: Loop) -> None:
+    """Refuse to grow a loop with anything besides blocks, which are guarded, and their loops."""
+    for op in walk.ops(loop.op, skip=is_block):
+        structural = is_loop(op) or is_block(op) or is_where(op) or op.name in YIELDS or op.name == "affine.apply"
+        check(
+            structural,
+            op,
+            f'the padding adds iterations to loop {loop.name}, which block "{plan.block.name}" shares with a statement '
+            "outside any block; a guard cannot protect it",
+            fix=WRAP_IN_BLOCK,
+        )
+    proved(f"all other blocks in `{loop.name}` are guarded, and run in its old iterations alone")
+
+
 def _check_spans(plan: _Plan) -> None:
-    """Refuse loops shared with other blocks in one iteration of which an iter takes only a part of its padded domain,
-    or no interval.
+    """Refuse loops shared with other blocks in one iteration of which an iter takes no interval, or only a part of its
+    padded domain though no such loop grows.
     """
     index_values = {
         v for b in [*plan.inputs, *plan.outputs] for i in plan.indices[b] if (v := i.is_value()) is not None
     }
     for it in (i for i in plan.block.iters if i.var in index_values):
         span = plan.nest.span(it)
-        good = span is not None and (it.var not in plan.extents or span == (it.min, it.extent))
+        whole = it.var not in plan.extents or span == (it.min, it.extent) or plan.grows_shared(it)
+        good = span is not None and whole
         if not good:
             outer = plan.nest.shared[-1]
             text = (
@@ -275,13 +316,13 @@ def _is_run(block: Block, it: Iter, extent: Index) -> bool:
 def _rewrite(plan: _Plan) -> None:
     block, scope, top = plan.block, scope_of(plan.block), plan.nest.top
     next_nest = list(top.block.operations)[walk.position(top) + 1].operation
-    longer = plan.loops
+    longer, runs_all = plan.loops, {block.id}
     pads = {b: alloc_like(b, scope, f"{b.name}_pad", plan.shape(b), b.scope) for b in [*plan.inputs, *plan.outputs]}
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(block.op, key, None)
     for buffer in plan.inputs:
         with block.op.location:
-            _fill(plan, buffer, pads[buffer], top)
+            runs_all.add(_fill(plan, buffer, pads[buffer], top).id)
     for buffer, pad in pads.items():
         redirect(block.op, buffer, pad)
     backs = []
@@ -290,8 +331,12 @@ def _rewrite(plan: _Plan) -> None:
             backs.append((pads[buffer], _copy_back(plan, buffer, pads[buffer], next_nest)))
     set_domain(block, [it.min for it in block.iters], [plan.extents.get(it.var, it.extent) for it in block.iters])
     number = block.id
-    for loop_id, extent in [(lp.id, extent) for lp, extent in longer.items()]:
+    shared = {loop.id for loop in plan.nest.shared}
+    for loop_id, old_end, extent in [(lp.id, lp.upper, extent) for lp, extent in longer.items()]:
         set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
+        if loop_id in shared:
+            loop = Loop(walk.find(scope.op, loop_id))  # type: ignore[arg-type]
+            guard_blocks(loop, old_end - Index.of(loop.var) - 1, runs_all)
     for pad, copy in backs:  # no elements that the block does not compute
         check_write_back(scope, pad, Block(walk.find(scope.op, number)), copy)  # type: ignore[arg-type]
 
@@ -320,8 +365,10 @@ def _spans(plan: _Plan, buffer: Buffer, full_spans: Sequence[_Span]) -> list[_Sp
         it = iters.get(index.is_value())  # type: ignore[arg-type]
         if it is None:
             spans.append(_Span.whole(index, Index.constant(1)))
-        elif it.var in plan.extents:
+        elif it.var in plan.extents and not plan.grows_shared(it):
             spans.append(span)
+        elif it.var in plan.extents:
+            spans.append(_Span(span.min, span.extent, *(plan.nest.span(it) or (span.low, span.size))))
         else:
             spans.append(_Span(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
     return spans
@@ -341,7 +388,7 @@ def _nest(spans: Sequence[_Span], name: str, anchor: ir.Operation) -> Block:
         return create.block(name, specs)
 
 
-def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> None:
+def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
     """Create `pad[v] = buffer[v]` inside the old extents, 0 outside."""
     shape = plan.shape(buffer)
     full_spans = [_Span.whole(Index.constant(0), extent) for extent in shape]
@@ -357,6 +404,7 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Non
             with ir.InsertionPoint(region.blocks[0]):
                 ir.Operation.create("affine.yield", operands=[make()])
         create.store(choice.results[0], pad.value, indices)
+    return pad_block
 
 
 def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:

@@ -120,13 +120,13 @@ ROWS = [
         lambda s: (s.reindex("C", ("read", 0)), s.pad_einsum("C", [4])),
     ),
     Row(
-        "pad_einsum: another block in the loop",
-        main(
-            "A:7 C:7 b:7", nest("i:7", sblock("B", "vi:7=i", "b[vi] = A[vi]"), sblock("C", "vi:7=i", "C[vi] = b[vi]"))
-        ),
+        "pad_einsum: another statement in the loop",
+        main("A:7 B:7 C:7", nest("i:7", "B[i] = A[i]", sblock("C", "vi:7=i", "C[vi] = A[vi]"))),
         lambda s: s.pad_einsum("C", [4]),
-        "or inline that one",
-        lambda s: (s.compute_inline("B"), s.pad_einsum("C", [4])),
+        "put that statement into a block",
+        instead=main(
+            "A:7 B:7 C:7", nest("i:7", sblock("B", "vi:7=i", "B[vi] = A[vi]"), sblock("C", "vi:7=i", "C[vi] = A[vi]"))
+        ),
     ),
     Row(
         "pad_einsum: a loop of two iters",

@@ -78,10 +78,51 @@ def test_a_row_in_a_loop_that_others_share(block, same_result):
     assert sch.verify()
 
 
-def test_refuses_to_grow_a_loop_that_others_share(refused):
-    sch = Schedule(sums(7)[0])
-    message = 'loop i contains more than the loops of block "C", which the padding would change'
-    refused(sch, message, lambda: sch.pad_einsum("C", [4, 1]))
+@pytest.mark.parametrize("padding", [[4, 1], [4, 4]])
+def test_grows_a_loop_that_others_share(padding, same_result):
+    """The others, and the copy of the result, are guarded."""
+    module, shapes = sums(7)
+    sch = Schedule(module)
+    sch.pad_einsum("C", padding)
+    assert sch.get(sch.get_loops("C")[0]).extent == 8
+    assert sch.mod.script().count("T.where(i < 5)") == 3
+    same_result(sch, module, *shapes)
+    assert sch.verify()
+
+
+def test_grows_a_shared_loop_of_tiles(same_result):
+    """Loop i_0 has 2 tiles of 4 rows; the third holds the padding."""
+    text = main(
+        "A:8x3 C:8x3 D:8x3",
+        nest(
+            "i_0:2",
+            nest("i_1:4 j:3", sblock("C", "vi:8=i_0*4+i_1 vj:3=j", "C[vi, vj] = A[vi, vj] * 2.0")),
+            nest("i_1:4 j:3", sblock("D", "vi:8=i_0*4+i_1 vj:3=j", "D[vi, vj] = C[vi, vj] + 1.0")),
+        ),
+    )
+    sch = Schedule(parse(text))
+    sch.pad_einsum("C", [12, 1])
+    assert sch.get(sch.get_loops("C")[0]).extent == 3
+    same_result(sch, parse(text), *[((8, 3), "float32")] * 3)
+    assert sch.verify()
+
+
+def test_a_padded_sum_over_a_shared_loop(same_result):
+    """D sees the same partial sums, and runs no more often."""
+    module = parse(PARTIAL.format(value="C[vi] * 2.0", more="").replace("(4,", "(5,").replace("range(4)", "range(5)"))
+    sch = Schedule(module)
+    sch.pad_einsum("C", [1, 4])
+    assert sch.get(sch.get_loops("C")[0]).extent == 8
+    same_result(sch, module, ((5, 7), "float32"), ((7,), "float32"), ((5, 7), "float32"))
+    assert sch.verify()
+
+
+@pytest.mark.parametrize("other", ["D[i] = 1.0", "with T.block('D'):\n    T.where(A[i] > 0.0)\n    D[i] = 1.0"])
+def test_refuses_to_grow_a_loop_with_what_a_guard_cannot_protect(other, refused):
+    """A store, and the load of a condition, would run in the new iterations."""
+    sch = Schedule(parse(main("A:7 C:7 D:7", nest("i:7", other, sblock("C", "vi:7=i", "C[vi] = A[vi]")))))
+    message = 'adds iterations to loop i, which block "C" shares with a statement outside any block'
+    refused(sch, message, lambda: sch.pad_einsum("C", [4]))
 
 
 PARTIAL = """
