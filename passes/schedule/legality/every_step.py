@@ -8,7 +8,7 @@ where their buffers, bounds or bindings are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlir import ir
 
@@ -40,6 +40,7 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.ir.op_traits import LOADS
+from tir_mlir.passes.schedule.legality.parameter_order import keeps_order, parameter_accesses
 from tir_mlir.passes.schedule.registry import PRIMITIVES, refuse
 
 _SPLIT = "in the program, put the condition into the block: T.if_then_else, or an if in its body"
@@ -159,7 +160,8 @@ def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> N
     """Refuse a step that may change the order of accesses to parameters that may be the same memory.
 
     The proofs of most primitives compare accesses to one buffer only. If a function accesses two parameters that may
-    alias, one of them written, those primitives are not provable.
+    alias, one of them written, those steps are legal only where they keep the order of all accesses to parameters, as
+    those that change the blocks around them do, or the accesses to allocated buffers (see `parameter_order`).
     """
     if PRIMITIVES[step].keeps_order:
         return
@@ -167,17 +169,22 @@ def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> N
     with apart():
         old = {f.name: f for f in (funcs(old_module) if doubtful else [])}
         pairs = {name: aliased_pair(f.op) for name, f in old.items()}
+        orders = {f.name: parameter_accesses(old[f.name]) for f in doubtful if _is_changed(f, old)}
     for func in doubtful:
-        if func.name not in old:
+        if func.name not in orders:
             continue
         pair = pairs[func.name] or aliased_pair(func.op)
-        if pair is not None and str(func.op) != str(old[func.name].op):
+        if pair is not None and not keeps_order(orders[func.name], parameter_accesses(func)):
             refuse(
                 None,
                 f"{step} may change the order of accesses: {alias_text(func.op, pair)}",
                 provable=False,
                 fix="remove tir.noalias = False if calls never pass overlapping arrays",
             )
+
+
+def _is_changed(func: Func, old: Mapping[str, Func]) -> bool:
+    return func.name in old and str(func.op) != str(old[func.name].op)
 
 
 Declaration = tuple[ir.Operation, str, object]

@@ -53,6 +53,58 @@ def test_the_same_step_is_legal_for_distinct_parameters(step):
     assert sch.verify()
 
 
+def blockize_tiles(sch):
+    """The nest of C in tiles of 3, the last one with a guard."""
+    _, inner = sch.split(sch.get_loops("C")[1], [None, 3])
+    return sch.blockize(inner)
+
+
+KEEPING = {
+    "blockize": blockize_tiles,
+    "reorder_block_iter_var": lambda s: s.reorder_block_iter_var("C", [1, 0]),
+    "write_at": lambda s: s.write_at(s.get_loops("Y")[0], "Y", 0, "local"),
+    "read_at": lambda s: s.read_at(s.get_loops("C")[0], "C", 0, "local"),
+    "cache_read": lambda s: s.cache_read("C", 0, "local"),
+    "cache_write": lambda s: s.cache_write("Y", 0, "local"),
+    "transform_layout": lambda s: s.transform_layout("Y", ("write", 0), lambda i, j: (j, i)),
+}
+
+
+@pytest.mark.parametrize("step", KEEPING)
+def test_a_step_that_keeps_the_order_of_accesses_to_parameters(step):
+    """A new block, or other accesses to the allocated buffer alone: on shared memory the results are the same."""
+    sch = schedule()
+    KEEPING[step](sch)
+    assert sch.verify()
+    results = []
+    for module in (schedule().mod, sch):
+        memory = np.arange(60, dtype="float32")
+        build(module)(memory[:48].reshape(6, 8), np.ones((6, 8), "float32"), memory[3:51].reshape(6, 8))
+        results.append(memory)
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("step", ["write_at", "read_at"])
+def test_a_copy_of_a_parameter_changes_the_order(step):
+    sch = schedule()
+    index = 0 if step == "write_at" else 1
+    with pytest.raises(ScheduleError, match=f"{step} may change the order of accesses: A and C may be") as caught:
+        getattr(sch, step)(sch.get_loops("C")[0], "C", index, "local")
+    assert not caught.value.provable
+
+
+def test_a_condition_on_data_leaves_the_order_undecided():
+    text = main(
+        "A:8x4 C:8x4",
+        "T.func_attr({'tir.noalias': False})",
+        each("C:8x4", under("if A[vi, vj] > 0.0:", "C[vi, vj] = A[vi, vj] + 1.0")),
+    )
+    sch = Schedule(parse(text))
+    with pytest.raises(ScheduleError, match="blockize may change the order of accesses") as caught:
+        sch.blockize(sch.get_loops("C")[1])
+    assert not caught.value.provable
+
+
 def test_a_nest_that_writes_no_parameter_can_be_scheduled():
     sch = schedule()
     i, j = sch.get_loops("Y")
