@@ -244,8 +244,8 @@ def _groups(ops: Sequence[ir.Operation]) -> list[list[ir.Operation]]:
         for op in crossing:
             if _writes(op):
                 raise LoweringError(
-                    f"{location_text(op)}: {op.name} writes and has a result that loops over threads use; fix: move "
-                    "it into the loops"
+                    f"{location_text(op)}: {op.name} writes and has a result that loops over threads use; fix: write "
+                    "what it computes in the program, in these loops"
                 )
 
 

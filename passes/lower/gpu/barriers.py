@@ -207,9 +207,16 @@ def _blocked(nest: KernelNest, conflict: Conflict, paths: _Paths) -> Blocked:
     where = common if control is None else control
     text = (
         f"{location_text(where)}: {pair_text(nest, a, b, conflict.pairs, 'two threads')}; a barrier between them would"
-        f" be in {_control(where)}, which not all threads of a block run alike; fix: move it out, or let all threads in"
+        f" be in {_control(where)}, which not all threads of a block run alike; fix: {_alike(where)}"
     )
     return Blocked(control, (a.access.op, b.access.op), text)
+
+
+def _alike(op: ir.Operation) -> str:
+    """How all threads get to run what an op controls alike."""
+    if is_loop(op) and Loop(op).kind == "vectorized":
+        return f"leave loop {Loop(op).name} serial"
+    return "let all threads run it, with its condition around the single statements in it"
 
 
 def _control(op: ir.Operation) -> str:

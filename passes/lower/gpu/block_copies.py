@@ -281,7 +281,7 @@ def _fix(threads: Sequence[ThreadAccess]) -> str:
     holds with it, or another loop for the threads."""
     owner, name = threads[0].owner, Buffer(threads[0].touch.access.buffer).name
     if owner == DEVICE:
-        return "bind another loop, or compute it in a kernel of its own before"
+        return "bind another loop"
     ways = []
     if owner == BLOCK and (fill := _fill(threads)):
         ways.append(f"bind {fill}: the threads then fill {name} together")

@@ -105,7 +105,10 @@ def _two_threads(nest: KernelNest, a: SharedAccess, b: SharedAccess) -> isl.Map 
 def _refuse_blocks(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> None:
     apart = both.intersect(_differ(*_counts(a, b), *_columns(nest.blocks, a, b)))
     if not apart.is_empty():
-        raise LoweringError(meeting(nest, a, b, apart, "two blocks", "blocks run in any order"))
+        text = meeting(nest, a, b, apart, "two blocks", "blocks run in any order")
+        raise LoweringError(
+            f"{text}; fix: bind another loop, or give both nests of their own, which are kernels in turn"
+        )
 
 
 def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> Iterator[Conflict]:

@@ -172,7 +172,10 @@ class HostProgram:
         if name == "memref.dim":
             return inputs[0].shape[inputs[1]]
         if any(isinstance(v, Scalar) for v in inputs):
-            raise BuildError(f"{self.name}: a size of a kernel depends on a number that is no size; fix: T.int64 sizes")
+            raise BuildError(
+                f"{self.name}: a size of a kernel depends on a number that is not a size; fix: make it the size of a "
+                "buffer, or T.int64"
+            )
         if name in _BINARY:
             return _BINARY[name](*inputs)
         results, names = operation.extra

@@ -95,7 +95,7 @@ def _for_all_lanes(op: ir.Operation) -> None:
     if (axis.const_extent or 1) % 32:
         raise LoweringError(
             f"{_where(op)} is run by whole warps, and a block has {axis.const_extent} threads along threadIdx.x; fix: "
-            "bind loops of 32 iterations to threadIdx.x"
+            "make the loops over threadIdx.x run multiples of 32 iterations"
         )
     for outer in walk.parents(guard):
         alone = _first_of(outer)
@@ -147,7 +147,7 @@ class _Fragments:
         if len(shape) < 2 or shape[-1] % SIDE or shape[-2] % SIDE or not prod(shape):
             raise LoweringError(
                 f'{location_text(op)}: buffer "{buffer.name}" of scope {buffer.scope} has shape {tuple(shape)}; fix: '
-                "its last two dimensions are constant multiples of 16"
+                "make its last two dimensions constant multiples of 16"
             )
         count = prod(shape) // SIDE**2
         with ir.InsertionPoint(op), op.location:

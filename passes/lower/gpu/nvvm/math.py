@@ -63,11 +63,11 @@ def _lowered(op: ir.Operation) -> ir.Value:
     if f.bits in (32, 64) and op.name == "math.atan2":
         return _in_double(op, lambda g, values: double_functions.atan2(g, *values))
     name = {"arith.remf": "fmod", "math.powf": "pow"}.get(op.name, op.name.removeprefix("math."))
-    narrow = ", or compute it in float32" if f.bits == 64 and name != "fmod" else ""
-    raise LoweringError(
-        f"{location_text(op)}: {name} of {dtypes.to_name(type_)} has no code for a GPU; fix: write it with exp, log, "
-        f"sqrt and arithmetic{narrow}"
-    )
+    narrow = ", or compute it in float32" if f.bits == 64 else ""
+    fix = f"write it with exp, log, sqrt and arithmetic{narrow}"
+    if name == "fmod":
+        fix = "write it as x - T.trunc(x / y) * y, which rounds twice"
+    raise LoweringError(f"{location_text(op)}: {name} of {dtypes.to_name(type_)} has no code for a GPU; fix: {fix}")
 
 
 def _in_double(op: ir.Operation, write: Callable[[FloatBuilder, list[ir.Value]], ir.Value]) -> ir.Value:

@@ -71,7 +71,7 @@ def _check_host(func: Func, nests: Sequence[ir.Operation]) -> None:
             continue
         if op.name == "func.call":
             what = f"the call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
-            fix = "inline the function"
+            fix = "write what it computes in the program, in a loop that is bound"
         elif is_loop(op):
             what, fix = f'loop "{Loop(op).name}"', 'bind it, for example sch.bind(loop, "blockIdx.x")'
         else:

@@ -58,5 +58,5 @@ def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, li
         parts = ", ".join(f'"{name}" {size}' for name, size in buffers)
         raise LoweringError(
             f"{kernel}: the shared buffers of a block take {total} bytes ({parts}), {limits.chip} has {limits.shared}; "
-            "fix: smaller tiles, or keep a part in scope local"
+            "fix: use smaller tiles, or keep a part in scope local"
         )

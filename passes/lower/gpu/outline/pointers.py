@@ -44,10 +44,11 @@ def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Val
     if has_constant_size(value.type):
         return arguments[value]
     buffer = Buffer(value)
-    if not _is_row_major(buffer.type):
+    fixed = buffer.type.get_strides_and_offset()[0]
+    if not _is_row_major(buffer.type) and DYNAMIC_STRIDE in fixed:
         raise LoweringError(
-            f'buffer "{buffer.name}" has strides that only a call knows ({buffer.type}); fix: a kernel takes '
-            "row-major buffers, or constant strides"
+            f'buffer "{buffer.name}" has strides that only a call knows ({buffer.type}); fix: declare it row-major, '
+            "or with constant strides"
         )
     sizes = [apply(size.substitute({v: Index.of(arguments[v]) for v in size.values})) for size in buffer.dims]
     strides = [arith.constant(ir.IndexType.get(), 1)]

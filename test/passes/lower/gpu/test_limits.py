@@ -73,7 +73,7 @@ def test_more_shared_memory_is_asked_for_by_the_launch():
     ("n", "chip", "room"), [(12544, "sm_60", 48 << 10), (57 << 10, "sm_80", 163 << 10), (57 << 10, "sm_90a", 227 << 10)]
 )
 def test_more_shared_memory_than_a_block_has(n, chip, room):
-    message = rf'take {4 * n} bytes \("A_shared" {4 * n}\), {chip} has {room}; fix: smaller tiles'
+    message = rf'take {4 * n} bytes \("A_shared" {4 * n}\), {chip} has {room}; fix: use smaller tiles'
     with pytest.raises(LoweringError, match=message):
         build(shared(n), target=chip)
 

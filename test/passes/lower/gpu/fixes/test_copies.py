@@ -1,4 +1,4 @@
-"""Fixes that refusals of kernels name are followed: the kernel is then built, and computes what the program says."""
+"""Fixes for refusals of buffers that have one copy a block or a thread: each is followed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from harness.fix_rows import each_of
+from harness.kernel_fixes import KernelRow
 from programs.parsed import parse
 
 from tir_mlir import Schedule, build
@@ -213,14 +215,8 @@ def test_several_sums_over_threads_in_one_block(name, scope):
     assert sch.verify(target="sm_80")
 
 
-# --- other refusals: the program as refused, and as the fix says ------------------------------------------------------
+# --- a buffer between two kernels -------------------------------------------------------------------------------------
 
-COPIED = """
-for i in range(N):
-    with T.block("B"):
-        vi = T.axis.spatial(N, i)
-        B[vi] = A[vi] + 1.0
-"""
 TWO = """
 S = T.alloc_buffer((64,), scope="SCOPE")
 for i in range(64):
@@ -234,36 +230,8 @@ for i in range(64):
 """
 
 
-def vectors(body: str, n: int | str = 64, scope: str = "shared") -> Schedule:
-    if n == "n":
-        return Schedule(parse(SYMBOLIC))
-    kind = f"T.Buffer(({n},), 'float32')"
-    return program(body.replace("N", str(n)), f"A: {kind}, B: {kind}", scope)
-
-
-SYMBOLIC = """@T.prim_func
-def f(a: T.handle, b: T.handle):
-    n = T.int32()
-    A = T.match_buffer(a, (n,), "float32")
-    B = T.match_buffer(b, (n,), "float32")
-    for i in range(n):
-        with T.block("B"):
-            vi = T.axis.spatial(n, i)
-            B[vi] = A[vi] + 1.0
-"""
-
-
-def copied(n: int | str, *axes: str, factors: tuple[int | None, ...] = ()) -> Schedule:
-    sch = vectors(COPIED, n)
-    (loop,) = sch.get_loops("B")
-    for part, axis in zip(sch.split(loop, list(factors)) if factors else [loop], axes):
-        if axis:
-            sch.bind(part, axis)
-    return sch
-
-
 def two(scope: str, together: bool = False) -> Schedule:
-    sch = vectors(TWO, 64, scope)
+    sch = program(TWO, "A: T.Buffer((64,), 'float32'), B: T.Buffer((64,), 'float32')", scope)
     if together:
         block = sch.add_unit_loop(sch.get_loops("B")[0])
         sch.bind(block, "blockIdx.x")
@@ -273,40 +241,13 @@ def two(scope: str, together: bool = False) -> Schedule:
     return sch
 
 
-def nested(axis: str) -> Schedule:
-    """A row of sums by a thread each, in a loop over the same axis or another one."""
-    sch = program(
-        "for i, j in T.grid(8, 8):\n    with T.block('B'):\n        vi, vj = T.axis.remap('SS', [i, j])\n"
-        "        B[vi, vj] = A[vi, vj]",
-        "A: T.Buffer((8, 8), 'float32'), B: T.Buffer((8, 8), 'float32')",
-    )  # fmt: skip
-    for loop, tag in zip(sch.get_loops("B"), ("threadIdx.x", axis)):
-        sch.bind(loop, tag)
-    return sch
+BETWEEN = [
+    KernelRow("a buffer between two kernels", lambda: two("shared"),
+              "use scope global, or compute it in the same nest (compute_at)",
+              (lambda: two("global"), lambda: two("shared", together=True))),
+]  # fmt: skip
 
 
-PAIRS: dict[str, tuple[Callable[[], Schedule], str, list[Callable[[], Schedule]]]] = {
-    "too many threads": (
-        lambda: copied(2048, "threadIdx.x"),
-        "split the loops, and bind the outer parts to blockIdx or leave them serial",
-        [lambda: copied(2048, "blockIdx.x", "threadIdx.x", factors=(None, 256)),
-         lambda: copied(2048, "", "threadIdx.x", factors=(None, 256))]),
-    "a buffer between two kernels": (
-        lambda: two("shared"), "use scope global, or compute it in the same nest (compute_at)",
-        [lambda: two("global"), lambda: two("shared", together=True)]),
-    "a loop in a loop over one axis": (
-        lambda: nested("threadIdx.x"), "bind j to another axis, or do not bind it", [lambda: nested("threadIdx.y")]),
-    "a symbolic number of threads": (
-        lambda: copied("n", "threadIdx.x"), "split it by a constant factor and bind the inner loop",
-        [lambda: copied("n", "blockIdx.x", "threadIdx.x", factors=(None, 32))]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PAIRS)
-def test_another_fix_works(name):
-    refused, fix, ways = PAIRS[name]
-    with pytest.raises(LoweringError) as caught:
-        build(refused(), target="sm_80")
-    assert fix in str(caught.value)
-    for way in ways:
-        assert way().verify(target="sm_80")
+@each_of(BETWEEN)
+def test_a_buffer_between_two_kernels(row):
+    row.follow()

@@ -1,0 +1,137 @@
+"""Fixes for refusals of fragments and functions of tensor cores: each is followed."""
+
+from __future__ import annotations
+
+import numpy as np
+from harness import scripts, tensor_cores
+from harness.fix_rows import each_of
+from harness.kernel_fixes import KernelRow
+
+from fuzzing.kernels.machine import on_machine
+from tir_mlir import Schedule, interpret
+from tir_mlir.intrin.wmma import get_wmma_intrin_group
+
+FILL = """
+for b in T.thread_binding(4, thread="blockIdx.x"):
+    with T.block("tile"):
+        vb = T.axis.spatial(4, b)
+        T.reads()
+        T.writes(C[vb * 16:vb * 16 + 16, 0:16])
+        F = T.alloc_buffer({shape}, "float32", scope="wmma.accumulator")
+        G = T.match_buffer({tile}, ({rows}, 16), scope="wmma.accumulator")
+        D = T.match_buffer(C[vb * 16:vb * 16 + 16, 0:16], (16, 16), strides=["s", 1])
+        {around}
+            T.tvm_fill_fragment(G.data, 16, 16, 16, 0, T.float32(1))
+        {around}
+            T.tvm_store_matrix_sync(G.data, 16, 16, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")
+"""
+LANES = 'for tx in T.thread_binding({}, thread="threadIdx.x"):'
+LOAD = """
+for b in T.thread_binding(4, thread="blockIdx.x"):
+    with T.block("tile"):
+        vb = T.axis.spatial(4, b)
+        T.reads(A[vb * 16:vb * 16 + 16, 0:16])
+        T.writes(C[vb * 16:vb * 16 + 16, 0:16])
+        F = T.alloc_buffer((16, 16), "float32", scope="wmma.accumulator")
+        E = T.match_buffer(A[vb * 16:vb * 16 + 16, 0:16], (16, 16), strides=["t", 1])
+        D = T.match_buffer(C[vb * 16:vb * 16 + 16, 0:16], (16, 16), strides=["s", 1])
+        T.tvm_load_matrix_sync(F.data, 16, 16, 16, 0, {pointer}, 16, "row_major")
+        T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")
+"""
+BESIDE = """
+for b in T.thread_binding(4, thread="blockIdx.x"):
+    for t in T.thread_binding({n}, thread="threadIdx.x"):
+        with T.block("E"):
+            vb, vt = T.axis.remap("SS", [b, t])
+            E[vb, vt] = 1.0
+    with T.block("tile"):
+        vb = T.axis.spatial(4, b)
+        T.reads()
+        T.writes(C[vb * 16:vb * 16 + 16, 0:16])
+        F = T.alloc_buffer((16, 16), "float32", scope="wmma.accumulator")
+        D = T.match_buffer(C[vb * 16:vb * 16 + 16, 0:16], (16, 16), strides=["s", 1])
+        T.tvm_fill_fragment(F.data, 16, 16, 16, 0, T.float32(1))
+        T.tvm_store_matrix_sync(F.data, 16, 16, 16, 0, D.access_ptr("w"), D.strides[0], "row_major")
+"""
+
+
+def filled(shape: str = "(16, 16)", tile: str = "F[0:16, 0:16]", rows: int = 16, around: str = LANES.format(32)):
+    text = FILL.format(shape=shape, tile=tile, rows=rows, around=around)
+    return Schedule(scripts.function(text, "C: T.Buffer((64, 16))"))
+
+
+def loaded(pointer: str) -> Schedule:
+    return Schedule(scripts.function(LOAD.format(pointer=pointer), "A: T.Buffer((64, 16)), C: T.Buffer((64, 16))"))
+
+
+def beside(threads: int) -> Schedule:
+    """A fragment is filled in a kernel that has a loop over threads besides."""
+    return Schedule(scripts.function(BESIDE.format(n=threads), f"E: T.Buffer((4, {threads})), C: T.Buffer((64, 16))"))
+
+
+def has_ones(sch: Schedule) -> None:
+    c = np.zeros((64, 16), np.float32)
+    on_machine(sch, [c])
+    assert (c == 1).all()
+
+
+def has_ones_in_both(sch: Schedule) -> None:
+    c, e = np.zeros((64, 16), np.float32), np.zeros((4, 64), np.float32)
+    on_machine(sch, [e, c])
+    assert (c == 1).all() and (e == 1).all()
+
+
+def copies(sch: Schedule) -> None:
+    a, c = np.arange(1024, dtype=np.float32).reshape(64, 16), np.zeros((64, 16), np.float32)
+    on_machine(sch, [a, c])
+    np.testing.assert_array_equal(a, c)
+
+
+def product(offset: int = 8) -> Schedule:
+    """The product of 16 x 16 elements, its tiles in shared memory with padded rows."""
+    sch, blocks = tensor_cores.tiled(tensor_cores.product(16, 16, 16), tile=(1, 1))
+    for name in "AB":
+        sch.storage_align(f"{name}_shared", 0, 0, 16, offset)
+    for key, name in get_wmma_intrin_group("shared", "global", "float16", "float32").items():
+        sch.tensorize(blocks[key] if key == "compute" else sch.get_loops(blocks[key])[-2], name)
+    return sch
+
+
+def is_interpreted(sch: Schedule) -> None:
+    a, b = (np.random.default_rng(n).integers(-2, 3, (16, 16)).astype(np.float16) for n in (0, 1))
+    c = np.zeros((16, 16), np.float32)
+    interpret(sch, a, b, c, target="cuda")
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    assert sch.verify(target="cuda")
+
+
+ROWS = [
+    KernelRow("a loop over half a warp", lambda: filled(around=LANES.format(16)),
+              'fix: for tx in T.thread_binding(0, 32, "threadIdx.x") around the call alone, in the implementation of '
+              "the intrinsic, or no loop over threadIdx.x",
+              (filled, lambda: filled(around="if True:")), accepts=has_ones),
+    KernelRow("a block of one warp and a half", lambda: beside(48),
+              "make the loops over threadIdx.x run multiples of 32",
+              (lambda: beside(64),), accepts=has_ones_in_both),
+    KernelRow("a fragment of 24 rows", lambda: filled("(24, 16)", "F[0:24, 0:16]", 24),
+              "make its last two dimensions constant multiples of 16",
+              (lambda: filled("(32, 16)"),), accepts=has_ones),
+    KernelRow("a fragment of two tiles", lambda: filled("(32, 16)", "F[0:32, 0:16]", 32),
+              "T.match_buffer of its 16 x 16 elements",
+              (lambda: filled("(32, 16)", "F[16:32, 0:16]"),), accepts=has_ones),
+    KernelRow("a pointer with an offset", lambda: loaded('A.access_ptr("r", offset=vb * 256)'),
+              "takes a pointer with an offset; fix: T.match_buffer of the tile",
+              (lambda: loaded('E.access_ptr("r")'),), accepts=copies),
+    KernelRow("rows that are no multiple of 16 bytes", lambda: product(4),
+              "fix: storage_align of A_shared with a factor and an offset that are multiples of 8", (product,)),
+    KernelRow("tensor cores of other GPUs", product, "has code for NVIDIA's GPUs only; fix: build for CUDA", (product,),
+              target="gfx942"),
+    KernelRow("tensor cores on a CPU", product,
+              'fix: interpret(..., target="cuda") or verify(target="cuda") runs the kernels without a GPU', (product,),
+              target="cuda-emulated", accepts=is_interpreted),
+]  # fmt: skip
+
+
+@each_of(ROWS)
+def test_the_way_out(row):
+    row.follow()
