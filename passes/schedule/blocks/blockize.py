@@ -28,6 +28,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
+from tir_mlir.passes.schedule.blocks.data_conditions import bind_condition, check_condition, is_computation
 from tir_mlir.passes.schedule.blocks.tile_bindings import Division, divide_bindings
 from tir_mlir.passes.schedule.edits import BlockRegions, NestedRegions
 from tir_mlir.passes.schedule.legality import check_init_runs, check_visits_once, refuse_ordered, scope_of
@@ -55,16 +56,19 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
 
     Requires: the nest contains exactly one block; every binding is outer part * size + inner part, with the inner part
     covering [0, size), or no outer loop moves it; the bounds of the inner loops do not depend on outer loops; a guard
-    constrains whole iters, outer loops, or inner loops, not data. With an init, no inner loop merely repeats the block.
-    The blocks of a list have no init, their reduce iters lie within the new block, and its iterations are independent.
+    constrains whole iters, outer loops, or inner loops; a condition on data uses outer loops as the outer parts of
+    bindings do, and the block has no init. With an init, no inner loop merely repeats the block. The blocks of a list
+    have no init and no condition on data, their reduce iters lie within the new block, and its iterations are
+    independent.
     """
     if not isinstance(target, Loop):
         return blockize_several(target, preserve_unit_iters)
     with frozen():
         block = _only_block(target)
         _check_init(block)
-        check_unconditional(block)
-        inner = inner_loops(target, block)
+        check_bindings_affine(block)
+        is_conditional = block.guarded != block.outermost
+        inner = inner_loops(target, block, is_conditional)
         if block.init is not None:
             check_visits_once(block, inner)
         check_inner_bounds(inner)
@@ -72,7 +76,14 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
         _note_parts(parts, inner)
         guards = walk.constraints(block.where) if block.where is not None else []
         outside, inner_guards = split_guards(guards, parts, inner, block)
-    return _rewrite(target, block, parts, (outside, inner_guards), preserve_unit_iters)
+        if is_conditional:
+            check_condition(target, block, inner, parts)
+    number = target.id
+    outer = _rewrite(target, block, parts, (outside, inner_guards), preserve_unit_iters)
+    if is_conditional:
+        bind_condition(Loop(walk.find(outer.op, number)), parts, outer)  # type: ignore[arg-type]
+        iter_kinds(outer)
+    return outer
 
 
 def _note_parts(parts: Sequence[Division], inner: Sequence[Loop]) -> None:
@@ -323,8 +334,8 @@ def _outer_block(
 # --- one loop nest ----------------------------------------------------------------------------------------------------
 
 
-def check_unconditional(block: Block) -> None:
-    """Refuse a block whose guard or binding is data: its loads use loops that would be outside the new block."""
+def check_bindings_affine(block: Block) -> None:
+    """Refuse a block with a binding that is data: its loads use loops that would be outside the new block."""
     search = outermost_with_searches(block)
     if search != block.guarded:
         refuse(
@@ -332,6 +343,11 @@ def check_unconditional(block: Block) -> None:
             f'a binding of block "{block.name}" is not affine, and is computed from the loops around it',
             fix="in the program, compute it inside the block: as an index, or a condition",
         )
+
+
+def check_unconditional(block: Block) -> None:
+    """Refuse a block whose guard or binding is data: its loads use loops that would be outside the new block."""
+    check_bindings_affine(block)
     check(
         block.guarded == block.outermost,
         block,
@@ -340,12 +356,12 @@ def check_unconditional(block: Block) -> None:
     )
 
 
-def inner_loops(target: Loop, block: Block) -> list[Loop]:
-    """The loops from `target` down to the block, a perfect nest."""
+def inner_loops(target: Loop, block: Block, computes: bool = False) -> list[Loop]:
+    """The loops from `target` down to the block, a perfect nest. computes: it may compute a condition of the block."""
     loops = loops_above(block.op)
     inner = loops[loops.index(target) :]
     for loop in inner:
-        if len(loop.body_ops()) != 1:
+        if len([op for op in loop.body_ops() if not computes or not is_computation(op)]) != 1:
             refuse(
                 loop,
                 f'the body of loop {loop.name} contains more than the nest of block "{block.name}"',

@@ -157,10 +157,66 @@ COPY = """\
 """
 
 
-def test_refuses_a_condition_on_data(refused):
+def row(sch):
+    return sch.blockize(sch.get_loops("B")[1])
+
+
+def tile(sch):
+    i, j = sch.get_loops("B")
+    i_0, i_1 = sch.split(i, [None, 2])
+    j_0, j_1 = sch.split(j, [None, 2])
+    sch.reorder(i_0, j_0, i_1, j_1)
+    return sch.blockize(i_1)
+
+
+def row_of_a_tile(sch):
+    """The outer part i_0 * 3 + i_1 is one iter of the new block; the split adds a guard."""
+    sch.split(sch.get_loops("B")[0], [None, 3])
+    return sch.blockize(sch.get_loops("B")[2])
+
+
+CONDITIONS = ["P[i, j] > 0", "P[i, j] > i", "P[i, j] > 0 and i < 7", "P[i, j] > 0 and A[7 - i, 3 - j] > 0.0"]
+
+
+@pytest.mark.parametrize("nest", [row, tile, row_of_a_tile])
+@pytest.mark.parametrize("condition", [*CONDITIONS, "P[P[i, j] % 8, j] > 0", "B[i, j] > 0.0"])
+def test_a_condition_on_data_moves_into_the_new_block(nest, condition, same_result):
+    text = ON_DATA.replace("P[i, j] > 0", condition)
+    sch = Schedule(parse(text))
+    nest(sch)
+    assert sch.verify()
+    same_result(sch, parse(text), ((8, 4), "float32"), ((8, 4), "int32"), ((8, 4), "float32"))
+
+
+def test_refuses_a_condition_on_data_with_other_terms_of_outer_loops(refused):
+    sch = Schedule(parse(ON_DATA.replace("P[i, j]", "P[(i * 4 + j) // 4, j]")))
+    sch.split(sch.get_loops("B")[0], [None, 2])
+    message = "a condition on data holds, which uses loop i_0; no iter of the new block has its value"
+    refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[2]))
+
+
+def test_refuses_a_condition_on_what_other_iterations_write(refused):
+    """The iterations of the new block would not be independent."""
+    sch = Schedule(parse(ON_DATA.replace("P[i, j] > 0", "B[7 - i, j] > 0.0")))
+    refused(sch, "vi_o of block .B_o. is declared spatial, but it is not provable", lambda: row(sch))
+
+
+def test_refuses_an_init_under_a_condition_on_data(refused):
+    text = ON_DATA.replace('"SS"', '"SR"').replace("            B[vi, vj] = A[vi, vj]\n", SUM)
+    sch = Schedule(parse(text))
+    message = 'block "B" runs only where a condition on data holds, and its init would run without it'
+    refused(sch, message, lambda: row(sch))
+
+
+SUM = """\
+            with T.init():
+                B[vi, 0] = 0.0
+            B[vi, 0] = B[vi, 0] + A[vi, vj]
+"""
+
+
+def test_refuses_a_condition_on_data_among_several_blocks(refused):
     """P[i, j] is loaded outside of the block, with loops that the new block would hide."""
     message = 'block "B" runs only where a condition on data holds'
-    sch = Schedule(parse(ON_DATA))
-    refused(sch, message, lambda: sch.blockize(sch.get_loops("B")[1]))
     sch = Schedule(parse(ON_DATA + COPY))
     refused(sch, message, lambda: sch.blockize([sch.get_block("B"), sch.get_block("C")]))
