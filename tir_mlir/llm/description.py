@@ -139,11 +139,9 @@ def _asked(
                 errors.seek(0)
                 spent = f"its process ended with {describing.returncode}; it may take {seconds} s, {memory >> 20} MiB"
                 told = errors.read().strip().splitlines() or [spent]
-                error = ArgumentError(
+                raise ArgumentError(
                     f"{path}: torch and transformers cannot describe the model of config.json: {told[-1]}"
-                )
-                error.add_note("\n".join(told[-30:]))
-                raise error
+                ) from RuntimeError("\n".join(told[-30:]))
         answer = out.read_bytes()
     if answer.startswith(b"error: "):
         raise ArgumentError(f"{path}: {answer.decode().removeprefix('error: ').replace(temporary, 'config.json')}")

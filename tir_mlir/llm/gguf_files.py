@@ -26,7 +26,7 @@ _BLOCKED = {
     13: ("Q5_K", 256, 176, 5, (0, 2)), 14: ("Q6_K", 256, 210, 6, (208,)), 23: ("IQ4_XS", 256, 136, 4, (0,)),
 }  # fmt: skip
 """By the numbers of types: the name, the numbers of a block, its bytes, the bits of a number, and where in a block the
-scales lie."""
+scale lies, and the minimum, or what minima are multiples of."""
 _UNREAD = {
     9: "Q8_1", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 21: "IQ3_S", 22: "IQ2_S", 24: "I8",
     25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
@@ -87,19 +87,18 @@ class GgufTensor:
             numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
         return numbers.astype(np.float32).reshape(stop - start, *self.shape[1:])
 
-    def check(self) -> None:
-        """Raises ArgumentError for scales that are not finite."""
+    def check(self, name: str) -> None:
+        """Raises ArgumentError for scales and minima that are not finite. name: of the tensor."""
         if self.dtype not in _BY_NAME:
             return
         size, _, places = _BY_NAME[self.dtype]
         data, count = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0] * self.row,)), self.row // size
-        for place in places:
+        for what, place in zip(("scale", "minimum"), places, strict=False):
             bits = np.ndarray((self.shape[0] * count,), "<u2", data, place, (size,))
             if ((bits & 0x7C00) == 0x7C00).any():
-                raise ArgumentError(f"{self.path}: a scale of {self.dtype} is not finite; fix: write the file again")
-
-    def check_type(self, name: str) -> None:
-        """All types of these tensors are read."""
+                raise ArgumentError(
+                    f"{self.path}: {name}: a {what} of {self.dtype} is not finite; fix: write the file again"
+                )
 
     def rows(self) -> Rows:
         """All rows, mapped."""

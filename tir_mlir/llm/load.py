@@ -57,9 +57,10 @@ def load(
 
     weights: "float32", "bfloat16", "int8" or "int4"; what weights of bfloat16 multiply is rounded to bfloat16, as
     PyTorch does; integers have a scale for each `group` weights (default 32, or what a checkpoint has), and activations
-    are rounded to int8 for them; those of a GGUF file in q4_0 or q8_0 are taken as they are for "int4" or "int8" and
-    groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides theirs. Where a
-    file has layers in 4 bits and the scores (`lm_head`, or the rows of tokens) in more, "int4" rounds scores to 8.
+    are rounded to int8 for them; those of a GGUF file in q4_0, or in q8_0, q5_0, iq4_nl or iq4_xs, are taken as they
+    are for "int4" or "int8" and groups of 32, those of GPTQ, AWQ and torchao without zeros for a group that divides
+    theirs. Where a file has layers in 4 bits and the scores (`lm_head`, or the rows of tokens) in more, "int4" rounds
+    scores to 8.
     Tensors are read, rounded and packed one layer at a time, up to 512 MB of them while torch describes the model.
     context: the most tokens of a prompt and what follows; chunk: the tokens of a prompt that are computed at a time;
     batch: the sequences that `generate_batch` computes at a time; cache: how keys and values are kept, "float32", or
@@ -81,8 +82,6 @@ def load(
     prepare = partial(_prepare, files, precision, ahead)
     description = described(folder, config, (chunk, context, batch, cache), stated, prepare)
     tensors = description.parameters.matched(folder, {**files, **ahead})
-    for name, tensor in tensors.items():
-        tensor.check_type(name)
     _check_groups(description, tensors, precision)
     limits = Limits(
         _tokens(description), min(context, description.positions or context), chunk, batch, description.positions
@@ -103,8 +102,8 @@ def _packed(
     name = entry_name([tensor.path for tensor in tensors.values()], *stated)
     known = mapped.load(name)
     if known is None:
-        for tensor in tensors.values():
-            tensor.check()
+        for parameter, tensor in tensors.items():
+            tensor.check(parameter)
     with mapped.writing(name if known is None else None) as writer:
         return _Loading(description, tensors, precision, threads, PackedWeights(known, writer)).model(limits)
 

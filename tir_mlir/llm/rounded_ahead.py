@@ -54,8 +54,8 @@ class RoundedAhead:
     def stored(self, start: int = 0, stop: int | None = None) -> RoundedRows:
         return RoundedRows(self.how, [part[start:stop] for part in self.parts], lambda: self.tensor.stored(start, stop))
 
-    def check(self) -> None:
-        self.tensor.check()
+    def check(self, name: str) -> None:
+        self.tensor.check(name)
 
     def rows(self) -> Rows:
         return self.tensor.rows()

@@ -35,7 +35,6 @@ class RoundedTensor:
     made: the weight from the elements of the parts; bits: of a number."""
 
     method: str
-    name: str
     parts: tuple[StoredTensor, ...]
     scales: StoredTensor
     shape: tuple[int, ...]
@@ -61,10 +60,10 @@ class RoundedTensor:
         plain = found.offset is not None and np.array_equal(found.offset, found.scale * middle)
         return Grouped(found.weight, found.scale, None, found.group, found.bits) if plain else found
 
-    def check(self) -> None:
-        """Raises ArgumentError for scales that are not finite."""
+    def check(self, name: str) -> None:
+        """Raises ArgumentError for scales that are not finite. name: of the weight."""
         if not np.isfinite(self.scales.read()).all():
-            raise ArgumentError(f"{self.path}: a scale of {self.name} is not finite; fix: write the file again")
+            raise ArgumentError(f"{self.path}: a scale of {name} is not finite; fix: write the file again")
 
     def rows(self) -> Rows:
         raise ArgumentError(f"{self.path}: rows of tokens in {self.method} are not supported; fix: keep them as floats")
@@ -137,13 +136,12 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
             f"{path}: {stem}: groups in another order ({_ORDER}) are not supported; fix: desc_act=False"
         )
     made = partial(_METHODS[method], group=group)
-    return RoundedTensor(method, f"{stem}.weight", (q, zeros, scales), scales, (n, k), made, _BITS)
+    return RoundedTensor(method, (q, zeros, scales), scales, (n, k), made, _BITS)
 
 
 def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str, Stored], int | None]:
     """The tensors of a checkpoint of torchao, and their group."""
-    found: dict[str, Stored] = dict(files)
-    groups = set[int]()
+    rest, found, groups = dict(files), dict[str, Stored](), set[int]()
     for name, text in metadata_of(path).items():
         facts = given_files.object_of(text.encode(), path) if text.startswith("{") else {}
         kind = facts.get("_type", "Tensor")
@@ -153,23 +151,24 @@ def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str
             known = ", ".join(_TORCHAO)
             raise ArgumentError(f"{path}: {name} is a {kind} of torchao; fix: one of {known}, or the original files")
         data = facts.get("_data")
-        sizes = data.get("block_size") if isinstance(data, dict) else None
+        data = data if isinstance(data, dict) else {}
+        sizes = data.get("block_size")
         if not isinstance(sizes, list) or len(sizes) != 2 or not all(type(size) is int and size > 0 for size in sizes):
             raise ArgumentError(f"{path}: {name} does not tell the block_size of its weights; fix: write it again")
-        found[name] = _part_of_torchao(path, name, kind, data, found)
+        found[name] = _part_of_torchao(path, name, kind, data, rest)
         groups.add(sizes[-1])
-    return found, groups.pop() if len(groups) == 1 else None
+    return rest | found, groups.pop() if len(groups) == 1 else None
 
 
 def _part_of_torchao(
-    path: Path, name: str, kind: str, facts: Mapping[str, Any], files: dict[str, Stored]
+    path: Path, name: str, kind: str, facts: Mapping[str, Any], files: dict[str, StoredTensor]
 ) -> RoundedTensor:
     """A weight of torchao; its parts are taken out of the files."""
     stem, _, last = name.rpartition(".")
     names = [f"{stem}._{last}_{part}".removeprefix(".") for part in ("qdata", "scale", "zero_point")]
     if missing := [part for part in names if part not in files]:
         raise ArgumentError(f"{path}: no tensor {missing[0]}; fix: the files that belong to config.json")
-    q, scale, zero = parts = tuple(files.pop(part) for part in names)
+    q, scale, zero = parts = (files.pop(names[0]), files.pop(names[1]), files.pop(names[2]))
     target = facts.get("target_dtype", {"_data": "int8"})
     stated = target.get("_data") if isinstance(target, dict) else target
     bits = 4 if kind == "Int4Tensor" else _TORCHAO_BITS.get(str(stated))
@@ -186,4 +185,4 @@ def _part_of_torchao(
             f"{n} x {k} weights; fix: groups along the rows"
         )
     made = stored_formats.torchao_int4 if kind == "Int4Tensor" else partial(stored_formats.torchao, bits=bits)
-    return RoundedTensor(TORCHAO, name, parts, scale, (n, k), made, bits)  # type: ignore[arg-type]
+    return RoundedTensor(TORCHAO, parts, scale, (n, k), made, bits)

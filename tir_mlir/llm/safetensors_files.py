@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
+from tir_mlir.llm.checks.matching import WEIGHTS
 from tir_mlir.llm.native.parts import Rows
 from tir_mlir.runtime.tools import given_files
 
@@ -44,10 +45,18 @@ class StoredTensor:
         """Of an element."""
         return _bits(self.dtype)
 
+    @property
+    def _element(self) -> np.dtype[Any]:
+        """Raises ArgumentError for a type that is not read."""
+        if self.dtype not in _TYPES:
+            known = ", ".join(_TYPES)
+            raise ArgumentError(f"{self.path}: a part of a weight is of type {self.dtype}; fix: a file of {known}")
+        return np.dtype(_TYPES[self.dtype])
+
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32, in memory of their own."""
         stop = self.shape[0] if stop is None else stop
-        element, row = np.dtype(_TYPES[self.dtype]), prod(self.shape[1:])
+        element, row = self._element, prod(self.shape[1:])
         where = self.offset + start * row * element.itemsize
         found = np.fromfile(self.path, element, (stop - start) * row, offset=where)
         if self.dtype == "BF16":
@@ -68,15 +77,12 @@ class StoredTensor:
         """All elements; whole numbers as they are, others as float32."""
         if self.dtype not in _WHOLE_NUMBERS:
             return self.read()
-        return np.fromfile(self.path, _TYPES[self.dtype], prod(self.shape), offset=self.offset).reshape(self.shape)
+        return np.fromfile(self.path, self._element, prod(self.shape), offset=self.offset).reshape(self.shape)
 
-    def check(self) -> None:
-        """Of floats there is nothing to check before they are read."""
-
-    def check_type(self, name: str) -> None:
+    def check(self, name: str) -> None:
         """Raises ArgumentError for a type that is not read. name: of the tensor."""
-        if self.dtype not in _TYPES:
-            raise ArgumentError(f"{self.path}: {name} is of type {self.dtype}; fix: a file of {', '.join(_TYPES)}")
+        if self.dtype not in WEIGHTS:
+            raise ArgumentError(f"{self.path}: {name} is of type {self.dtype}; fix: a file of {', '.join(WEIGHTS)}")
 
     def rows(self) -> Rows:
         """All rows, mapped."""
@@ -153,7 +159,7 @@ def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
 
 def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTensor:
     facts: Mapping[str, Any] = fact if isinstance(fact, dict) else {}
-    dtype, shape, place = (facts.get(key) for key in ("dtype", "shape", "data_offsets"))
+    dtype, shape, place = facts.get("dtype"), facts.get("shape"), facts.get("data_offsets")
     if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(place) or len(place) != 2:
         text = short_repr(fact)
         raise ArgumentError(
@@ -170,7 +176,7 @@ def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTe
     return StoredTensor(path, dtype, tuple(shape), start + begin)
 
 
-def _are_counts(value: Any) -> bool:
+def _are_counts(value: Any) -> TypeGuard[list[int]]:
     return isinstance(value, list) and all(type(each) is int and 0 <= each < 1 << 63 for each in value)
 
 

@@ -14,7 +14,7 @@ from tir_mlir.llm.description import Description
 from tir_mlir.llm.native.load_loop import loop
 from tir_mlir.llm.native.parts import Limits, Parts, Rows
 from tir_mlir.llm.native.rotary import without_positions
-from tir_mlir.llm.safetensors_files import tensors_of
+from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 
 
 def written(folder, dtype="F32", shape=(2, 3), bytes_=24, cut=0):
@@ -44,6 +44,13 @@ def test_bfloat16_is_widened_exactly(tmp_path):
 def test_a_file_that_is_not_whole(tmp_path, options, words):
     with pytest.raises(ArgumentError, match=words):
         tensors_of(written(tmp_path, **options))
+
+
+@pytest.mark.parametrize("dtype", ["I32", "F64", "F8_E4M3"])
+def test_a_parameter_in_a_type_that_is_not_floats_is_refused(tmp_path, dtype):
+    tensor = StoredTensor(tmp_path / "w", dtype, (2, 3), 0)
+    with pytest.raises(ArgumentError, match=f"w is of type {dtype}; fix: a file of F32, F16, BF16"):
+        tensor.check("w")
 
 
 def test_a_folder_without_files(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir.errors import ArgumentError
 from tir_mlir.graph.precision.stored_formats import Grouped
-from tir_mlir.llm.gguf_files import gguf_model
+from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 
 Q4_0 = 2
 
@@ -61,11 +61,21 @@ def test_the_configuration(tmp_path):
 def test_a_scale_that_is_not_finite_is_refused(tmp_path):
     path, rows = written(tmp_path)
     queries = "model.layers.0.self_attn.q_proj.weight"
-    gguf_model(path).tensors[queries].check()
+    gguf_model(path).tensors[queries].check(queries)
     rows[2, :2] = np.array([np.nan], "float16").view("uint8")
     path.write_bytes(path.read_bytes()[: -rows.nbytes] + rows.tobytes())
     with pytest.raises(ArgumentError, match="a scale of Q4_0 is not finite"):
-        gguf_model(path).tensors[queries].check()
+        gguf_model(path).tensors[queries].check(queries)
+
+
+@pytest.mark.parametrize(("at", "what"), [(0, "scale"), (2, "minimum")])
+def test_an_error_says_which_number_of_a_block_is_not_finite(tmp_path, at, what):
+    block = np.zeros(20, "uint8")
+    block[at : at + 2] = np.array([np.inf], "float16").view("uint8")
+    (tmp_path / "block").write_bytes(block.tobytes())
+    tensor = GgufTensor(tmp_path / "block", "Q4_1", (1, 32), 0, 20)
+    with pytest.raises(ArgumentError, match=f"w: a {what} of Q4_1 is not finite; fix: write the file again"):
+        tensor.check("w")
 
 
 @pytest.mark.parametrize(("options", "words"), [

@@ -14,7 +14,7 @@ from tir_mlir.llm.rounded_files import joined
 from tir_mlir.llm.safetensors_files import tensors_of
 
 K, N, GROUP = 64, 16, 32
-NAMES = {"int32": "I32", "float16": "F16", "float32": "F32", "int8": "I8"}
+NAMES = {"int32": "I32", "float16": "F16", "float32": "F32", "int8": "I8", "int64": "I64"}
 
 
 def written(folder, arrays, metadata=None):
@@ -70,7 +70,7 @@ def test_scales_that_are_not_finite_are_refused(tmp_path):
     arrays["p.scales"][1, 2] = np.nan
     files = joined(tmp_path, written(tmp_path, arrays), config())[0]
     with pytest.raises(ArgumentError, match="a scale of p.weight is not finite"):
-        files["p.weight"].check()
+        files["p.weight"].check("p.weight")
 
 
 @pytest.mark.parametrize(("scores", "dtype"), [("floats", INT8), ("p.weight", INT4)])
@@ -119,6 +119,23 @@ def test_weights_of_torchao(tmp_path, kind, bits, zero):
 def test_weights_of_torchao_that_are_refused(tmp_path, kind, facts, words):
     with pytest.raises(ArgumentError, match=words):
         torchao(tmp_path, kind, 8, **facts)
+
+
+def test_parts_of_a_weight_in_a_type_that_is_not_read_are_refused(tmp_path):
+    arrays, _ = checkpoint("gptq")
+    with pytest.raises(ArgumentError, match="a part of a weight is of type I64; fix: a file of F32"):
+        joined(tmp_path, written(tmp_path, {**arrays, "p.g_idx": np.arange(K) // GROUP}), config())
+
+
+def test_a_weight_that_is_called_like_a_part_of_another_is_refused(tmp_path):
+    facts = json.dumps({"_type": "Int8Tensor", "_data": {"block_size": [1, GROUP]}})
+    parts = {f"p._weight_{part}": np.zeros((N, K), "int8") for part in ("scale", "zero_point")}
+    inner = {"p.__weight_qdata_qdata": (N, K), "p.__weight_qdata_scale": (N, K // GROUP)}
+    inner |= {"p.__weight_qdata_zero_point": (N, K // GROUP)}
+    parts |= {name: np.zeros(shape, "int8") for name, shape in inner.items()}
+    files = written(tmp_path, parts, {"p._weight_qdata": facts, "p.weight": facts})
+    with pytest.raises(ArgumentError, match="no tensor p._weight_qdata"):
+        joined(tmp_path, files, {"quantization_config": {"quant_method": "torchao"}})
 
 
 def test_groups_that_are_no_part_of_a_group_are_refused(tmp_path):

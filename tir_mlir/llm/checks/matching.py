@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
 
@@ -14,11 +14,20 @@ _BUFFERS = re.compile(
     r"(^|\.)(rotary_emb\.inv_freq|(attn|attention)\.(masked_)?bias|position_ids|attn\.rotary_emb\.(cos|sin)_cached)$"
 )
 """Masks and tables that models of older versions of transformers kept, and that are computed."""
-_WEIGHTS = ("F32", "F16", "BF16")
+WEIGHTS = ("F32", "F16", "BF16")
 """Types of safetensors in which parameters are kept that no method of rounding tells of."""
 _LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _DEPTH = 20
-T = TypeVar("T")
+
+
+class Shaped(Protocol):
+    """A tensor of which the shape is known."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+T = TypeVar("T", bound=Shaped)
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,10 @@ class Parameters:
     def _is_below(self, name: str) -> bool:
         return name in self.shapes or name.startswith(self.layers)
 
-    def matched(self, path: Path, files: Mapping[str, Any]) -> dict[str, Any]:
-        """The tensor of each parameter, which have a `shape`. Raises ArgumentError for one that is missing or of
-        another shape, and for a tensor that is not of the model and may matter."""
-        given, found = self.named(files), {}
+    def matched(self, path: Path, files: Mapping[str, T]) -> dict[str, T]:
+        """The tensor of each parameter. Raises ArgumentError for one that is missing or of another shape, and for a
+        tensor that is not of the model and may matter."""
+        given, found = self.named(files), dict[str, T]()
         for name, shape in self.shapes.items():
             tensor = given.get(name)
             tensor = given.get(self.tied.get(name, name)) if tensor is None else tensor
@@ -78,7 +87,7 @@ class Parameters:
     def _is_of_no_use(self, name: str, dtype: str | None) -> bool:
         """Whether a name is known to be of a buffer; so is a tensor outside of all modules in a type that no parameter
         is kept in."""
-        is_whole = dtype is None or dtype in _WEIGHTS or "." in name.removeprefix(f"{self.prefix}.")
+        is_whole = dtype is None or dtype in WEIGHTS or "." in name.removeprefix(f"{self.prefix}.")
         return not is_whole or bool(_BUFFERS.search(name)) or any(re.search(each, name) for each in self.ignored)
 
 
@@ -93,7 +102,7 @@ def check_layers(path: Path, config: Mapping[str, Any], tensors: int) -> None:
             )
 
 
-def _numbers(path: Path, config: Mapping[str, Any], depth: int) -> Iterable[tuple[str, int]]:
+def _numbers(path: Path, config: Mapping[str, Any], depth: int) -> Iterable[tuple[str, float]]:
     if depth > _DEPTH:
         raise ArgumentError(f"{path}: config.json is nested deeper than {_DEPTH}; fix: the file as it was written")
     for key, value in config.items():
