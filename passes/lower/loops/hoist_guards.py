@@ -8,6 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Constraint, Index, Loop, annotation_keys, create, edit, is_loop, step, walk
 from tir_mlir.dialect.presburger import intervals
+from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -30,15 +31,17 @@ def run(module: ir.Module) -> None:
 
 
 def inline_unit_loops(root: ir.Operation) -> None:
-    """Inline every loop under `root` that runs once, unless it prefetches."""
+    """Inline every loop under `root` that runs once, unless it prefetches or a binding is checked before it."""
     for op in reversed([o for o in walk.ops(root) if o != root and is_loop(o)]):
         if not len(op.results) and is_needless(Loop(op)):
             inline_loop(op)
 
 
 def is_needless(loop: Loop) -> bool:
-    """Whether a loop runs once and its annotations ask for nothing."""
-    return loop.const_extent == 1 and annotation_keys.PREFETCH not in loop.annotations
+    """Whether a loop runs once, its annotations ask for nothing, and no check of a binding is to come before it."""
+    return (
+        loop.const_extent == 1 and annotation_keys.PREFETCH not in loop.annotations and SITE not in loop.op.attributes
+    )
 
 
 def inline_loop(op: ir.Operation) -> None:

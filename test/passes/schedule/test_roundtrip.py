@@ -49,6 +49,23 @@ def test_a_constant_beyond_the_type_that_it_is_converted_to():
     reads_back(sch)
 
 
+LOWEST_64 = main("A:4:int64 B:4:int64; C:4:int64", each("C:4", "C[vi] = NUMBER"), each("B:4", "B[vi] = C[vi] + A[vi]"))
+
+
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [
+        ("T.min_value('int64')", "T.bfloat16(-9.223372036854776e+18)"),
+        ("T.int64(9007199254740993)", 'T.Cast("bfloat16", T.int64(9007199254740993))'),  # no double: rounded once
+    ],
+)
+def test_an_integer_that_is_converted_to_a_float(number, printed):
+    sch = Schedule(parse(LOWEST_64.replace("NUMBER", number)))
+    sch.unsafe_set_dtype("C", 0, "bfloat16")
+    assert printed in sch.mod.script()
+    reads_back(sch)
+
+
 OWN_INDEX = main("a:n:int32 c:n:int32;", each("C i:n", "c[vi] = a[vi] + vi * 2"))
 
 

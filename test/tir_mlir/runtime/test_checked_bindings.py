@@ -191,3 +191,25 @@ def test_lanes_with_values_of_their_own_are_serial() -> None:
     assert _call(lib, {})[0] == 1
     with pytest.raises(OutOfBoundsError, match="binds vj = 16"):
         lib(*(np.zeros(16, np.float32) for _ in range(2)), np.full(16, 16, np.int32))
+
+
+RANGES = """
+for i in range(2):
+    for k in range(P[i], P[i + 1]):
+        with T.block("b"):
+            vi = T.axis.spatial(2, i)
+            vk = T.axis.reduce(SIZE, k)
+            B[vi] = B[vi] + A[vk]
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_variable_of_a_loop_with_bounds_from_data(size: int) -> None:
+    """A domain of one value, whose search lowering would take for that value, is checked, too."""
+    buffers = f"P: T.Buffer((3,), 'int32'), A: T.Buffer(({size},)), B: T.Buffer((2,))"
+    lib = build(scripts.function(RANGES.replace("SIZE", str(size)), buffers), checked=True)
+    a, b = np.ones(size, np.float32), np.zeros(2, np.float32)
+    lib(np.array([0, size, size], np.int32), a, b)
+    np.testing.assert_array_equal(b, [size, 0])
+    with pytest.raises(OutOfBoundsError, match=rf'block "b" binds vk = {size}, outside its domain \[0, {size}\)'):
+        lib(np.array([0, size + 1, size + 1], np.int32), a, b)

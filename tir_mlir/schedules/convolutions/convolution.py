@@ -61,11 +61,12 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
 
     joined: whether several iters may index one dimension of the result: a group and a channel of it."""
     info = block_info(sch, block)
-    (out, *extra_writes), inputs = info.writes, [r for r in info.reads if str(r) not in map(str, info.writes)]
+    inputs = [r for r in info.reads if str(r) not in map(str, info.writes)]
     kinds = {i.name: i.kind for i in info.iter_vars}
     sums = [n for n, kind in kinds.items() if kind == "R"]
-    if extra_writes or len(inputs) != 2 or not sums:
+    if len(info.writes) != 1 or len(inputs) != 2 or not sums:
         raise _not_a_convolution(info, "it must have one output, two inputs and a reduction iter")
+    (out,) = info.writes
     extents = {i.name: i.dom.extent for i in info.iter_vars}
     result = [name for a in out.axes for name in a]
     if (any(len(a) > 1 for a in out.axes) and not joined) or len(set(result)) < len(result):

@@ -31,7 +31,8 @@ def free_tile(
     """Rows and columns of a register tile whose accumulators, a row of the right operand and a left element fit in
     registers: from half of the rows that fit. panel: the width of panels that the right operand has, which stays."""
     wide = min(MOST_VECTORS, ceil((n or LARGE) / lanes))
-    vectors = max(1, nr // lanes) if panel else free.choice("tile_vectors", range(1, wide + 1), nr // lanes)
+    fixed = max(1, nr // lanes)
+    vectors = fixed if panel else free.choice("tile_vectors", range(1, wide + 1), fixed)
     most = max(1, min(MOST_ROWS, (target.registers - 1 - vectors) // vectors))
     mr = min(mr, most)
     rows = range(max(1, most // 2), most + 1)

@@ -187,6 +187,8 @@ def convert(item: Any, dtype: Any) -> Expr:
     item = arithmetic.as_expr(item)
     if isinstance(item, Const) and not dtypes.is_vector(dtype):
         if dtypes.is_float(dtype):
+            if isinstance(item.value, int) and int(float(item.value)) != item.value and item.dtype:  # rounded once
+                return arithmetic.cast(Value(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
             return Const(float(item.value), dtype)
         if dtype == "bool":
             return Const(bool(item.value), dtype)

@@ -287,7 +287,12 @@ def _dtype(value: ir.Value) -> str:
 
 
 def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
-    """A cast of a constant index, folded as the parser does."""
+    """A cast of a constant index, or of a typed integer to a float, folded as the parser does."""
+    typed = None if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant" else value.owner
+    if typed is not None and isinstance(value.type, ir.IntegerType) and dtypes.is_float(dtype):
+        number = ir.IntegerAttr(typed.attributes["value"]).value
+        is_exact = value.type.width > 1 and not dtypes.is_unsigned(_dtype_name(value)) and int(float(number)) == number
+        return constant(ir.FloatAttr.get(type_ := dtypes.to_mlir(dtype), number), type_) if is_exact else None
     while not isinstance(value.owner, ir.Block) and value.owner.name == "arith.index_cast":
         value = value.owner.operands[0]
     if not isinstance(value.type, ir.IndexType) or isinstance(value.owner, ir.Block):

@@ -225,6 +225,13 @@ def test_no_convolution():
         schedules.conv2d(Schedule(row_sums(8, 8)), "C")
 
 
+def test_a_block_that_writes_nothing_itself():
+    sch = Schedule(row_sums(8, 8))
+    sch.loop_partition(sch.get_loops("C")[0], [3, None])
+    with pytest.raises(ScheduleError, match='block "root" is not a convolution: it must have one output, two inputs'):
+        schedules.conv2d(sch, "root")
+
+
 def test_padding_in_the_block_itself():
     x = te.placeholder((1, 3, 8, 8), "float32", name="X")
     w = te.placeholder((4, 3, 3, 3), "float32", name="W")

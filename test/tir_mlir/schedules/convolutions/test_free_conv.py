@@ -29,3 +29,12 @@ def test_every_point_is_the_convolution(conv, layout):
         program(conv, layout), lambda sch: schedules.conv2d(sch, "Y", SMALL, 2, free=True), [x, w], expected, 3
     )
     assert names >= {"Y.unroll"}
+
+
+def test_fewer_columns_than_the_lanes_of_a_vector():
+    conv = Conv(5, 3, (7, 7), pad=1)
+    x, w = (RNG.integers(-4, 5, s).astype("float32") for s in ((1, 5, *conv.size), (3, 5, *conv.kernel)))
+    wide = Target(vector_bits=512, registers=32, cores=2)
+    check_points(
+        program(conv), lambda sch: schedules.conv2d(sch, "Y", free=True, target=wide), [x, w], convolved(x, w, conv), 2
+    )
