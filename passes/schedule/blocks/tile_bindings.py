@@ -66,8 +66,8 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
         refuse(
             block,
             f"the outer part of iter {it.name} is not a multiple of the tile size {size}",
-            fix="split the inner loop by a factor that divides the steps of the outer ones, and blockize "
-            f"its inner part{_OVERLAPPING if _is_copy(block) else ''}",
+            fix="split the inner loop by a factor that divides the steps outside, and blockize that"
+            + (_OVERLAPPING if _is_copy(block) else ""),
         )
     if outer.as_constant() != 0:
         return Division(it, outer, inner_part, size, it.extent.ceildiv(size).simplified())
@@ -76,10 +76,8 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     return Division(it, outer, inner_part, size if extent is None else min(size, extent), Index.constant(1))
 
 
-_OVERLAPPING = (
-    "; or copy tiles that overlap, as those of a stencil, by read_at in place of cache_read and compute_at: its block "
-    "copies a whole tile, and tensorize takes it"
-)
+_OVERLAPPING = "; or copy by read_at"
+"""Its block copies a whole tile, which may overlap with others."""
 
 
 def _is_copy(block: Block) -> bool:

@@ -22,13 +22,6 @@ def cut(name: str, end: str, where: str = "") -> str:
 
 ROWS = [
     Row(
-        "fuse: a loop from 2",
-        main("A:8x4 C:8x4", nest("i:2..8 j:4", sblock("C", "vi:6=i - 2 vj:4=j", "C[vi, vj] = A[vi, vj]"))),
-        lambda s: s.fuse(*s.get_loops("C")),
-        "run i from 0",
-        instead=main("A:8x4 C:8x4", each("C:6x4", "C[vi, vj] = A[vi, vj]")),
-    ),
-    Row(
         "fuse: a loop with two ends",
         main("A:8x8 C:8x8", nest("i:8 j:T.min(6,i+1)", sblock("C", "vi:8=i vj:6=j", "C[vi, vj] = A[vi, vj]"))),
         lambda s: s.fuse(*s.get_loops("C")),

@@ -2,8 +2,6 @@
 
 from harness.fix_rows import Row, each_of, loop
 from programs.short import (
-    FROM_ONE,
-    FROM_ZERO,
     ONE,
     PAIR,
     PAIR_2D,
@@ -17,13 +15,6 @@ from programs.short import (
 )
 
 ROWS = [
-    Row(
-        "split: a loop from 1",
-        FROM_ONE,
-        lambda s: s.split(loop(s, "C"), [None, 4]),
-        "run i from 0",
-        instead=FROM_ZERO,
-    ),
     Row(
         "split: too few iterations",
         ONE,
