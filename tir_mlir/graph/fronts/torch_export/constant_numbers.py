@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,9 +20,6 @@ _READS = frozenset("item tolist __bool__ __int__ __float__ __index__ __complex__
 """Functions that make Python values of the elements of tensors."""
 _DRAWS = ("rand", "normal", "bernoulli", "multinomial", "poisson", "dropout", "uniform", "exponential_", "cauchy")
 """Parts of names of functions that draw random numbers."""
-_MADE = frozenset("arange linspace zeros ones full empty".split())
-_SIZED = _MADE | frozenset("view reshape expand repeat tile narrow split chunk roll".split())
-"""Functions that take sizes and bounds, also one by one."""
 _JOINS = ("stack", "cat", "block_diag", "meshgrid", "broadcast_tensors", "cartesian_prod", "einsum")
 """Parts of names of functions of sequences of tensors."""
 _ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
@@ -103,8 +101,8 @@ class _Followed(TorchFunctionMode):
 
         if any(word in name for word in _JOINS):
             return args, kwargs
-        taken = tuple(numbers(arg, name in (_SIZED if n else _MADE)) for n, arg in enumerate(args))
-        return taken, {key: numbers(arg, False) for key, arg in kwargs.items()}
+        taken = tuple(numbers(arg, _takes_number(name, place)) for place, arg in enumerate(args))
+        return taken, {key: numbers(arg, _takes_number(name, key)) for key, arg in kwargs.items()}
 
     def _follow(self, tensor: torch.Tensor, value: torch.Tensor, sources: frozenset[str]) -> None:
         if value.numel() <= _LARGEST:
@@ -147,3 +145,28 @@ class _Followed(TorchFunctionMode):
 
 def _memory(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata
+
+
+@functools.cache
+def _takes_number(function: str, place: int | str) -> bool:
+    """Whether torch's function of this name takes a Python number as its argument at a place, or of a name: a size, an
+    axis, or a bound where it makes a tensor, as arange does. Not an operand that may be a number, as of add."""
+    return any(_is_number(schema, place) for schema in _schemas(function))
+
+
+def _is_number(schema: Any, place: int | str) -> bool:
+    arguments, positional = schema.arguments, [each for each in schema.arguments if not each.kwarg_only]
+    one_by_one = isinstance(place, int) and place >= len(positional)  # view(2, 3), for view((2, 3))
+    if isinstance(place, int):
+        taken = positional[-1:] if one_by_one else positional[place : place + 1]
+    else:
+        taken = [each for each in arguments if each.name == place]
+    makes = any(each.name == "pin_memory" for each in arguments)
+    words = ("List[int]",) if one_by_one else ("int", "number") if makes else ("int",)
+    return any(word in str(each.type) for each in taken for word in words)
+
+
+def _schemas(function: str) -> list[Any]:
+    """The schemas of the operators of torch of this name; TorchScript has others for its lists and numbers."""
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{function}")
+    return [s for s in schemas if torch._C._dispatch_has_kernel(".".join(filter(None, (s.name, s.overload_name))))]

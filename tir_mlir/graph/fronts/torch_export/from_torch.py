@@ -50,7 +50,8 @@ def from_torch(
         graph = tir_mlir.from_torch(model, (x,), dynamic_shapes={"x": {0: "n"}})
 
     model: a module, exported by `torch.export.export` as for inference (`model.eval()`; a warning tells of layers that
-    compute something else in training), a function of tensors, a method of a module, or an ExportedProgram.
+    compute something else in training), a function of tensors (also one of torch in C), a method of a module, another
+    object that can be called, or an ExportedProgram.
     example_inputs, example_kwargs: the arguments of `forward`; shapes and types count, values do not.
     dynamic_shapes: dimensions known only when the model runs, as of `torch.export.export`: for each argument, by name
     or in their order, {axis: Dim("n")}, Dim.AUTO, 8 * Dim("n"); a name in text is a Dim, and one that occurs twice is
@@ -75,7 +76,7 @@ def from_torch(
     if mutated not in ("refuse", "return", "in_place"):
         raise GraphError(f'from_torch: mutated={mutated!r}\n  fix: use "refuse", "return" or "in_place"')
     user_ops = {operator_name(op): function for op, function in (ops or {}).items()}
-    module = given_model.as_module(model)
+    module = given_model.as_module(model, example_inputs, example_kwargs)
     given_model.warn_of_training(module)
 
     shapes = _one(dynamic_shapes, dynamic)

@@ -46,10 +46,12 @@ def written_mask(x):
         OfBuffer(lambda self, x: x * 2 if self.p[0] > 1 else x, p=[1.0, 1.0]),
         OfBuffer(lambda self, x: x.view(self.rows, -1), rows=2),
         OfBuffer(padded, stride=4),
+        OfBuffer(lambda self, x: x + torch.linspace(0, self.end, self.steps), end=3, steps=4),
+        OfBuffer(lambda self, x: x.new_full((4,), self.value) + x.roll(self.value), value=3),
         lambda x: torch.cat([part.cumsum(0) for part in torch.split(x, torch.tensor([1, 3]).tolist())]),
         written_mask,
     ],
-    ids=["a branch", "the other branch", "a size", "padding", "a literal", "a mask"],
+    ids=["a branch", "the other branch", "a size", "padding", "bounds", "fills", "a literal", "a mask"],
 )
 def test_numbers_that_no_input_decides_on(model):
     check(

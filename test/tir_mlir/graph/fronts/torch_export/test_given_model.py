@@ -1,5 +1,7 @@
 """What from_torch takes as a model: functions, methods, compiled modules; what it refuses."""
 
+import functools
+import operator
 import warnings
 
 import pytest
@@ -42,6 +44,54 @@ def test_a_function_of_tensors_has_its_names():
 
     model = tir_mlir.build(tir_mlir.from_torch(hypotenuse, (X, X)), threads=1)
     assert model.signature.startswith("main(a: (2, 4) float32, b: (2, 4) float32)")
+
+
+class Scaled:
+    """What can be called and is no function."""
+
+    def __call__(self, x, factor=3):
+        return x * factor
+
+
+class OfNames(nn.Module):
+    def forward(self, x, **named):
+        return x * named["scale"]
+
+
+@pytest.mark.parametrize(
+    ("given", "args", "kwargs", "names"),
+    [
+        (nn.functional.gelu, (X,), {}, ["input_0"]),
+        (torch.add, (X,), {"other": X + 1}, ["input_0", "other"]),
+        (torch.softmax, (X, -1), {}, ["input_0"]),
+        (functools.partial(nn.functional.gelu, approximate="tanh"), (X,), {}, ["input_0"]),
+        (operator.add, (X, X + 1), {}, ["a", "b"]),
+        (torch.ops.aten.add.Tensor, (X, X + 1), {}, ["args_0", "args_1"]),
+        (Scaled(), (X,), {}, ["x"]),
+        (OfNames(), (X,), {"scale": X + 1}, ["x", "scale"]),
+    ],
+    ids=["in C", "in C, by name", "in C, a number", "partial", "operator", "of torch.ops", "an object", "**"],
+)
+def test_what_can_be_called(given, args, kwargs, names):
+    model = tir_mlir.build(tir_mlir.from_torch(given, args, kwargs), threads=1)
+    tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+    compare(model(*tensors).numpy(), given(*args, **kwargs).numpy())
+    assert [name for name in names if f"{name}: (2, 4)" in model.signature] == names
+
+
+def test_a_size_of_a_function_in_c():
+    graph = tir_mlir.from_torch(nn.functional.gelu, (X,), dynamic_shapes=({0: "n"},))
+    assert tir_mlir.build(graph, threads=1)(torch.zeros(5, 4)).shape == (5, 4)
+
+
+def test_a_method_with_an_argument_has_the_weights_of_its_module():
+    graph = tir_mlir.from_torch(functools.partial(Two().encode), (X,))
+    assert list(graph.weights) == ["dense.weight", "dense.bias"]
+
+
+def test_a_function_of_torchscript_is_refused():
+    with pytest.raises(GraphError, match="a program of TorchScript\n  fix: pass the module or the function"):
+        tir_mlir.from_torch(torch.jit.trace(lambda x: x * 2, (X,)), (X,))
 
 
 def test_a_compiled_module_is_the_module():
