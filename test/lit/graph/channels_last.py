@@ -82,3 +82,22 @@ def main(
         d = R.nn.conv2d(c, u)
         R.output(first, d)
     return first, d
+
+
+# -----
+
+# A pool of one channel stays as it is: its channel last, pixels would not be computed in vectors.
+# CHECK-LABEL: def main(
+# CHECK:         R.nn.conv2d({{.*}}, w, data_layout="NHWC"
+# CHECK:         R.nn.max_pool2d({{.*}}, layout="NCHW"
+# CHECK:         R.output
+from tir_mlir.graph import script as R
+
+
+@R.function
+def main(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((1, 3, 3, 3), "float32")):
+    with R.dataflow():
+        a = R.nn.conv2d(x, w)
+        gv = R.nn.max_pool2d(a, pool_size=(3, 3), strides=(1, 1))
+        R.output(gv)
+    return gv

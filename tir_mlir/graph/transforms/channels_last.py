@@ -28,9 +28,10 @@ def channels_last(graph: Graph) -> Graph:
 
     Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
     each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
-    read as vectors. A graph without convolutions of images is returned as it is. Convolutions of single pixels that no
-    such operators connect with one of more pixels, a pool, or an image with its channels last, gain nothing from that
-    layout: they are products with the image as it is, w (o, c) times x (n, c, h * w).
+    read as vectors. Pools of one channel stay as they are. A graph without convolutions of images is returned as it is.
+    Convolutions of single pixels that no such operators connect with one of more pixels, a pool, or an image with its
+    channels last, gain nothing from that layout: they are products with the image as it is, w (o, c) times
+    x (n, c, h * w).
     """
     with entered():
         if not any(True for _ in Rewriter(graph).calls(_CONVOLUTION)):
@@ -62,7 +63,8 @@ def _separate(rewriter: Rewriter) -> list[Call]:
     gaining = [call.node.results[0] for call in convolutions if call.node.results[0] not in pixels]
     for call, _ in rewriter.calls(_OF_IMAGES):
         made = call.node.results[0]
-        if kind_of(call.op.short) is OperatorKind.POOL or any(_source(call, value) for value in call.args):
+        is_pool = kind_of(call.op.short) is OperatorKind.POOL and _has_channels(call)
+        if is_pool or any(_source(call, value) for value in call.args):
             gaining.append(made)
         for value in call.args[: 1 if kind_of(call.op.short) is OperatorKind.CONVOLUTION else None]:
             if len(call.shape_of(value)) == 4 and not call.is_weight(value) and first(value) != first(made):
@@ -87,6 +89,11 @@ def _convolution(call: Call, _: Matches) -> ir.Value:
         kernel = call.permute(kernel, [2, 3, 0, 1])
         attrs["kernel_layout"] = "HWOI"
     return _from_last(call, call.again([image, kernel], attrs, permuted(call.struct_info, _TO_LAST)))
+
+
+def _has_channels(call: Call) -> bool:
+    """Whether a pool has more than one channel: of one, which is the same in memory, pixels are computed in vectors."""
+    return call.shape[1] != 1
 
 
 def _is_of_pixels(call: Call) -> bool:
@@ -184,7 +191,7 @@ _CONVOLUTION = is_kind(OperatorKind.CONVOLUTION)(_X, _W).where(
 )
 IMAGES = [
     Rule(_CONVOLUTION, _convolution),
-    Rule(is_kind(OperatorKind.POOL)(_X).has_attr({"layout": "NCHW"}), _in_last),
+    Rule(is_kind(OperatorKind.POOL)(_X).has_attr({"layout": "NCHW"}).where(_has_channels), _in_last),
 ]
 _MOVED = is_kind(OperatorKind.ELEMENTWISE, OperatorKind.REDUCTION) | is_op("concat")
 _OF_IMAGES = (_MOVED | is_kind(OperatorKind.CONVOLUTION, OperatorKind.POOL))(varg_default_wildcard=True) | CONVERTED
