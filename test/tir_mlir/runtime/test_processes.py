@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from tir_mlir.dialect.diagnostics import ArgumentError, ToolError
+from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.llm import description
+from tir_mlir.llm.checks.matching import StatedTensor
 from tir_mlir.runtime.drivers import check_intrinsics
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.tools import llc_targets, processes, toolchain
@@ -67,9 +68,18 @@ def description_of_a_language_model(monkeypatch):
     pytest.importorskip("transformers")
     config = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 32, "vocab_size": 64}
     config |= {"num_hidden_layers": 1, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
-    sizes, folder = (8, 16, 1, "float32"), toolchain.cache_folder()
-    with pytest.raises(ArgumentError, match="no tensor model"):
-        description._asked(folder, json.dumps(config), sizes, {}, lambda running: None)
+    attention = {"q": (32, 32), "k": (16, 32), "v": (16, 32), "o": (32, 32)}
+    shapes = {f"self_attn.{name}_proj.weight": shape for name, shape in attention.items()}
+    shapes |= {f"self_attn.{name}_proj.bias": attention[name][:1] for name in "qkv"}
+    shapes |= {f"mlp.{name}_proj.weight": (32, 32) for name in ("gate", "up", "down")}
+    shapes |= {"input_layernorm.weight": (32,), "post_attention_layernorm.weight": (32,)}
+    shapes = {f"layers.0.{name}": shape for name, shape in shapes.items()}
+    shapes |= {"embed_tokens.weight": (64, 32), "norm.weight": (32,)}
+    tensors = {f"model.{name}": StatedTensor(shape, "F32") for name, shape in shapes.items()}
+    tensors["lm_head.weight"] = StatedTensor((64, 32), "F32")
+    sizes = (8, 16, 1, "float32")
+    answer = description._asked(toolchain.cache_folder(), json.dumps(config), sizes, tensors, lambda running: None)
+    assert len(json.loads(answer)["forms"]) == 1
 
 
 @pytest.mark.parametrize(
