@@ -50,21 +50,28 @@ def held_ranges(message: str) -> dict[str, tuple[int, int | None]] | None:
 
 def tied_sizes(program: Any) -> dict[Any, Any]:
     """The sizes of inputs that torch found to be equal to expressions of others, as forward adds them, say:
-    {s0: (s1 + 1) // 2}. Calls check them, as any size of an input. Where neither side is one size there is none."""
+    {s0: (s1 + 1) // 2}, also where it leaves that to a check at run time. Calls check them, as any size of an input.
+    Where neither side is one size there is none."""
     values = [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
     sizes = [size for value in values for size in getattr(value, "shape", ()) if hasattr(size, "node")]
     alone = {size.node.expr for size in sizes if size.node.expr.is_Symbol}
     equal: dict[Any, Any] = {}
-    for guard in sizes[0].node.shape_env.guards if sizes else ():
-        if type(guard.expr).__name__ != "Equality":
+    for condition in _conditions(sizes[0].node.shape_env) if sizes else ():
+        if type(condition).__name__ != "Equality":
             continue
-        sides = [side.xreplace(equal) for side in guard.expr.args]
+        sides = [side.xreplace(equal) for side in condition.args]
         for size, other in (sides, sides[::-1]):
             others = other.free_symbols
             if size.is_Symbol and size in alone and others and others <= alone - {size, *equal}:
                 equal = {known: form.xreplace({size: other}) for known, form in equal.items()} | {size: other}
                 break
     return equal
+
+
+def _conditions(shapes: Any) -> list[Any]:
+    """What torch decided of sizes, and what it leaves to checks at run time."""
+    deferred = [each for several in shapes.deferred_runtime_asserts.values() for each in several]
+    return [each.expr for each in (*shapes.guards, *deferred)]
 
 
 def _limits(known: tuple[int, int | None], match: re.Match[str]) -> tuple[int, int | None]:

@@ -57,11 +57,12 @@ def test_sizes_that_vary(forward):
         torch.testing.assert_close(lib(x), forward(x), rtol=1e-5, atol=1e-5)
 
 
-def test_a_size_that_forward_makes_an_expression_of_another():
+@pytest.mark.parametrize("least", [None, 3], ids=["any", "from 3"])
+def test_a_size_that_forward_makes_an_expression_of_another(least):
     def forward(x, z):
         return x + z[:, ::2]
 
-    dims = ({1: torch.export.Dim("n", min=3)}, {1: torch.export.Dim("m", min=3)})
+    dims = tuple({1: torch.export.Dim(name, min=least) if least else name} for name in "nm")
     graph = tir_mlir.from_torch(forward, (torch.randn(2, 11), torch.randn(2, 21)), dynamic_shapes=dims)
     lib = tir_mlir.build(graph, threads=1)
     for m in (20, 31):
