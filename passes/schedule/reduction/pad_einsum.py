@@ -551,8 +551,8 @@ class _Zeros:
             attribute = op.attributes["value"]
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
         if op.name == AFFINE_LOAD:
-            is_iter_index = self.it.var in [i.is_value() for i in access_indices(op) if i.values]
-            return is_iter_index and accessed(op) in self.padded
+            variables = [v for i in access_indices(op) if (v := i.is_value()) is not None]
+            return self.it.var in variables and accessed(op) in self.padded
         if op.name in IFS and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
         if op.name == "arith.select":

@@ -179,3 +179,10 @@ def test_the_init_of_a_decomposed_sum(same_result):
     assert block_order(sch) == ["C_init", "C_pad", "C_update"]
     same_result(sch, module, *matmul_sizes(5, 7, 6))
     assert sch.verify()
+
+
+def test_refuses_terms_at_a_computed_index(refused):
+    """A[vi // 2] is not 0 beyond the old end of k."""
+    text = main("A:4 B:8 C:8", nest("i:8 k:7", sblock("C", "SR i k", "C[vi] = C[vi] + A[vi // 2]", init="C[vi] = 0.0")))
+    sch = Schedule(parse(text))
+    refused(sch, "the added terms are not known to be 0", lambda: sch.pad_einsum("C", [1, 2]))
