@@ -165,3 +165,14 @@ def test_compute_at_follows_a_declared_region_that_holds_the_index(index, low, h
     quick_build(resized(index))(a, table.copy(), want)
     quick_build(sch)(a, table.copy(), c)
     np.testing.assert_array_equal(c, want)
+
+
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_without_its_annotation_a_region_is_computed_again(side):
+    """An empty region: the text of the block would not be read back."""
+    sch, plain = Schedule(Sum), Schedule(Sum)
+    sch.annotate_buffer_access("C", 0, side, lambda vi, vj: ((vi, vi), (vj, vj)))
+    assert regions(sch) != regions(plain)
+    sch.unannotate(sch.get_block("C"), f"explicit_{side}_region")
+    assert regions(sch) == regions(plain)
+    assert reads_back(sch)
