@@ -103,7 +103,7 @@ def _is_of_pixels(call: Call) -> bool:
         call.op.short == "nn.conv2d"
         and attrs["kernel_layout"] == "OIHW"
         and attrs["groups"] == 1
-        and made.dtype == "float32"
+        and made.dtype in ("float32", "float16")
     )
     dense = _all(attrs["strides"], 1) and _all(attrs["padding"], 0) and attrs.get("out_dtype") in (None, made.dtype)
     return plain and dense and kernel[2:] == (1, 1) and all(isinstance(size, int) for size in (*made.shape, *kernel))

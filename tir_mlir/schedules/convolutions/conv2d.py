@@ -14,6 +14,7 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, exten
 from tir_mlir.schedules.convolutions.conv_tile_sizes import ConvTiles, conv_tiles, free_conv_tiles
 from tir_mlir.schedules.convolutions.convolution import Convolution, convolution
 from tir_mlir.schedules.free_choice import Free
+from tir_mlir.schedules.products.contraction import store_as
 from tir_mlir.schedules.products.gemm import THREAD_WORK
 from tir_mlir.schedules.steps import all_or_nothing, merge_epilogue, parallelize, place_epilogue
 from tir_mlir.target import Target, chosen
@@ -52,7 +53,7 @@ def conv2d(
     padding = find_pads(sch, block, what)
     if what.is_product:
         plan = free_conv_tiles(options, what, conv_tiles(what, target, threads), target)
-        Conv2d(sch, block, what, plan, threads, epilogue).run(padding)
+        Conv2d(sch, block, what, plan, threads, target.lanes(what.bits), epilogue).run(padding)
     else:
         padding = depthwise(sch, block, what, target, threads, options, epilogue, padding)
     for pad in padding:
@@ -77,9 +78,16 @@ class Conv2d:
     """The state of scheduling one convolution."""
 
     def __init__(
-        self, sch: Schedule, block: Any, what: Convolution, plan: ConvTiles, threads: int, epilogue: Any | None
+        self,
+        sch: Schedule,
+        block: Any,
+        what: Convolution,
+        plan: ConvTiles,
+        threads: int,
+        lanes: int,
+        epilogue: Any | None,
     ):
-        self.epilogue = epilogue
+        self.epilogue, self.lanes = epilogue, lanes
         self.sch, self.block, self.what, self.plan, self.threads = sch, block, what, plan, threads
         full_passes = (what.extents[what.deep] or LARGE) % plan.depth == 0
         self.sums = (what.sums,) if what.as_one and full_passes else tuple((a,) for a in what.sums)
@@ -88,7 +96,9 @@ class Conv2d:
         """Schedule the block. The first step reorders its iters to outer, row, column, reductions."""
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
-        panel_iters, packed = ([], None) if 0 < what.panel <= plan.nr else self._packed()
+        in_place = 0 < what.panel <= plan.nr and not self._widens_columns()
+        panel_iters, packed = ([], None) if in_place else self._packed()
+        rows_copy = self._copied_rows(padding)
         for pad in padding:
             join_rows(sch, pad)
         parts, write_back, passes = self._passes()
@@ -103,6 +113,9 @@ class Conv2d:
         sch.reorder(*first, j_0, *passes, *[x for x in outer if x not in first], i_0, j_1, *sums, i_1, j_2)
         sch.reverse_compute_at(write_back, j_1, preserve_unit_loops=True)
         copies = [self._pack(packed, passes[0] if passes else j_0, panel_iters)] if packed else []
+        if rows_copy:
+            sch.compute_at(rows_copy, i_0, preserve_unit_loops=True)
+            sch.vectorize(sch.split(sch.get_loops(rows_copy)[-1], [None, self.lanes])[1])
         self._unroll(sums)
         sch.unroll(i_1)
         sch.vectorize(j_2)
@@ -185,6 +198,27 @@ class Conv2d:
         if joined or any(len(axes) > 1 for axes in what.dimensions):
             self.sch.transform_layout(parts, ("write", 0), layout)
 
+    # --- operands of a narrower type ----------------------------------------------------------------------------------
+
+    def _widens_columns(self) -> bool:
+        """Whether to copy the right operand for its type: for few rows, it is widened in registers."""
+        what = self.what
+        return what.right in what.widened and (what.size(what.rows) or LARGE) >= MANY_TILES * self.plan.mr
+
+    def _copied_rows(self, padding: Sequence[Pad]) -> Any:
+        """Cache the left operand by row and sums, in the type of the sums, and return the copy block. None if it has
+        that type, or gets it where it is padded."""
+        sch, what = self.sch, self.what
+        if what.left not in what.widened or any(pad.dtype for pad in padding):
+            return None
+        info = block_info(sch, self.block)
+        region = next(r for r in info.reads if str(r) == what.left)
+        read_iters = {name for axis in region.axes for name in axis}
+        numbers = [n for n, (name, _) in enumerate(info.iters) if name in read_iters]
+        copy = sch.reindex_cache_read(self.block, what.left, "global", lambda *i: tuple(i[n] for n in numbers))
+        store_as(sch, copy, what.dtype)
+        return copy
+
     # --- packing of the right operand ---------------------------------------------------------------------------------
 
     def _packed(self) -> tuple[list[int], Any]:
@@ -202,13 +236,16 @@ class Conv2d:
             return (*(i[n] for n in outer), i[column] // nr, *(i[n] for n in inner), i[column] % nr)
 
         try:
-            return panel_iters, sch.reindex_cache_read(self.block, what.right, "global", panels)
+            packed = sch.reindex_cache_read(self.block, what.right, "global", panels)
         except ScheduleError as error:
             why = str(error).splitlines()[0]
             raise ScheduleError(
                 f'block "{info.name}" reads {what.right} in a form that cannot be packed; move padding inside the block'
                 f" to a separate producer: {why}"
             ) from error
+        if what.right in what.widened:
+            store_as(sch, packed, what.dtype)
+        return panel_iters, packed
 
     def _pack(self, packed: Any, pass_loop: Any, dims: Sequence[int]) -> Any:
         """Compute the panels of a pass at its start, and return the outermost loop of the copy.
@@ -230,6 +267,10 @@ class Conv2d:
         return order[0]
 
 
+MOST_VECTORS = 32
+"""The maximum number of vectors of padding that are copied at once, so that no vector is partial but the last."""
+MANY_TILES = 8
+"""The number of tiles of rows from which on it pays off to widen the right operand in a copy."""
 PIXELS = 7
 """The maximum number of pixels that share the weights in registers."""
 UNROLLED = 32
@@ -338,11 +379,12 @@ def _last_axis(region: Any) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Pad:
     """A padding block. If the pixel iters are fused: `rows` is the row dimension of its output, `width` the extent of
-    the dimension after it."""
+    the dimension after it. `dtype`: the wider type that its output is to have, if it is to have one."""
 
     block: Any
     rows: int = 0
     width: int | None = None
+    dtype: str = ""
 
 
 def find_pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
@@ -354,12 +396,15 @@ def find_pads(sch: Schedule, block: Any, what: Convolution) -> list[Pad]:
 def _pad(sch: Schedule, producer: Any, block: Any, what: Convolution) -> Pad:
     (image,) = block_info(sch, producer).writes
     pixels = what.columns if str(image) == what.right else what.rows
+    each_in_place = what.is_product and str(image) == what.left  # else it is widened in vectors, or while it is packed
+    widens = each_in_place and str(image) in what.widened and len(sch.get_consumers(producer)) == 1
+    dtype = what.dtype if widens else ""
     if len(pixels) > 1:
         region = next(r for r in block_info(sch, block).reads if str(r) == str(image))
         first, last = (next(d for d, axis in enumerate(region.axes) if a in axis) for a in pixels)
         if last == first + 1:
-            return Pad(producer, first, image.buffer.shape[last])
-    return Pad(producer)
+            return Pad(producer, first, image.buffer.shape[last], dtype)
+    return Pad(producer, dtype=dtype)
 
 
 def join_rows(sch: Schedule, pad: Pad) -> None:
@@ -385,23 +430,37 @@ def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
     """Decompose a padding block into a fill and an unconditional copy, both vectorized.
 
     If there is no padding along the last axis, as of the channels in NHWC, it is only vectorized: each vector is either
-    copied or filled.
+    copied or filled. Of few channels, vectors are of several pixels.
     """
-    if has_whole_rows(sch, pad.block, lanes):
+    adjacent = has_whole_rows(sch, pad.block)
+    if adjacent and has_whole_rows(sch, pad.block, lanes):
         parts = [pad.block]
     else:
         parts = [sch.decompose_padding(pad.block, sch.get_loops(pad.block)[0]), pad.block]
+    if pad.dtype:
+        store_as(sch, pad.block, pad.dtype)
     for part in parts:
-        loops = sch.get_loops(part)
-        wide = [x for x in loops if extent_of(sch, x) != 1]
-        sch.vectorize(loops[-1] if extent_of(sch, loops[-1]) is not None else sch.split(loops[-1], [None, lanes])[1])
+        sch.vectorize(_lanes_of_rows(sch, sch.get_loops(part), lanes, adjacent))
+        wide = [x for x in sch.get_loops(part) if extent_of(sch, x) != 1]
         if threads > 1 and len(wide) > 1:
             sch.parallel(wide[0])
 
 
-def has_whole_rows(sch: Schedule, block: Any, lanes: int) -> bool:
-    """Whether the rows of a padded image are those of the image, of a vector or more."""
+def _lanes_of_rows(sch: Schedule, loops: Sequence[Any], lanes: int, adjacent: bool) -> Any:
+    """The loop over the adjacent elements of a part of padding: the last one, or some iterations of the one before it
+    and all of that, if it has few, such as three channels, and the rows are `adjacent`."""
+    extent = extent_of(sch, loops[-1])
+    if extent is None:
+        return sch.split(loops[-1], [None, lanes])[1]
+    row = extent_of(sch, loops[-2]) if len(loops) > 1 and extent < lanes and adjacent else None
+    whole = [n for n in range(1, min(row or 1, MOST_VECTORS * lanes // extent) + 1) if (row or 1) % n == 0]
+    each = next((n for n in whole if n >= lanes), whole[-1])
+    return sch.fuse(sch.split(loops[-2], [None, each])[1], loops[-1]) if each > 1 else loops[-1]
+
+
+def has_whole_rows(sch: Schedule, block: Any, least: int = 0) -> bool:
+    """Whether the rows of a padded image are those of the image, of at least as many elements."""
     info = block_info(sch, block)
     (read, *extra_reads), (written, *_) = info.reads, info.writes
     same = not extra_reads and read.axes[-1] == written.axes[-1] and read.buffer.shape[-1] == written.buffer.shape[-1]
-    return same and (written.buffer.shape[-1] or 0) >= lanes
+    return same and (written.buffer.shape[-1] or 0) >= least

@@ -8,10 +8,11 @@ from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import bits
+from tir_mlir.dialect.ir import bits, entered
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
-from tir_mlir.schedules.block_queries import LARGE, block_info
+from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
+from tir_mlir.schedules.products.contraction import reads_only_as
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Convolution:
     of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
     `extents`: of all iters, None if symbolic. `dimensions`: the iters of each dimension of the result. `panel`: the
     length of the rows of the right operand if they are along the columns; else 0. `grouped`: the channels of the result
-    and how many of them are a group, which reads the same channels of the image.
+    and how many of them are a group, which reads the same channels of the image. `widened`: the operands that are only
+    read cast to the type of the sums, which represents their values; see `reads_only_as`.
     """
 
     outer: tuple[str, ...]
@@ -33,12 +35,18 @@ class Convolution:
     sums: tuple[str, ...]
     as_one: bool
     result: tuple[str, ...]
+    left: str
     right: str
     extents: dict[str, int | None]
-    bits: int
+    dtype: str
     dimensions: tuple[tuple[str, ...], ...] = ()
     panel: int = 0
     grouped: tuple[str, int] | None = None
+    widened: frozenset[str] = frozenset()
+
+    @property
+    def bits(self) -> int:
+        return bits(self.dtype)
 
     @property
     def deep(self) -> str:
@@ -84,10 +92,19 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
     outer = [a for a in result if a not in (*rows, *columns) and extents[a] != 1]
     return Convolution(
         tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
-        tuple(result), str(inputs[right]), extents, bits(out.buffer.dtype), tuple(out.axes),
+        tuple(result), str(inputs[1 - right]), str(inputs[right]), extents, out.buffer.dtype, tuple(out.axes),
         _panel(inputs[right], columns),
         None if rows and columns else _grouped(inputs, result, sums, extents),
+        _widened(sch, block, inputs, out.buffer.dtype),
     )  # fmt: skip
+
+
+def _widened(sch: Schedule, block: Any, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
+    """The operands of another type that are only read cast to the type of the sums."""
+    narrow = [str(r) for r in inputs if r.buffer.dtype != dtype]
+    with entered():
+        view = block_view(sch, block)
+        return frozenset(name for name in narrow if reads_only_as(view, name, dtype))
 
 
 def _grouped(

@@ -30,6 +30,8 @@ FEWEST_ROWS = 4
 FEWEST_VECTORS = 4
 """Vectors of columns that hide the latency of the sums of one row."""
 FLOATS = ("float32", "float64")
+SHORT_FLOATS = ("float16", "bfloat16")
+"""Convolutions widen them in registers, for several pixels at once."""
 
 
 @all_or_nothing
@@ -133,7 +135,9 @@ def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) 
     if not iters(info, "R") or any(e is None for e in read.buffer.shape):
         return None
     if read.buffer.dtype not in FLOATS:
-        return _grouped(sch, block, read, target, threads)
+        grouped = _grouped(sch, block, read, target, threads)
+        if grouped is not None or read.buffer.dtype not in SHORT_FLOATS:
+            return grouped
     try:
         column, sums, width = _of_product(sch, block, name, target, threads)
     except ScheduleError:

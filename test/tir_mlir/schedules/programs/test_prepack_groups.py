@@ -79,3 +79,14 @@ def test_a_weight_that_is_widened_for_a_convolution_has_panels():
 ], ids=["a last panel that is not full", "a product"])  # fmt: skip
 def test_other_weights_that_are_widened_stay(program):
     assert prepacked(program)[1] == {}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_convolution_of_short_floats_has_panels(dtype):
+    x, w = te.placeholder((1, 6, 5, 8), dtype, name="X"), te.placeholder((40, 8, 3, 3), dtype, name="W")
+    sch, layouts = prepacked(te.create_prim_func([x, w, topi.nn.conv2d(x, w, 1, 1, 1, "NHWC", "OIHW")]))
+    made = layouts["W"]
+    assert (made.dtype, made.shape) == (dtype, (-(-40 // made.width), 3, 3, 8, made.width))
+    packed = Schedule(sch.mod)
+    assert schedules.auto(packed, ZEN4, 1)["conv2d_nhwc"] == "conv2d"
+    assert packed.verify()
