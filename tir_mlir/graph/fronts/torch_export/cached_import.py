@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 from tir_mlir.dialect.ir import entered
+from tir_mlir.graph.fronts.torch_export.constant_numbers import constant_numbers
 from tir_mlir.graph.fronts.torch_export.export_model import evaluating
 from tir_mlir.graph.fronts.torch_export.module_state import kept, with_tensors
 from tir_mlir.graph.fronts.torch_export.symbolic_inputs import SymbolicInputs
@@ -62,7 +63,7 @@ def recorded_calls(
     lines += [_tensor_line(leaf, recorder) if isinstance(leaf, torch.Tensor) else _text(leaf) for leaf in leaves]
     bare_args, bare_kwargs = spec.unflatten(inputs)
     with with_tensors(model, bare), kept(model) as changed, _as_exported(), torch.device(_META):
-        with sizes.tracing, recorder:
+        with sizes.tracing, recorder, constant_numbers(torch.nn.Module()):  # of literals, which the calls tell
             result = model(*bare_args, **bare_kwargs)
     if changed:
         raise NotRecorded(f"forward changes what a {changed[0]} holds")

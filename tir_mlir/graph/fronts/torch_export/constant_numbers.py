@@ -66,8 +66,19 @@ class _Followed(TorchFunctionMode):
                 self._follow(tensor, self._stored[name], frozenset([name]))
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: A002
+        with torch._C.DisableTorchFunction():  # the questions asked here are none of forward's
+            args, kwargs, result, sources = self._followed(func, args, kwargs or {})
+        if result is not None and getattr(func, "__name__", "") in _READS:
+            return result
+        returned = func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            self._follow_all(returned, result, sources)
+        return returned
+
+    def _followed(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, frozenset[str]]:
+        """The arguments with numbers, the result on values, None where there is none, and what that depends on."""
         name = getattr(func, "__name__", "")
-        args, kwargs = self._with_numbers(name, args, kwargs or {})
+        args, kwargs = self._with_numbers(name, args, kwargs)
         operands = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         values = [self._value(operand) for operand in operands]
         writes = (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or "out" in kwargs
@@ -79,13 +90,7 @@ class _Followed(TorchFunctionMode):
         result = self._computed(func, args, kwargs) if known else None
         if name in _READS and result is not None and values:
             self._read |= sources
-            return result
-        returned = func(*args, **kwargs)
-        if isinstance(result, (torch.Tensor, tuple, list)):
-            for tensor, value in zip(tree_leaves(returned), tree_leaves(result), strict=False):
-                if isinstance(tensor, torch.Tensor) and isinstance(value, torch.Tensor):
-                    self._follow(tensor, value, sources)
-        return returned
+        return args, kwargs, result, sources
 
     def _with_numbers(self, name: str, args: Any, kwargs: Any) -> Any:
         """Arguments with numbers where torch wants them, for tensors of one integer that no input decides on."""
@@ -103,6 +108,13 @@ class _Followed(TorchFunctionMode):
             return args, kwargs
         taken = tuple(numbers(arg, _takes_number(name, place)) for place, arg in enumerate(args))
         return taken, {key: numbers(arg, _takes_number(name, key)) for key, arg in kwargs.items()}
+
+    def _follow_all(self, returned: Any, result: Any, sources: frozenset[str]) -> None:
+        """Know the values of the tensors that a function returns."""
+        if isinstance(result, (torch.Tensor, tuple, list)):
+            for tensor, value in zip(tree_leaves(returned), tree_leaves(result), strict=False):
+                if isinstance(tensor, torch.Tensor) and isinstance(value, torch.Tensor):
+                    self._follow(tensor, value, sources)
 
     def _follow(self, tensor: torch.Tensor, value: torch.Tensor, sources: frozenset[str]) -> None:
         if value.numel() <= _LARGEST:

@@ -241,3 +241,25 @@ def test_an_import_that_is_not_cached_says_why(caplog):
     with caplog.at_level("DEBUG", logger="tir_mlir"), pytest.raises(GraphError):
         tir_mlir.from_torch(forward, (torch.ones(2),))
     assert "its import is not cached" in caplog.text
+
+
+@pytest.mark.parametrize("read", ["literal", "buffer"])
+def test_numbers_that_forward_reads_of_literals_are_told_by_the_calls(read):
+    from tir_mlir.graph.fronts.torch_export.cached_import import recorded_calls
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, share):
+            super().__init__()
+            self.share = share
+            self.register_buffer("limit", torch.tensor([share]))
+
+        def forward(self, x):
+            limit = torch.tensor([self.share]) if read == "literal" else self.limit
+            return x * torch.distributions.Normal(0, 1).cdf(torch.tensor(0.5)) if (limit < 0.5).all() else x
+
+    if read == "literal":
+        of_one, again, other = (recorded_calls(Scaled(share), (torch.ones(2),), {}) for share in (0.2, 0.2, 0.9))
+        assert of_one == again != other
+    else:
+        with pytest.raises(RuntimeError, match="meta"):
+            recorded_calls(Scaled(0.2), (torch.ones(2),), {})
