@@ -125,7 +125,7 @@ def constant(value: np.ndarray, name: str) -> Node:
     """A constant."""
     dtype = str(value.dtype)
     type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
-    constant_op = arith.ConstantOp(type_.mlir, dense_attr(value)).operation
+    constant_op = arith.ConstantOp(type_.mlir, dense_attr(value)).operation  # pyright: ignore[reportArgumentType]
     return _named(constant_op, [name], [type_])
 
 

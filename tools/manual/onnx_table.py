@@ -28,7 +28,11 @@ def page() -> str:
     """Return the text of the page."""
     known = translations()
     schemas = {s.name: s for s in onnx.defs.get_all_schemas() if not s.domain and not s.deprecated}
-    by_body = {n for n, s in schemas.items() if s.has_function or s.has_context_dependent_function}
+    by_body = {
+        n
+        for n, s in schemas.items()
+        if getattr(s, "has_function", False) or getattr(s, "has_context_dependent_function", False)
+    }
     standard = sorted(n for n in known if "::" not in n)
     refused = sorted(set(schemas) - set(standard) - by_body)
     parts = [_HEAD, "## Of the standard", ", ".join(f"`{n}`" for n in standard) + ".", "## Refused"]

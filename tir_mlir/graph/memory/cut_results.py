@@ -40,11 +40,11 @@ def checking(
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)
-        results, vector = (outs[:-1], outs[-1]) if isinstance(outs, tuple) else ((), outs)
+        *results, vector = outs if isinstance(outs, tuple) else (outs,)
         for held, text in zip(vector, checks, strict=True):
             if not held:
                 raise ArgumentError(f"{name}: a check of the model fails for these inputs\n    {text}")
-        return results if count != 1 else results[0]
+        return tuple(results) if count != 1 else results[0]
 
     return call
 

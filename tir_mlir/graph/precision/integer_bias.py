@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def _integer_bias(graph: Graph, rewriter: Rewriter, call: Call, product: Call, a
 
 
 def _size(call: Call, dequantized: Call) -> Any:
-    return int(np.prod(call.shape_of(dequantized.args[1]), dtype=int))
+    return prod(int(size) for size in call.shape_of(dequantized.args[1]))
 
 
 def _array(graph: Graph, rewriter: Rewriter, value: ir.Value) -> np.ndarray | None:

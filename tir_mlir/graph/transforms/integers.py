@@ -65,10 +65,10 @@ def _biased(call: Call, _: Matches) -> ir.Value | None:
 
 def _equal(call: Call, a: ir.Value, b: ir.Value) -> bool:
     """Whether two values are known to be the same: one value, or equal constants."""
-    nodes = [call.rewriter.definition(v) for v in (a, b)]
-    if a == b or any(node is None or node.kind != "constant" for node in nodes):
+    first, second = (call.rewriter.definition(v) for v in (a, b))
+    if a == b or first is None or second is None or {first.kind, second.kind} != {"constant"}:
         return bool(a == b)
-    return np.array_equal(*(constant_array(node.node) for node in nodes if node is not None))
+    return np.array_equal(constant_array(first.node), constant_array(second.node))
 
 
 def _scaled(call: Call, total: ir.Value, scale: ir.Value) -> ir.Value:

@@ -84,7 +84,8 @@ class _Followed(TorchFunctionMode):
         writes = (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or "out" in kwargs
         known = all(value is not None for value in values) and not any(word in name for word in _DRAWS)
         sources = frozenset().union(*(self._sources.get(id(value), frozenset()) for value in values))
-        if writes and not (known and not any(_memory(value) in self._owned for value in values[:1])):
+        owned = any(value is not None and _memory(value) in self._owned for value in values[:1])
+        if writes and (owned or not known):
             self._forget(operands)
             known = False
         result = self._computed(func, args, kwargs) if known else None

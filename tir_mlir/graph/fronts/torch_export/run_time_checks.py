@@ -97,7 +97,8 @@ class RunTimeChecks:
         if node.target is torch.sym_ite and node.args[1:] == (1, 0):
             return self._number(node.args[0])
         if node.target in _BINARY:
-            return self._combined(_BINARY[node.target], *map(self._number, node.args), function=node.target)
+            left, right = map(self._number, node.args)
+            return self._combined(_BINARY[node.target], left, right, node.target)  # pyright: ignore[reportArgumentType]
         value = node.meta.get("val")
         return value if isinstance(value, (bool, int)) else self._size(emitter.sizes.size(value))
 
