@@ -31,6 +31,7 @@ from tir_mlir.dialect.analysis.pointers import address as address
 from tir_mlir.dialect.analysis.pointers import base_of as base_of
 from tir_mlir.dialect.analysis.pointers import declared_count as declared_count
 from tir_mlir.dialect.analysis.pointers import extra_offset as extra_offset
+from tir_mlir.dialect.analysis.pointers import has_fixed_pointer as has_fixed_pointer
 from tir_mlir.dialect.analysis.pointers import pointed as pointed
 from tir_mlir.dialect.analysis.reduction_updates import commutative_update as commutative_update
 from tir_mlir.dialect.analysis.reduction_updates import is_reduction_pair as is_reduction_pair

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, Index, attrs, constant_integer, dtypes, is_block, is_loop, read_apply
+from tir_mlir.dialect.ir.op_traits import VIEWS
 from tir_mlir.dialect.presburger import fold_index, intervals
 
 _BASE = "memref.extract_aligned_pointer_as_index"
@@ -112,3 +113,22 @@ def _operands(value: ir.Value, name: str) -> list[ir.Value]:
 def _pairs(operands: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
     """Two operands in either order."""
     return [] if len(operands) != 2 else [(operands[0], operands[1]), (operands[1], operands[0])]
+
+
+def has_fixed_pointer(buffer: Buffer, axis: int | None) -> bool:
+    """Whether a call gets a pointer into a buffer, or into a view of it, and nothing is computed from the strides
+    there. axis: a view that takes one index of it and of all dimensions outside keeps its strides; None: none does.
+    """
+    users = [use.owner.operation for use in buffer.value.uses]
+    first = 2 + buffer.rank  # after base, offset and sizes
+    strides = [v for o in users if o.name == "memref.extract_strided_metadata" for v in list(o.results)[first:]]
+    pointed = any(o.name == _BASE for o in users)
+    views = [o for o in users if o.name in VIEWS and not _is_within_row(o, axis)]
+    fixed = pointed and not any(True for v in strides for _ in v.uses)
+    return fixed or any(has_fixed_pointer(Buffer(v.results[0]), None) for v in views)
+
+
+def _is_within_row(view: ir.Operation, axis: int | None) -> bool:
+    if axis is None or view.name != "memref.subview":
+        return False
+    return all(size == 1 for size in list(ir.DenseI64ArrayAttr(view.attributes["static_sizes"]))[: axis + 1])

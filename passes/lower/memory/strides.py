@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.analysis import buffers
+from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
@@ -53,11 +53,12 @@ def _record(block: Block) -> None:
             )
         number, axis, factor, offset = entry
         buffer = written[number] if 0 <= number < len(written) else None
-        if buffer is None or not buffer.is_alloc or not 0 <= axis < buffer.rank:
-            # steps after storage_align may have replaced the buffer or changed its dimensions
+        fits = buffer is not None and buffer.is_alloc and 0 <= axis < buffer.rank
+        if buffer is None or not fits or has_fixed_pointer(buffer, axis):
+            # steps after storage_align may have replaced the buffer, changed its dimensions or made the pointer
             warnings.warn(
                 f'{location_text(block.op)}: {ALIGN_KEY} {entry} of block "{block.name}" is ignored: it needs a buffer '
-                "that the block writes and the program allocates, and an axis of it",
+                "that the block writes and the program allocates, an axis of it, and its strides with each pointer",
                 LoweringWarning,
                 stacklevel=2,
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.analysis import buffers
+from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import proved
-from tir_mlir.dialect.ir import Block, Buffer, attrs
+from tir_mlir.dialect.ir import Block, attrs
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
 
@@ -25,8 +25,8 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     first. Lowering picks the smallest stride s with s % factor == offset % factor that leaves room for the inner
     dimensions. Values do not change.
 
-    Requires: the program allocates the buffer, and no call gets a pointer into it without its strides; -rank <= axis
-    < rank; factor > 0. `buffer_index` is a position in `T.writes`, or a name.
+    Requires: the program allocates the buffer, and no call gets a pointer into it, or into a view of several of its
+    rows, without the strides; -rank <= axis < rank; factor > 0. `buffer_index` is a position in `T.writes`, or a name.
     """
     buffer = find_buffer(block, buffer_index, attrs.WRITES)
     number, rank = buffers(block)[1].index(buffer), buffer.rank
@@ -35,7 +35,7 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     by_caller = f"{buffer.name} is a parameter of the function, whose strides the caller chooses"
     check(buffer.is_alloc, block, f"{by_caller}; cache_write it and align the copy")
     check(
-        not _has_fixed_pointer(buffer),
+        not has_fixed_pointer(buffer, axis % rank),
         block,
         f"{buffer.name} is not only loaded and stored: a pointer into it depends on its strides",
         "in the program, pass the strides along, as C.strides of a T.match_buffer with strides",
@@ -49,15 +49,6 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
     entries = [new_entry if entry[:2] == [number, axis] else entry for entry in old_entries]
     entries += [] if new_entry in entries else [new_entry]
     attrs.put(block.op, attrs.ANNOTATIONS, {**block.annotations, ALIGN_KEY: entries})
-
-
-def _has_fixed_pointer(buffer: Buffer) -> bool:
-    """Whether a call gets a pointer into a buffer itself, and nothing is computed from the strides of the buffer."""
-    users = [use.owner.operation for use in buffer.value.uses]
-    first = 2 + buffer.rank  # after base, offset and sizes
-    strides = [v for o in users if o.name == "memref.extract_strided_metadata" for v in list(o.results)[first:]]
-    pointed = any(o.name == "memref.extract_aligned_pointer_as_index" for o in users)
-    return pointed and not any(True for v in strides for _ in v.uses)
 
 
 def check_entries(block: Block, entries: Any) -> None:

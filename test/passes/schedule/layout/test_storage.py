@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith
 from programs.inlining import FILLED
 from programs.parsed import parse
-from programs.short import each, main
+from programs.short import each, main, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.ir import attrs, entered
@@ -281,3 +281,16 @@ def test_an_alignment_that_lost_its_buffer_is_left_out():
     with pytest.warns(LoweringWarning, match=r"buffer_dim_align \[0, 0, 16, 1\] of block \"B\" is ignored"):
         quick_build(sch)(a, c)
     assert (c == 6).all()
+
+
+def test_an_alignment_of_what_a_pointer_takes_in_one_piece_is_left_out():
+    views = "V = T.match_buffer(y[0:4, 0:16], (4, 16), offset_factor=1)"
+    call = 'T.call_extern("int32", "memcpy", B.access_ptr("w"), V.access_ptr("r"), T.int64(256))'
+    aligned = 'T.block_attr({"buffer_dim_align": [[0, 0, 32, 8]]})'
+    copy = sblock("B", "", "T.reads(y[0:4, 0:16])", "T.writes(B[0:4, 0:16])", views, f"T.evaluate({call})")
+    text = main("A:4x16 B:4x16 y:4x16", each("Y:4x16", aligned, "y[vi, vj] = A[vi, vj]"), copy)
+    with pytest.warns(LoweringWarning, match=r"\[0, 0, 32, 8\] of block \"Y\" is ignored"):
+        lib = quick_build(parse(text))
+    a, b = np.random.default_rng(0).random((4, 16), dtype=np.float32), np.zeros((4, 16), np.float32)
+    lib(a, b)
+    np.testing.assert_array_equal(b, a)
