@@ -158,13 +158,16 @@ def _rewrite(loop: Loop, cut: int) -> Loop:
     copy = edit.clone(loop.op, ir.InsertionPoint(behind))
     edit.set_attribute(copy, attrs.ID, attrs.to_attr(create.fresh_id(copy)))
     second = Loop(copy)
-    _drop(second.body_ops()[:cut])
-    _drop(loop.body_ops()[cut:])
+    size = len(loop.body_ops())
+    _drop(second, range(cut))
+    _drop(loop, range(cut, size))
     return second
 
 
-def _drop(ops: Sequence[ir.Operation]) -> None:
-    """Erase ops, except values that the remaining ops use."""
-    for op in reversed(ops):
-        if not any(True for result in op.results for _ in result.uses):
-            edit.erase(op)
+def _drop(loop: Loop, numbers: range) -> None:
+    """Erase the ops of these numbers in the loop's body, except values that others use, and values without users."""
+    body = loop.body_ops()
+    for number in reversed(range(len(body))):
+        op = body[number]
+        if (number in numbers or is_pure(op)) and not any(True for result in op.results for _ in result.uses):
+            edit.drop(op)  # erase would also take what feeds it, which comes in its turn

@@ -28,6 +28,12 @@ NEXT_ROW = main(
     ),
 )
 
+
+def both_store(value: str) -> list[str]:
+    """Two blocks that store a value."""
+    return [sblock(name, "vi:8=i", f"{name}[vi] = {value}") for name in "BC"]
+
+
 ROWS = [
     Row(
         "fission: two blocks deeper",
@@ -67,6 +73,13 @@ ROWS = [
         lambda s: s.fission(loop(s, "B", 1), after="B"),
         "fission another loop of the nest",
         lambda s: (s.reorder(loop(s, "B", 1), loop(s, "B")), s.fission(loop(s, "B", 1), after="B")),
+    ),
+    Row(
+        "fission: a value that both parts use",
+        main("A:8 B:8 C:8", nest("i:8", "x: T.let[T.float32] = A[i]", *both_store("x"))),
+        lambda s: s.fission(loop(s, "B"), after="B"),
+        "in the program, store it to a buffer with one element for each iteration",
+        instead=main("A:8 B:8 C:8 x:8", nest("i:8", "x[i] = A[i]", *both_store("x[vi]"))),
     ),
 ]
 
