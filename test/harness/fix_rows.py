@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
+from tir_mlir.dialect.ir import all_blocks, entered
 
 LONGEST = 110
 
@@ -61,3 +62,10 @@ def each_of(rows: list[Row]) -> pytest.MarkDecorator:
 def loop(sch: Schedule, block: str, number: int = 0) -> Any:
     """Return a loop around a block, counted from the outermost."""
     return sch.get_loops(block)[number]
+
+
+def in_init(sch: Schedule, name: str, outer: str) -> Any:
+    """Return the block of a name in the init of block `outer`, which get_block does not find."""
+    with entered():
+        block = next(b for b in all_blocks(sch.mod.mlir.operation) if b.name == name)
+    return replace(sch.get_block(outer), id=block.id)

@@ -81,15 +81,13 @@ def _concurrent(loop: Loop, kind: str) -> None:
     if clash is not None:
         what = f"bound to {kind}" if kind in THREAD_TAGS else kind
         text = f"loop {loop.name} cannot be {what}: two of its iterations depend on each other: {clash}"
-        refuse(loop, text, counterexample=clash, fix=_fix(loop))
+        fix = _fix(loop)
+        kept = "; of equal elements the reduction keeps one by the order in which it sees them"
+        refuse(loop, text + (kept if fix == _ORDERED.format(loop.name) else ""), counterexample=clash, fix=fix)
     _set_kind(loop, kind)
 
 
-_ORDERED = (
-    "of equal elements this reduction keeps one by the order in which it sees them; compare positions there, as in "
-    "T.Select(v > x or (v == x and p <= i), p, i), or, if it keeps the first, bind adjacent loops of the "
-    "reduction; or rfactor({}, 0), which may keep another one"
-)
+_ORDERED = "compare positions of equal elements: T.Select(v > x or (v == x and p <= i), p, i); or rfactor({}, 0)"
 
 
 def _fix(loop: Loop) -> str:

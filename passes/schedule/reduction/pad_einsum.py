@@ -224,8 +224,8 @@ def _check_nest(plan: _Plan) -> None:
         check(
             _only_loops(block, loop),
             loop,
-            f'loop {loop.name} contains more than the loops of block "{block.name}", which the padding would change',
-            fix="pad before another block moves into its loops, or inline that one",
+            f'block "{block.name}" is under an if in loop {loop.name}, to which the padding would add iterations',
+            fix="in the program, put the condition into the body of the block, or guard it by T.where",
         )
         if loop in plan.nest.shared:
             _check_others(plan, loop)

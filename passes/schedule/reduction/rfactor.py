@@ -306,7 +306,7 @@ def _block_under(loop: Loop) -> Block:
         is_child(block, scope_of(block)),
         block,
         f'block "{block.name}" is in an init region; only loops around blocks of a body can be factored',
-        f"pass a reduce loop of {scope_of(block)} itself",
+        f"in the program, let the init of {scope_of(block)} store a constant itself, and pass a reduce loop of it",
     )
     return block
 

@@ -1,7 +1,19 @@
-"""Fixes for refusals of annotate_buffer_access, parallel and storage_align: each is applied."""
+"""Fixes for refusals of annotate_buffer_access, parallel, bind and storage_align: each is applied."""
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import BIASED, PAIR, main, nest, sblock
+from programs.short import BIASED, PAIR, each, main, nest, sblock
+
+
+def argmax(keep: str, better: str) -> str:
+    """The greatest element of each row, and its position."""
+    body = (
+        f"new: T.int32 = T.Select({keep}, P[vi], vk)",
+        f"best: T.float32 = T.Select(V[vi] {better} A[vi, vk], V[vi], A[vi, vk])",
+        "P[vi] = new",
+        "V[vi] = best",
+    )
+    return main("A:3x16 P:3:int32 V:3", each("C i:3 k:16R", *body, init='P[vi] = -1; V[vi] = T.min_value("float32")'))
+
 
 ROWS = [
     Row(
@@ -32,6 +44,22 @@ ROWS = [
         'unannotate(block, "buffer_dim_align")',
         lambda s: (s.unannotate("B", "buffer_dim_align"), s.storage_align("B", 0, 0, 4, 1)),
         before=lambda s: s.annotate("B", "buffer_dim_align", 3),
+    ),
+    Row(
+        "bind: a reduction that keeps the last of equal elements",
+        argmax("V[vi] > A[vi, vk]", ">"),
+        lambda s: s.bind(loop(s, "C", 1), "threadIdx.x"),
+        "compare positions of equal elements: T.Select(v > x or (v == x and p <= i), p, i)",
+        instead=argmax("V[vi] > A[vi, vk] or (V[vi] == A[vi, vk] and P[vi] <= vk)", ">="),
+    ),
+    Row(
+        "bind: a serial loop between those of threads, in a reduction that keeps the first of equal elements",
+        argmax("V[vi] >= A[vi, vk]", ">="),
+        lambda s: s.bind(loop(s, "C", 3), "threadIdx.x"),
+        "or rfactor(k_2, 0)",
+        lambda s: (s.rfactor(s.split(loop(s, "C", 1), [None, 4])[1], 0), s.bind(loop(s, "C_rf", 2), "threadIdx.x")),
+        before=lambda s: s.bind(s.split(loop(s, "C", 1), [4, 2, 2])[0], "threadIdx.y"),
+        again=True,
     ),
 ]
 

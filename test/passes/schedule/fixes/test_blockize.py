@@ -1,7 +1,18 @@
 """Fixes for refusals of blockize: each is applied."""
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, each, followed, main, nest, sblock, under
+from programs.short import CUT_SQUARE, ONE, PAIR, TRIANGLE, each, followed, main, nest, sblock, total, under
+
+FROM_B = each("C", "C[vi] = b[vi]")
+CHAINED = "C[vi + 1] = C[vi + 1] + C[vi] * A[vi, vk]"
+
+
+def emptied(s):
+    """The loop that was around block B, which is under the loop of its reader now."""
+    around = loop(s, "B")
+    s.compute_at("B", loop(s, "C"))
+    return around
+
 
 ROWS = [
     Row(
@@ -171,6 +182,72 @@ ROWS = [
         lambda s: s.blockize(loop(s, "C", 1)),
         "pass a loop around all loops that it uses",
         lambda s: s.blockize(loop(s, "C")),
+    ),
+    Row(
+        "blockize: a loop without blocks",
+        main("A:8 C:8 D:8 b:8", nest("i:8", "D[i] = A[i]", sblock("B", "vi:8=i", "b[vi] = A[vi]")), FROM_B),
+        lambda s: s.blockize(emptied(s)),
+        "pass a loop around a block",
+        lambda s: s.blockize(loop(s, "C")),
+        again=True,
+    ),
+    Row(
+        "blockize: a list that would divide a sum",
+        main(
+            "P:8 Q:8",
+            nest(
+                "k:4",
+                nest("i:8", sblock("P", "SO i k", "P[vi] = 1.0")),
+                nest("i:8", sblock("Q", "SR i k", "Q[vi] = Q[vi] + 1.0")),
+            ),
+        ),
+        lambda s: s.blockize([s.get_block("P"), s.get_block("Q")]),
+        "blockize its nest alone",
+        lambda s: s.blockize(loop(s, "Q", 1)),
+    ),
+    Row(
+        "blockize: a sum with a condition on data",
+        main("A:8x4 C:8", total(where="A[i, 0] > 0.0")),
+        lambda s: s.blockize(loop(s, "C")),
+        "in the program, put the condition into the block: if",
+        instead=main(
+            "A:8x4 C:8",
+            each("C i:8 k:4R", under("if A[vi, 0] > 0.0:", "C[vi] = C[vi] + A[vi, vk]"), init="C[vi] = 0.0"),
+        ),
+    ),
+    Row(
+        "blockize: a list with a condition on data",
+        main("A:8 B:8 C:8", each("B", "B[vi] = 1.0", where="A[i] > 0.0"), each("C", "C[vi] = 1.0")),
+        lambda s: s.blockize([s.get_block("B"), s.get_block("C")]),
+        "in the program, put the condition into the block: if",
+        instead=main("A:8 B:8 C:8", each("B", under("if A[vi] > 0.0:", "B[vi] = 1.0")), each("C", "C[vi] = 1.0")),
+    ),
+    Row(
+        "blockize: a condition on data and a loop that is not an iter",
+        main("A:4 B:2x8", nest("t:4 j:8", sblock("B", "vt:2O=t//2 vj:8=j", "B[vt, vj] = 1.0", where="A[t] > 0.0"))),
+        lambda s: s.blockize(loop(s, "B", 1)),
+        "in the program, put the condition into the block: if",
+        instead=main(
+            "A:4 B:2x8",
+            nest("t:4 j:8", sblock("B", "vt:4O=t vj:8=j", under("if A[vt] > 0.0:", "B[vt // 2, vj] = 1.0"))),
+        ),
+    ),
+    Row(
+        "blockize: a binding that is data",
+        main("X:8:int32 A:8 C:8", nest("i:8", sblock("C", "vi:8O=X[i]", "C[vi] = A[vi]"))),
+        lambda s: s.blockize(loop(s, "C")),
+        "in the program, compute it inside the block: as an index",
+        instead=main("X:8:int32 A:8 C:8", nest("i:8", sblock("C", "vi:8O=i", "C[X[vi]] = A[X[vi]]"))),
+    ),
+    Row(
+        "blockize: an init and an opaque iter whose iterations depend on each other",
+        main("A:8x4 C:9", nest("i:8 k:4", sblock("C", "OR i k", CHAINED, init="C[vi + 1] = 0.0"))),
+        lambda s: s.blockize(loop(s, "C", 1)),
+        "in the program, let a block of its own write the initial value",
+        instead=main(
+            "A:8x4 C:9",
+            nest("i:8", sblock("start", "O i", "C[vi + 1] = 0.0"), nest("k:4", sblock("C", "OR i k", CHAINED))),
+        ),
     ),
 ]
 

@@ -13,6 +13,13 @@ BRANCHES = main(
     ),
 )
 
+
+def running_sums(begun: int) -> str:
+    """A block that overwrites what another one has begun."""
+    update = each("X i:3O", "X[vi + 1] = X[vi] + A[vi]")
+    return main("A:3 B:4; X:4", each(f"start:{begun}", "X[vi] = 0.0"), update, each("B:4", "B[vi] = X[vi]"))
+
+
 ROWS = [
     Row(
         "cache_read: several writers",
@@ -174,6 +181,13 @@ ROWS = [
         lambda s: s.write_at(loop(s, "A"), "A", 0, "local"),
         "cache_inplace copies in",
         lambda s: s.cache_inplace("A", 0, "local"),
+    ),
+    Row(
+        "cache_inplace: what nobody has written",
+        running_sums(1),
+        lambda s: s.cache_inplace("X", 0, "local"),
+        "in the program, write all of X first",
+        instead=running_sums(4),
     ),
 ]
 

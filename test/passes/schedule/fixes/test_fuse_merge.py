@@ -163,6 +163,13 @@ ROWS = [
         "let it run to one of them",
         instead=main("A:8x8 B:8x8 C:8x8", nest("i:8", cut("B", "6", "j < i + 1"), cut("C", "6", "j < i + 1"))),
     ),
+    Row(
+        "fuse: a bound that would not be affine",
+        main("A:8xnxn", nest("i:8 j:n k:j+1", sblock("A", "vi:8=i vj:n=j vk:nO=k", "A[vi, vj, vk] = 0.0"))),
+        lambda s: s.fuse(*s.get_loops("A")[:2]),
+        "in the program, put what depends on it into the body of a block",
+        instead=main("A:8xnxn", nest("i:8 j:n", sblock("A", "SS i j", nest("k:vj+1", "A[vi, vj, k] = 0.0")))),
+    ),
 ]
 
 

@@ -235,6 +235,21 @@ ROWS = [
         'compute_inline of block "B"',
         lambda s: s.compute_inline("B"),
     ),
+    Row(
+        "compute_inline: several elements at once",
+        main(
+            "A:8x16 C:8x16 b:8x16",
+            nest("i:8 j:4", sblock("B", "SS i j", "b[vi, vj * 4:vj * 4 + 4] = A[vi, vj * 4:vj * 4 + 4] * 2.0")),
+            each("C:8x16", "C[vi, vj] = b[vi, vj]"),
+        ),
+        lambda s: s.compute_inline("B"),
+        "in the program, access the elements one by one, under a loop T.vectorized(n)",
+        instead=main(
+            "A:8x16 C:8x16 b:8x16",
+            nest("i:8 j:4 l:4:vectorized", sblock("B", "vi:8=i vj:16=j*4+l", "b[vi, vj] = A[vi, vj] * 2.0")),
+            each("C:8x16", "C[vi, vj] = b[vi, vj]"),
+        ),
+    ),
 ]
 
 

@@ -1,7 +1,7 @@
 """Fixes for refusals of transform_layout and transform_block_layout: each is applied."""
 
 from harness.fix_rows import Row, each_of, loop
-from programs.short import FROM_ONE, FROM_ZERO, ONE_2D, SUMS, VIEWS, each, main
+from programs.short import FROM_ONE, FROM_ZERO, ONE_2D, SUMS, VIEWS, each, main, under
 
 from tir_mlir.compat.constants import const
 
@@ -28,6 +28,22 @@ def fours(i):
 def in_a_row(i, j):
     return (i * 4 + j,)
 
+
+BY_N = "lambda i: (i // n, i % n)"
+FLAT = """
+@T.prim_func
+def main(a: T.handle, c: T.handle, n: T.int64, m: T.int64):
+    A = T.match_buffer(a, (m * n,), "float32")
+"""
+FLAT_COPIES = FLAT + under(
+    '    C = T.match_buffer(c, (m * n,), "float32")',
+    "B = T.alloc_buffer((m * n,))",
+    each("B:m*n", "B[vi] = A[vi]"),
+    each("C:m*n", "C[vi] = B[vi]"),
+)
+SUM_OF_ALL = FLAT + under(
+    '    C = T.match_buffer(c, (1,), "float32")', each("C k:m*nR", "C[0] = C[0] + A[vk]", init="C[0] = 0.0")
+)
 
 ROWS = [
     Row(
@@ -119,6 +135,27 @@ ROWS = [
         "reorder_block_iter_var",
         lambda s: (s.reorder_block_iter_var("C", [1, 0]), s.transform_block_layout("C", lambda j, i: (j * 8 + i,))),
         before=lambda s: s.reorder(loop(s, "C", 1), loop(s, "C", 0)),
+    ),
+    Row(
+        "transform_block_layout: a sum, by a size",
+        SUM_OF_ALL,
+        lambda s: s.transform_block_layout("C", BY_N),
+        "use a map with constants, or spatial iters alone",
+        lambda s: s.transform_block_layout("C", lambda k: k),
+    ),
+    Row(
+        "transform_layout: a map by a size",
+        FLAT_COPIES,
+        lambda s: s.transform_layout("B", "B", BY_N),
+        "assume_injective_transform=True asserts it",
+        lambda s: s.transform_layout("B", "B", BY_N, assume_injective_transform=True),
+    ),
+    Row(
+        "transform_layout: a map by a size, with padding",
+        FLAT_COPIES,
+        lambda s: s.transform_layout("B", "B", BY_N, pad_value=0.0, assume_injective_transform=True),
+        "leave out pad_value: the padding is then undefined",
+        lambda s: s.transform_layout("B", "B", BY_N, assume_injective_transform=True),
     ),
 ]
 

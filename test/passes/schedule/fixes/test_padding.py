@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.fix_rows import Row, each_of, loop
+from harness.fix_rows import Row, each_of, in_init, loop
 from programs.short import each, main, nest, sblock, shorter, total, under
 
 PADDED = "T.if_then_else(vi < 8, A[vi], T.float32(0))"
@@ -14,6 +14,12 @@ CUT_BY_SIZE = each("C:n", "C[vi] = T.if_then_else(vi < m, A[vi], T.float32(0))")
 def sum_of_ten(added: str) -> str:
     return nest("k:10", sblock("C", "vo:1=0 vk:10R=k", f"C[vo] = C[vo] + {added}", init="C[vo] = 0.0"))
 
+
+ADD_ELEMENT = "C[vi] = C[vi] + A[vi, vk]"
+UNDER_IF = main(
+    "A:7x7 C:7",
+    nest("i:7 k:7", under("if i + k < 9:", sblock("C", "vi:7=i vk:7R=k", ADD_ELEMENT, init="C[vi] = 0.0"))),
+)
 
 ROWS = [
     Row(
@@ -168,6 +174,38 @@ ROWS = [
         lambda s: s.pad_einsum("C", [1, 3]),
         "leave vk unpadded",
         lambda s: s.pad_einsum("C", [3, 1]),
+    ),
+    Row(
+        "decompose_padding: a block in an init",
+        main(
+            "A:8x8 B:3 C:8",
+            nest(
+                "o:2",
+                sblock(
+                    "o",
+                    "vo:2=o",
+                    each("S j:4 k:8R", "C[vo * 4 + vj] = C[vo * 4 + vj] + A[vo * 4 + vj, vk]"),
+                    init=each("Y:4", "C[vo * 4 + vi] = T.if_then_else(vi < 3, B[vi], T.float32(0))"),
+                ),
+            ),
+        ),
+        lambda s: s.decompose_padding(in_init(s, "Y", "o"), s.get_loops(in_init(s, "Y", "o"))[0]),
+        "decompose_reduction moves the init into a block of its own",
+        lambda s: (s.decompose_reduction("o", loop(s, "o")), s.decompose_padding("Y", loop(s, "Y"))),
+    ),
+    Row(
+        "pad_einsum: a sum under an if",
+        UNDER_IF,
+        lambda s: s.pad_einsum("C", [4, 1]),
+        "in the program, put the condition into the body of the block",
+        instead=main("A:7x7 C:7", each("C i:7 k:7R", under("if vi + vk < 9:", ADD_ELEMENT), init="C[vi] = 0.0")),
+    ),
+    Row(
+        "pad_einsum: a sum under an if, guarded instead",
+        UNDER_IF,
+        lambda s: s.pad_einsum("C", [4, 1]),
+        "or guard it by T.where",
+        instead=main("A:7x7 C:7", each("C i:7 k:7R", ADD_ELEMENT, init="C[vi] = 0.0", where="i + k < 9")),
     ),
 ]
 

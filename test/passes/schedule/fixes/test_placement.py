@@ -33,6 +33,21 @@ def columns(value: str) -> str:
     return nest("j:2", sblock("b", "vi:8=i vj:2=j", f"b[vi, vj] = {value}"))
 
 
+PARTIAL = sblock("P", "SR i k", "p[vi] = p[vi] + A[vi, vk]", init="p[vi] = 0.0")
+IN_RANGE = "if X[0] >= 0 and X[0] < 4:"
+COPIED, READ = each("B:8x4", "b[vi, vj] = A[vi, vj]"), "C[vi, vj] = b[vi, vj]"
+
+
+def parts(*body: str) -> str:
+    return main("A:6x7 B:3 D:6x3 p:6", nest("i:6", *body))
+
+
+def gathered(producer: str) -> str:
+    """A producer of what is read under a condition on data."""
+    read = "C[vi, vj] = T.if_then_else(X[0] >= 0 and X[0] < 4, b[vi, vj], T.float32(0))"
+    return main("A:4x6 X:1:int32 C:4x6 b:4x6", producer, each("C:4x6", read))
+
+
 ROWS = [
     Row(
         "compute_at: nothing reads it, a loop before its input",
@@ -245,6 +260,35 @@ ROWS = [
             s.compute_at("B_local", loop(s, "C")),
             s.rolling_buffer("B_local", 0),
         ),
+    ),
+    Row(
+        "compute_at: a sum whose parts are used",
+        parts(nest("k:7", PARTIAL, nest("u:3", sblock("D", "SSS i u k", "D[vi, vu] = p[vi] + B[vu]", where="k == u")))),
+        lambda s: s.compute_at("P", loop(s, "D", 2)),
+        "in the program, let what follows the block in loop k come after that loop",
+        lambda s: s.compute_at("P", loop(s, "D", 1)),
+        instead=parts(nest("k:7", PARTIAL), nest("u:3", sblock("D", "SS i u", "D[vi, vu] = p[vi] + B[vu]"))),
+    ),
+    Row(
+        "reverse_compute_at: a producer under a condition on data",
+        gathered(under(IN_RANGE, each("B:4x6", "b[vi, vj] = A[X[0], vj]"))),
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+        "in the program, put the condition into the body of the block",
+        instead=gathered(each("B:4x6", under(IN_RANGE, "b[vi, vj] = A[X[0], vj]"))),
+    ),
+    Row(
+        "reverse_compute_at: iterations that a guard excludes",
+        main("A:9 C:9 b:9", each("B:9", "b[vi] = A[vi]"), each("C:9", "C[vi] = b[vi]", where="i < 5")),
+        lambda s: s.reverse_compute_at("C", loop(s, "B")),
+        "or, in the program, shrink its domain to what its loops run",
+        instead=main("A:9 C:9 b:9", each("B:9", "b[vi] = A[vi]"), each("C:5", "C[vi] = b[vi]")),
+    ),
+    Row(
+        "compute_at: a loop over data",
+        main("X:9:int32 A:8x4 C:8x4 b:8x4", COPIED, nest("i:8 k:X[i],X[i+1] j:4", sblock("C", "SS i j", READ))),
+        lambda s: s.compute_at("B", loop(s, "C", 1)),
+        "in the program, put the whole loop into the body of one block",
+        instead=main("X:9:int32 A:8x4 C:8x4 b:8x4", COPIED, each("C:8x4", nest("k:X[vi],X[vi+1]", READ))),
     ),
 ]
 

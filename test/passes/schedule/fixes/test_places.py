@@ -143,6 +143,13 @@ ROWS = [
         before=lambda s: s.split(loop(s, "C"), [8, None]),
         again=True,
     ),
+    Row(
+        "shift_operand: a cast in two steps",
+        BYTES.replace('T.Cast("int32", A[vi, vk])', 'T.Cast("int32", T.Cast("int16", A[vi, vk]))'),
+        lambda s: s.shift_operand("C", "A"),
+        "in the program, cast each factor to the type of the sum",
+        instead=BYTES,
+    ),
 ]
 
 

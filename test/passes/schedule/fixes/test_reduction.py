@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from harness.fix_rows import Row, each_of, loop
+from harness.fix_rows import Row, each_of, in_init, loop
 from programs.short import (
     BIASED,
     PRODUCED,
     SUMS,
     SUMS_OF_A_TRIANGLE,
     SUMS_OF_WHOLE_ROWS,
+    each,
     main,
     nest,
     sblock,
@@ -203,6 +204,14 @@ ROWS = [
         lambda s: s.rfactor(loop(s, "C", 1), 0),
         "select the value by T.if_then_else",
         instead=summed("C[vi] = C[vi] + T.if_then_else(vk < 3, A[vi, vk], 0.0)"),
+    ),
+    Row(
+        "rfactor: a block in an init",
+        main("A:8x4 C:8", each("C i:8 k:4R", "C[vi] = C[vi] + A[vi, vk]", init=each("Y u:1", "C[vi] = 0.0"))),
+        lambda s: s.rfactor(s.get_loops(in_init(s, "Y", "C"))[0], 0),
+        "and pass a reduce loop of it",
+        lambda s: s.rfactor(loop(s, "C", 1), 0),
+        instead=main("A:8x4 C:8", total()),
     ),
 ]
 
