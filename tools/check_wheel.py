@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("tir_mlir", "dialect", "passes")  # the last two are installed in the first
-BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "pyproject.toml", "setup.py"}  # in the sdist, beside the package
+# in the sdist, beside the package
+BESIDE = {"LICENSE", "CHANGELOG.md", "README.md", "SECURITY.md", "pyproject.toml", "setup.py"}
 LEFT_BEHIND = ("__pycache__", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints")
 
 # run by the Python of an editable install, away from the checkout
