@@ -48,12 +48,14 @@ check-all: lint types wheel targets  ## nightly: every size, long fuzzer runs, l
 	$(BIN)/python tools/bench/torch_ops.py
 
 # tests whose code or output could depend on the CPU
-CPU_TESTS = test/docs/test_pages.py test/golden test/tir_mlir/target test/tir_mlir/intrin test/tir_mlir/schedules \
+CPU_TESTS = test/tir_mlir/target test/tir_mlir/intrin test/tir_mlir/schedules \
   test/tir_mlir/runtime test/tir_mlir/graph/models
-TIER ?= check
+CPU_PAGES = test/docs/test_pages.py test/golden
+TIER ?= quick
 cpus: env  ## run the tests that could depend on the CPU as other CPUs too (TIR_HOST)
 	@set -e; for cpu in $$($(BIN)/python tools/other_cpus.py $(CPUS)); do \
-	  echo "TIR_HOST=$$cpu"; TIR_HOST=$$cpu $(PYTEST) --tier $(TIER) $(CPU_TESTS); done
+	  echo "TIR_HOST=$$cpu"; export TIR_HOST=$$cpu; \
+	  $(PYTEST) --tier $(subst quick,check,$(TIER)) $(CPU_PAGES); $(PYTEST) --tier $(TIER) $(CPU_TESTS); done
 
 lint: env  ## check lint rules and format with ruff
 	$(BIN)/ruff check .

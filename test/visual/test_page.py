@@ -51,7 +51,10 @@ def test_steps_are_those_that_changed_the_program(tiled, data):
     step = page["steps"][1]
     assert step["kind"] == "step" and step["source"].startswith("conftest.py:")
     assert step["line"] == "i_0, i_1 = sch.split(i, [None, 16])" and step["number"] == changed[0].number
-    assert step["summary"] == "Split a loop into a nest of loops." and "the loop starts at 0" in step["requires"]
+    assert (
+        step["summary"] == "Split a loop into a nest of loops."
+        and "the loop has one start and one end" in step["requires"]
+    )
     assert "->" in step["rewrite"]
     assert step["facts"][0] == "`i` runs 64 times, and 4 * 16 = 64 covers it: no iteration is added"
     parallel = page["steps"][-2]

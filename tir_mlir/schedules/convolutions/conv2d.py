@@ -453,7 +453,8 @@ def _lanes_of_rows(sch: Schedule, loops: Sequence[Any], lanes: int, adjacent: bo
     if extent is None:
         return sch.split(loops[-1], [None, lanes])[1]
     row = extent_of(sch, loops[-2]) if len(loops) > 1 and extent < lanes and adjacent else None
-    whole = [n for n in range(1, min(row or 1, MOST_VECTORS * lanes // extent) + 1) if (row or 1) % n == 0]
+    most = max(1, min(row or 1, MOST_VECTORS * lanes // max(1, extent)))
+    whole = [n for n in range(1, most + 1) if (row or 1) % n == 0]
     each = next((n for n in whole if n >= lanes), whole[-1])
     return sch.fuse(sch.split(loops[-2], [None, each])[1], loops[-1]) if each > 1 else loops[-1]
 

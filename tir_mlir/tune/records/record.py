@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
+from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.target import CUDA, Target
 from tir_mlir.tune.records.environment import FORMAT, machine, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
@@ -89,7 +90,9 @@ class Subject:
 
 
 def subject(program: Any, target: Target | CUDA | str | None = None, threads: int | None = None) -> Subject:
-    """The subject of records of a program on this machine, see `identity` and `target_key`."""
+    """The subject of records of a program on this machine, see `identity` and `target_key`. A PrimFunc is named main,
+    as in its schedule: a record holds the trace of that."""
+    program = IRModule({"main": program}) if isinstance(program, PrimFunc) else program
     return Subject(identity(program), target_key(target, threads), versions(), machine(), names_of(program))
 
 

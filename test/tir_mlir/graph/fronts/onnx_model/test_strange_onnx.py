@@ -38,7 +38,6 @@ def test_only_the_branch_that_is_chosen_runs():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (model(helper.make_node("Unique", ["x"], ["y"], sorted=0)), r"Unique, node y: sorted=0, .*\n  fix: sorted=1"),
         (model(helper.make_node("RandomNormalLike", ["x"], ["y"])), r"random numbers.*\n  fix: make them an input"),
         (model(helper.make_node("SequenceConstruct", ["x"], ["y"])), r"y is a sequence, .*\n  fix: .*Concat"),
         (model(helper.make_node("Frob", ["x"], ["y"], name="f")), r"Frob, node f: it is not known\n  fix: .*ops="),
