@@ -34,7 +34,7 @@ demo: $(BASE)  ## run the hardware-specialization chapter; installs what it need
 quick: lint lit  ## before every commit: lint, FileCheck tests, each quick Python test at one size; two minutes on two cores
 	$(PYTEST) --tier quick
 
-check: lint lit  ## all checks before a merge; at most twelve minutes on two cores
+check: lint lit  ## all checks before a merge; at most fifteen minutes on two cores
 	@$(MAKE) --no-print-directory -j3 --output-sync=target types wheel fuzz ARGS='--pairs 10 --graphs 2 --code 20 --kernels 40 --inputs 60 --thorough --seed 0'
 	$(PYTEST)
 	@$(MAKE) --no-print-directory cpus

@@ -69,8 +69,9 @@ def ptx_target(target: object) -> CUDA | None:
 
 
 def assumed_cpu() -> Target | None:
-    """The predefined CPU that TIR_HOST names; None without."""
-    return None if (name := assumed()) is None else NAMES[name]
+    """The predefined CPU that TIR_HOST names, if this machine runs its code; else None."""
+    cpu = None if (name := assumed()) is None else NAMES[name]
+    return cpu if cpu is not None and cpu.runs_here else None
 
 
 @functools.cache
@@ -81,7 +82,9 @@ def host() -> Target:
     CPU; elsewhere it has a triple, and code for it is generated only.
     """
     if (cpu := assumed_cpu()) is not None:
-        return cpu if cpu.hindrance else dataclasses.replace(cpu, triple="", cpu="", cores=cores())
+        return dataclasses.replace(cpu, triple="", cpu="", cores=cores())
+    if (name := assumed()) is not None:
+        return NAMES[name]
     vectors = registers_of_host()
     sizes = {int(level): size for level, size in _cache_sizes()}
     plain = Target(vectors.vector_bits, vectors.registers)

@@ -123,7 +123,7 @@ def compile_object(llvm_ir: str, target: str) -> None:
 
 def _cpu_options() -> list[str]:
     cpu = assumed_cpu()
-    if cpu is None or cpu.hindrance:
+    if cpu is None:
         return ["-mcpu=native"]
     return [f"-mcpu={cpu.cpu}", f"-mattr={cpu.llvm_features}"]
 

@@ -183,7 +183,7 @@ def target() -> LLVMTarget:
     names = ("LLVMGetDefaultTargetTriple", "LLVMGetHostCPUName", "LLVMGetHostCPUFeatures")
     machine = LLVMTarget(*(message(getattr(llvm(), name)()).encode() for name in names))
     cpu = assumed_cpu()
-    if cpu is None or cpu.hindrance:
+    if cpu is None:
         return machine
     return LLVMTarget(machine.triple, cpu.cpu.encode(), cpu.llvm_features.encode())
 
