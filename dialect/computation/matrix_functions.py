@@ -45,7 +45,7 @@ def fragment_view(call: ir.Operation, number: int) -> ir.Value | None:
     return view if view is not None and list(Buffer(view).shape) == [SIDE, SIDE] else None
 
 
-def viewed(view: ir.Value) -> ir.Value:
+def root_of_view(view: ir.Value) -> ir.Value:
     """The buffer behind a view."""
     while not isinstance(view.owner, ir.Block) and view.owner.name == "memref.subview":
         view = view.owner.operation.operands[0]
@@ -57,7 +57,7 @@ def calls_on(buffer: ir.Value) -> Iterator[tuple[ir.Operation, int]]:
     for call in [op for op in walk.ops(walk.module_of(owner_op(buffer))) if matrix_function(op)]:
         for number in _OPERANDS[matrix_function(call) or ""]:
             view = fragment_view(call, number)
-            if view is not None and viewed(view) == buffer:
+            if view is not None and root_of_view(view) == buffer:
                 yield call, number
 
 
@@ -75,7 +75,7 @@ def described_layouts(call: ir.Operation, impl: Func, desc: Func) -> list[str]:
     """The layouts of the operands A and B with which a product of an implementation computes its description: B is
     "col_major" in C[i, j] += A[i, k] * B[j, k]. "": the description does not say it."""
     views = [fragment_view(call, number) for number in (0, 2, 4)]
-    roots = [None if v is None else viewed(v) for v in views]
+    roots = [None if v is None else root_of_view(v) for v in views]
     if not all(r in impl.args for r in roots):
         return ["", ""]
     result, a, b = (_indices(desc, impl.args.index(r)) for r in roots)
@@ -109,7 +109,7 @@ def expand_matrix_functions(module: ir.Module) -> None:
     layouts: dict[ir.Value, set[str]] = {}
     for op in calls:
         if matrix_function(op) == "tvm_load_matrix_sync" and (view := fragment_view(op, 0)) is not None:
-            layouts.setdefault(viewed(view), set()).add(layout_of(op, 0))
+            layouts.setdefault(root_of_view(view), set()).add(layout_of(op, 0))
     warps = [Loop(op) for op in walk.ops(module.operation) if is_loop(op) and is_warp_loop(Loop(op))]
     done = [op for op in calls if _expand(op, layouts)]
     for op in done:
@@ -160,7 +160,7 @@ def _filling(value: ir.Value, dtype: str) -> ir.Value:
 
 def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bool:
     d, a, b, c = fragments
-    both = [layouts.get(viewed(v), {ROWS}) for v in (a, b)]
+    both = [layouts.get(root_of_view(v), {ROWS}) for v in (a, b)]
     if any(len(of_one) > 1 for of_one in both):
         return False
     turned = [COLUMNS in of_one for of_one in both]

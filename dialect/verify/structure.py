@@ -49,7 +49,7 @@ def check(module: ir.Module) -> None:
         if message := misfit(op):
             _fail(op, message)
         if op.name == "func.func":
-            _named(op)
+            _check_names(op)
             _arguments(op)
     for op in listed:
         for applies, rule in _RULES:
@@ -262,7 +262,7 @@ def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
         _fail(op, f"{key} of {home} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")
 
 
-def _named(op: ir.Operation) -> None:
+def _check_names(op: ir.Operation) -> None:
     """Check that code can be made of a function's name."""
     name = ir.StringAttr(op.attributes["sym_name"]).value
     if not name:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.errors import PtxError
-from tir_mlir.ptx.machine import Machine, padded
+from tir_mlir.ptx.machine import Machine, padded_width
 from tir_mlir.ptx.memory import GAP, WINDOWS, Region
 from tir_mlir.ptx.parser import Kernel, Module, Parameter, parse
 from tir_mlir.ptx.report import Report
@@ -52,7 +52,7 @@ def launch(
     memory = _Arguments(entry, args, unwritten)
     batches = _Batches(entry, grid3, block3, memory, shared_bytes)
     try:
-        report, data = batches.checked()
+        report, data = batches.run_checked()
     except PtxError as error:
         raise _cited(error, lines) from None
     memory.give_back(data)
@@ -70,7 +70,7 @@ class _Batches:
     shared_bytes: int
     conflicts: frozenset[int] = frozenset()
 
-    def checked(self) -> tuple[Report, np.ndarray]:
+    def run_checked(self) -> tuple[Report, np.ndarray]:
         """What the blocks do, and global memory. A load is checked in the threads that use its value."""
         checked = Checked()
         while True:
@@ -79,12 +79,12 @@ class _Batches:
             except PtxError:
                 if self.conflicts <= checked.loads:
                     raise
-                followed = self._followed(checked.loads | self.conflicts)
+                followed = self._follow_loads(checked.loads | self.conflicts)
                 if followed is None:
                     raise
                 checked = followed
 
-    def _followed(self, loads: frozenset[int]) -> Checked | None:
+    def _follow_loads(self, loads: frozenset[int]) -> Checked | None:
         """The threads that use the values of these loads, and of all others whose check would fail; None: the launch
         does not come to its end."""
         while True:
@@ -119,7 +119,7 @@ class _Batches:
 
     def _parts(self) -> Iterator[range]:
         blocks = self.grid[0] * self.grid[1] * self.grid[2]
-        batch = max(1, LANES // padded(self.kernel, self.block[0] * self.block[1] * self.block[2]))
+        batch = max(1, LANES // padded_width(self.kernel, self.block[0] * self.block[1] * self.block[2]))
         return (range(first, min(first + batch, blocks)) for first in range(0, blocks, batch))
 
 

@@ -49,7 +49,7 @@ class Step:
     registers: frozenset[str]
 
 
-def padded(kernel: Kernel, threads: int) -> int:
+def padded_width(kernel: Kernel, threads: int) -> int:
     """The lanes of a block: its threads in whole warps; in whole warpgroups where they work together."""
     unit = GROUP if any(i.parts[0] == "wgmma" for i in kernel.instructions) else WARP
     return -(-threads // unit) * unit
@@ -77,7 +77,7 @@ class Machine:
         self.first_block = blocks.start
         self.tensor_maps = arguments.maps
         self.threads = block[0] * block[1] * block[2]
-        self.width = padded(kernel, self.threads)
+        self.width = padded_width(kernel, self.threads)
         self.blocks = len(blocks)
         self.lanes = self.blocks * self.width
         self.own = np.arange(self.lanes)

@@ -85,7 +85,7 @@ class Uses:
             lanes = lanes[~guard if ins.negated else guard]
         results, sources = self._split(ins)
         if machine.is_pure(ins):
-            values = {lane: self._joined(ins, sources, lane) for lane in self._reached(sources, lanes)}
+            values = {lane: self._join(ins, sources, lane) for lane in self._reached_lanes(sources, lanes)}
             self._put(results, values, lanes)
             return
         self._use(sources, lanes)
@@ -107,7 +107,7 @@ class Uses:
         registers = self.machine.kernel.registers
         return [n for o in operands for n in re.findall(r"[%\w$@]+", o) if n in registers]
 
-    def _reached(self, sources: list[str], lanes: np.ndarray) -> Iterator[int]:
+    def _reached_lanes(self, sources: list[str], lanes: np.ndarray) -> Iterator[int]:
         """The lanes in which one of these registers has a followed value."""
         tables = [table for s in sources if (table := self.origins.get(s))]
         return (lane for lane in lanes.tolist() if any(lane in table for table in tables)) if tables else iter(())
@@ -123,7 +123,7 @@ class Uses:
             if followed:
                 self.origins.setdefault(name, {}).update(followed)
 
-    def _joined(self, ins: Instruction, sources: list[str], lane: int) -> _Origin | None:
+    def _join(self, ins: Instruction, sources: list[str], lane: int) -> _Origin | None:
         """What the result of an instruction depends on, in a lane: of a choice, what is chosen."""
         origins = {s: self.origins[s][lane] for s in sources if lane in self.origins.get(s, ())}
         name = ins.parts[0]

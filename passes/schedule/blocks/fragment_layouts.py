@@ -14,7 +14,7 @@ from tir_mlir.dialect.computation.matrix_functions import (
     described_layouts,
     fragment_view,
     layout_of,
-    viewed,
+    root_of_view,
 )
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_block, matrix_function, owner_op, walk
 from tir_mlir.passes.schedule.registry import refuse
@@ -33,7 +33,7 @@ def check_layouts(block: Block, bindings: Sequence[Binding], impl: Func, intrins
             taken = {0: layout_of(call, 0)}
         for number, layout in taken.items():
             view = fragment_view(call, number)
-            binding = next((b for b in bindings if view is not None and b.param.value == viewed(view)), None)
+            binding = next((b for b in bindings if view is not None and b.param.value == root_of_view(view)), None)
             if binding is not None and layout:
                 _compare(block, binding.buffer, layout, call, intrinsic.name)
     return product

@@ -39,7 +39,7 @@ def integers(graph: Graph) -> Graph:
 def _product(call: Call, _: Matches) -> ir.Value | None:
     """conv2d(dequantize(x), dequantize(w)) -> astype(conv2d(x, w) - zero * sum(w), "float32") * scales"""
     found = _sum(call)
-    return None if found is None else _scaled(call, *found)
+    return None if found is None else _scale(call, *found)
 
 
 def _biased(call: Call, _: Matches) -> ir.Value | None:
@@ -59,7 +59,7 @@ def _biased(call: Call, _: Matches) -> ir.Value | None:
         if (found := _sum(product)) is not None:
             total, scale = found
             number = bias.args[0] if shaped is None else call.reshape(bias.args[0], call.shape_of(added))
-            return _scaled(call, call.emit("add", [total, number]), scale)
+            return _scale(call, call.emit("add", [total, number]), scale)
     return None
 
 
@@ -71,7 +71,7 @@ def _equal(call: Call, a: ir.Value, b: ir.Value) -> bool:
     return np.array_equal(constant_array(first.node), constant_array(second.node))
 
 
-def _scaled(call: Call, total: ir.Value, scale: ir.Value) -> ir.Value:
+def _scale(call: Call, total: ir.Value, scale: ir.Value) -> ir.Value:
     return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
 
 

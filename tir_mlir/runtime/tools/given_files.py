@@ -27,7 +27,7 @@ def file_inside(folder: Path, name: object) -> Path:
         whole, real = folder.resolve(), path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         raise ArgumentError(f"{path}: there is no such file: {error}") from error
-    if Path(name).is_absolute() or ".." in Path(name).parts or not _reached(whole, real):
+    if Path(name).is_absolute() or ".." in Path(name).parts or not _is_reachable(whole, real):
         raise ArgumentError(f"{folder}: {short_repr(name)} lies outside of the folder; fix: put the file itself there")
     return regular_file(path)
 
@@ -92,6 +92,6 @@ def object_of(text: bytes, path: Path) -> dict[str, Any]:
     return found
 
 
-def _reached(folder: Path, real: Path) -> bool:
+def _is_reachable(folder: Path, real: Path) -> bool:
     snapshots = (each.parents[1] for each in (folder, *folder.parents) if each.parent.name == "snapshots")
     return real.is_relative_to(folder) or any(real.is_relative_to(each / "blobs") for each in snapshots)

@@ -95,11 +95,11 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
         tuple(result), str(inputs[1 - right]), str(inputs[right]), extents, out.buffer.dtype, tuple(out.axes),
         _panel(inputs[right], columns),
         None if rows and columns else _grouped(inputs, result, sums, extents),
-        _widened(sch, block, inputs, out.buffer.dtype),
+        _widened_inputs(sch, block, inputs, out.buffer.dtype),
     )  # fmt: skip
 
 
-def _widened(sch: Schedule, block: Any, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
+def _widened_inputs(sch: Schedule, block: Any, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
     """The operands of another type that are only read cast to the type of the sums."""
     narrow = [str(r) for r in inputs if r.buffer.dtype != dtype]
     with entered():

@@ -201,7 +201,7 @@ class FunctionParser:
         if isinstance(target, ast.Subscript):
             return partial(self._store, target, self.evaluate(value))
         if isinstance(target, ast.Name):
-            return self._named(target, value)
+            return self._bind_name(target, value)
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
                 raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
@@ -227,7 +227,7 @@ class FunctionParser:
         for element, part in zip(elements, item, strict=True):
             self._define(element, part)
 
-    def _named(self, target: ast.Name, value: ast.expr) -> Callable[[], None]:
+    def _bind_name(self, target: ast.Name, value: ast.expr) -> Callable[[], None]:
         word = blocks.construct_of(self.evaluate, value) if not _is_method(value) else None
         make = {"alloc_buffer": buffers.alloc_buffer, "match_buffer": buffers.match_region,
                 "decl_buffer": buffers.arena_view}.get(word or "")  # fmt: skip

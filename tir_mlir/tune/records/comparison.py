@@ -10,7 +10,7 @@ class NotEqual(Exception):
     """A schedule that changes the result of its program."""
 
 
-def verified(schedule: Schedule) -> str:
+def verify_schedule(schedule: Schedule) -> str:
     """Verify a schedule, scaled, or at its own sizes if these are small and no smaller ones have the same guards.
 
     Returns what was checked; raises NotChecked, and NotEqual with the difference.

@@ -32,10 +32,10 @@ def _names(func: Func) -> list[Any]:
     arguments = [attrs.of_argument(func.op, number) for number in range(len(func.args))]
     parameters = [facts.get(attrs.NAME, f"arg{number}") for number, facts in enumerate(arguments)]
     sizes = [str(size) for facts in arguments for size in facts.get(attrs.SYMS, ())]
-    return [func.name, parameters, sizes, [attrs.get(op, key) for op, key in _named(func)]]
+    return [func.name, parameters, sizes, [attrs.get(op, key) for op, key in _named_ops(func)]]
 
 
-def _named(func: Func) -> Iterator[tuple[ir.Operation, str]]:
+def _named_ops(func: Func) -> Iterator[tuple[ir.Operation, str]]:
     """The ops in a function with a name, each with the attribute that holds it."""
     for op in ops(func.op):
         yield from ((op, key) for key in (*_OF_OPS, attrs.NAMES) if key in op.attributes)
@@ -68,7 +68,7 @@ def _rename(func: Func, own: list[Any], new: list[Any]) -> None:
     values = dict(zip(own[1], new[1], strict=True))
     for old_size, size in zip(own[2], new[2], strict=True):
         values |= dict(zip(shape_variables(old_size), shape_variables(size), strict=False))
-    for (op, key), old_name, name in zip(list(_named(func)), own[3], new[3], strict=True):
+    for (op, key), old_name, name in zip(list(_named_ops(func)), own[3], new[3], strict=True):
         if key == attrs.NAME:
             values.setdefault(old_name, name)
         elif key == attrs.NAMES and attrs.DTYPES in op.attributes:

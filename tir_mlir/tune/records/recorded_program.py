@@ -20,7 +20,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.verify import moved_parameters
 from tir_mlir.script.module import module_text, parsed_module
-from tir_mlir.tune.records.comparison import NotEqual, verified
+from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
 from tir_mlir.tune.records.program_names import rename_values, under_names
 from tir_mlir.tune.records.record import Record
 
@@ -83,7 +83,7 @@ def _replayed(record: Record, program: ir.Module) -> ir.Module:
     try:
         if moved := moved_parameters(sch.executor):  # callers pass arrays in the layout of the program
             raise TuneError(f"it has another layout of parameter {', '.join(name for _, name in moved)}")
-        verified(sch)
+        verify_schedule(sch)
     except NotEqual as difference:
         raise TuneError(f"it computes something else than the program: {difference}") from None
     except NotChecked as reason:

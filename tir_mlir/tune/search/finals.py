@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.diagnostics import NotChecked, TuneError, TuneWarning
 from tir_mlir.schedule import Schedule
-from tir_mlir.tune.records.comparison import NotEqual, verified
+from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
 from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 
@@ -67,7 +67,7 @@ def finals(
     limit = next((seconds / GAIN for seconds, c in ran if c is library), float("inf"))
     for _, candidate in sorted(((s, c) for s, c in ran if s <= limit or c is library), key=lambda entry: entry[0]):
         result.winner = candidate
-        if _passes(candidate, result, verify or verified):
+        if _passes(candidate, result, verify or verify_schedule):
             return result
     raise TuneError(
         "neither the library's choice nor a faster candidate passes verification; " + "; ".join(result.notes)

@@ -35,12 +35,12 @@ from dataclasses import dataclass, field, replace
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.script.module import module_text
+from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, subject
 from tir_mlir.tune.report.search_plots import SearchPlots
 from tir_mlir.tune.report.table import duration, in_columns
 from tir_mlir.tune.search.candidates import Candidate, drawn
-from tir_mlir.tune.search.finals import NotEqual, verified
 from tir_mlir.tune.search.session import Listener, TrialResult
 from tir_mlir.tune.search.suggestions import Deciding
 from tir_mlir.tune.spaces.deciders import Fixed
@@ -318,7 +318,7 @@ def _together(program: IRModule, winners: Mapping[str, tuple[Best, Space]], opti
 
 def _checked(schedule: Schedule) -> tuple[str, list[str]]:
     try:
-        return verified(schedule), []
+        return verify_schedule(schedule), []
     except NotChecked as reason:
         return "", [f"the module is not verified: {reason}; its functions are, see `functions`"]
     except NotEqual as difference:

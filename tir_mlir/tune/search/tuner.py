@@ -21,12 +21,13 @@ from tir_mlir.schedules.block_queries import LARGE, block_info
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.target import CUDA, Target, chosen
 from tir_mlir.tune.boards import boards_of
+from tir_mlir.tune.records.comparison import verify_schedule
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, Subject, subject
 from tir_mlir.tune.report.matmul_libraries import matmul_seconds
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.candidates import Candidate, Space, drawn
-from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals, verified
+from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
 from tir_mlir.tune.search.lab import PoolLab, job_options
 from tir_mlir.tune.search.ledger import Ledger, open_ledger
 from tir_mlir.tune.search.proposals import Proposals
@@ -187,7 +188,7 @@ class Tuner:
         """A record that the library's schedule is the best one, with its times of the finals."""
         assert self.baseline.schedule is not None
         seconds = {LIBRARY: best.finals.get(LIBRARY, [])}
-        return self._record_of(Finals(self.baseline, seconds, verified(self.baseline.schedule)))
+        return self._record_of(Finals(self.baseline, seconds, verify_schedule(self.baseline.schedule)))
 
     def take_part(self) -> Session:
         """Search with the process that began this search, which tries the defaults and has the finals."""

@@ -174,15 +174,15 @@ def test_what_a_record_says_of_itself_is_not_believed(monkeypatch):
     def differs(schedule):
         raise NotEqual("C[0, 0] is -16.0 instead of 16.0")
 
-    monkeypatch.setattr(module, "verified", differs)
+    monkeypatch.setattr(module, "verify_schedule", differs)
     with pytest.raises(TuneError, match="computes something else than the program: C.0, 0. is -16.0"):
         recorded_program(recorded(scale(), verified="at its own sizes"), scale().mlir)
 
 
 def test_a_record_is_compared_once_on_a_machine(monkeypatch):
     asked = []
-    compare = module.verified
-    monkeypatch.setattr(module, "verified", lambda sch: asked.append(1) or compare(sch))
+    compare = module.verify_schedule
+    monkeypatch.setattr(module, "verify_schedule", lambda sch: asked.append(1) or compare(sch))
     first = str(recorded_program(recorded(scale()), scale().mlir))
     assert str(recorded_program(recorded(scale(), seconds=(1.0,)), scale().mlir)) == first and asked == [1]
     recorded_program(recorded(scale()), scale("other").mlir)
@@ -194,7 +194,7 @@ def test_what_cannot_be_compared_has_to_be_proved(monkeypatch):
     def unknown(schedule):
         raise NotChecked("an op without exact semantics")
 
-    monkeypatch.setattr(module, "verified", unknown)
+    monkeypatch.setattr(module, "verify_schedule", unknown)
     assert recorded_program(recorded(scale()), scale().mlir) is not None
     sch = Schedule(scale())
     sch.cache_read("scale", 0, "local")

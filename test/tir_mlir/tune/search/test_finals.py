@@ -4,8 +4,9 @@ import pytest
 from harness.searches import Copy, FakeLab, bowl, three_by_four
 
 from tir_mlir.errors import NotChecked, TuneError, TuneWarning
+from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
 from tir_mlir.tune.search.candidates import drawn
-from tir_mlir.tune.search.finals import LIBRARY, NotEqual, finals, verified
+from tir_mlir.tune.search.finals import LIBRARY, finals
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.trials.outcome import Outcome, Status
 
@@ -84,7 +85,7 @@ def test_without_a_candidate_that_runs_there_is_an_error():
 
 def test_verification_is_that_of_the_schedule():
     made = candidate(1, 1, 10)
-    assert verified(made.schedule).startswith("checked at copy")
+    assert verify_schedule(made.schedule).startswith("checked at copy")
 
 
 def test_what_cannot_be_scaled_is_verified_at_its_own_sizes(monkeypatch):
@@ -98,4 +99,4 @@ def test_what_cannot_be_scaled_is_verified_at_its_own_sizes(monkeypatch):
         return whole(sizes)
 
     monkeypatch.setattr(made.schedule, "verify", verify)
-    assert verified(made.schedule).startswith("checked at copy") and asked == ["scaled", "auto"]
+    assert verify_schedule(made.schedule).startswith("checked at copy") and asked == ["scaled", "auto"]

@@ -52,13 +52,13 @@ def dynamic_lstm(
     They are widened when weights are loaded, and the input stays in floats, which ONNX Runtime rounds in each step.
     """
     wide = [
-        e.permute(_widened(e, *part), [0, 2, 1])
+        e.permute(_widen(e, *part), [0, 2, 1])
         for part in ((weights, weights_scale, weights_zero), (recurrence, recurrence_scale, recurrence_zero))
     ]
     return lstm(e, x, *wide, biases, lengths, initial, initial_cell, peepholes, **options)
 
 
-def _widened(e: OnnxEmitter, weights: Any, scale: Any, zero: Any) -> Any:
+def _widen(e: OnnxEmitter, weights: Any, scale: Any, zero: Any) -> Any:
     """(weights - zero) * scale, of scales by direction, or by direction and column."""
     numbers, by = e.cast(e.value(weights), "float32"), e.value(scale)
     shape = [by.shape[0], 1, *(by.shape[1:] or [1])]

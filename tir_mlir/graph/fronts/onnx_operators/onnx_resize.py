@@ -132,7 +132,7 @@ def _sizes(e: OnnxEmitter, old: list[Any], scales: Any, sizes: Any, axes: list[i
     factors = [float(f) for f in e.known(scales, "the scales of a Resize")]
     if wrong := [f for f in factors if not 0 < f < 2**31]:
         raise GraphError(f"the scale {wrong[0]} of a Resize\n  fix: a number above 0 and below 2**31")
-    return [_Axis(old[a], _scaled(e, old[a], f), f) for a, f in zip(axes, factors, strict=True)]
+    return [_Axis(old[a], _scale_size(e, old[a], f), f) for a, f in zip(axes, factors, strict=True)]
 
 
 _IMAGE = "the size of an image that is resized"
@@ -145,7 +145,7 @@ def _ratio(old: Any, new: Any) -> float | None:
     return 1.0 if same_shape([old], [new]) else None
 
 
-def _scaled(e: OnnxEmitter, old: Any, factor: float) -> Any:
+def _scale_size(e: OnnxEmitter, old: Any, factor: float) -> Any:
     """floor(old * factor). Errors: GraphError for a named size and a factor that is no fraction of few digits."""
     if isinstance(old, int):
         return math.floor(np.float32(old) * np.float32(factor))

@@ -67,7 +67,7 @@ class _Followed(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: A002
         with torch._C.DisableTorchFunction():  # the questions asked here are none of forward's
-            args, kwargs, result, sources = self._followed(func, args, kwargs or {})
+            args, kwargs, result, sources = self._follow_call(func, args, kwargs or {})
         if result is not None and getattr(func, "__name__", "") in _READS:
             return result
         returned = func(*args, **kwargs)
@@ -75,7 +75,7 @@ class _Followed(TorchFunctionMode):
             self._follow_all(returned, result, sources)
         return returned
 
-    def _followed(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, frozenset[str]]:
+    def _follow_call(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, frozenset[str]]:
         """The arguments with numbers, the result on values, None where there is none, and what that depends on."""
         name = getattr(func, "__name__", "")
         args, kwargs = self._with_numbers(name, args, kwargs)
@@ -133,12 +133,12 @@ class _Followed(TorchFunctionMode):
         if any(isinstance(leaf, (torch.SymInt, torch.SymBool, torch.SymFloat)) for leaf in tree_leaves((args, kwargs))):
             return None
 
-        def valued(leaf: Any) -> Any:
+        def value_of_leaf(leaf: Any) -> Any:
             return self._value(leaf) if isinstance(leaf, torch.Tensor) else leaf
 
         try:
             with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
-                return func(*tree_map(valued, args), **tree_map(valued, kwargs))
+                return func(*tree_map(value_of_leaf, args), **tree_map(value_of_leaf, kwargs))
         except _ERRORS:
             return None
 
