@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tir_mlir.script.linalg import from_linalg as from_linalg
     from tir_mlir.script.linalg import to_linalg as to_linalg
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "IndexMap": "tir_mlir.dialect.index_maps.index_map",
