@@ -4,11 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
+# the versions of development; `make env LOCK=` takes the newest that pyproject.toml allows
+LOCK   ?= $(wildcard constraints-dev.txt)
+PIP     = $(BIN)/python -m pip install -q --disable-pip-version-check $(addprefix -c ,$(LOCK))
 PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env demo quick check check-all cpus lint format types lit pytest fuzz targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
+.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -18,14 +21,19 @@ $(BASE): pyproject.toml
 	@$(PYTHON) -c "import sys; v = sys.version_info; sys.exit(None if v >= (3, 10) else f'Python >= 3.10 is required, $(PYTHON) is {v[0]}.{v[1]}: make PYTHON=...')"
 	@# a Python without ensurepip (Debian without python3-venv) gets pip from the outer pip
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[c]'
+	$(PIP) -e '.[c]'
 	@touch $@
 
-$(STAMP): $(BASE)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+$(STAMP): $(BASE) $(LOCK)
+	$(PIP) -e '.[dev]'
 	@touch $@
 
 env: $(STAMP)  ## create the environment (.venv)
+
+lock:  ## write the newest versions that pyproject.toml allows, of all systems and Pythons, to constraints-dev.txt
+	$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install -q --disable-pip-version-check uv
+	build/uv/bin/uv pip compile -q --upgrade --universal --no-annotate --python-version 3.10 \
+	  --custom-compile-command 'make lock' --extra dev --extra nightly --output-file constraints-dev.txt pyproject.toml
 
 demo: $(BASE)  ## run the hardware-specialization chapter; installs what it needs only
 	$(BIN)/python tools/demo.py
@@ -76,6 +84,16 @@ pytest: env  ## run the Python tests on all cores
 
 fuzz: env  ## fuzz with random programs, schedules, graphs and text; a long run: make fuzz ARGS='--pairs 20000 --inputs 20000'
 	$(BIN)/python tools/fuzz.py $(or $(ARGS),--pairs 60 --graphs 6 --torch 6 --code 40 --kernels 60 --inputs 400 --thorough --seed 0)
+
+coverage: env  ## nightly: which lines the tests of TIER run, in the processes that they start, too; build/coverage
+	$(PIP) -e '.[nightly]'
+	rm -rf build/coverage; mkdir -p build/coverage
+	@failed=; \
+	$(BIN)/coverage run $(BIN)/lit -s test/lit || failed="$$failed lit"; \
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal --tier $(TIER) || failed="$$failed pytest"; \
+	$(BIN)/coverage combine -q && $(BIN)/coverage html -q && $(BIN)/coverage report --skip-covered --sort cover > build/coverage/report.txt; \
+	tail -n 3 build/coverage/report.txt; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 targets: env  ## test code for other CPUs: its instructions, and its results under QEMU, wasmtime and node where installed
 	$(BIN)/python -m pytest -rs test/targets
