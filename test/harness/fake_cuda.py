@@ -30,6 +30,7 @@ class FakeCuda(Cuda):
         self.fake.fake_devices(devices)
         self.fake.cuCtxSetCurrent(None)
         self.fake.fake_takes_text(0)
+        self.fake.fake_arguments(1)
         self.fails(*fails)
         super().__init__(str(library))
 
