@@ -11,7 +11,7 @@ PYTEST  = $(BIN)/python -X faulthandler -m pytest -n auto --dist worksteal
 # the tests start many processes, which load compiled modules
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel manual golden entry docs peers bench ladder ops zoo gpu clean
+.PHONY: help env lock demo quick check check-all cpus lint format types lit pytest fuzz coverage targets wheel dist base manual golden entry docs peers bench ladder ops zoo gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -100,6 +100,12 @@ targets: env  ## test code for other CPUs: its instructions, and its results und
 
 wheel: env  ## check that the sdist, the wheel and the editable install contain every file
 	$(BIN)/python tools/check_wheel.py
+
+dist: env  ## write sdist and wheel to dist/, with every file and nothing else
+	$(BIN)/python tools/check_wheel.py --dist dist
+
+base: $(BASE)  ## install the wheel without extras into a fresh environment and run programs there
+	$(BIN)/python tools/check_base.py
 
 manual: env  ## regenerate the methods of primitives, and the pages of docs/reference from docstrings and examples
 	$(BIN)/python tools/schedule_methods.py

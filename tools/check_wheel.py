@@ -1,10 +1,13 @@
 """Check that the sdist, its wheel and an editable install contain every file of the package.
 
+    python tools/check_wheel.py [--dist FOLDER]
+
 Catches files of any kind that `[tool.setuptools.package-data]` does not list.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -59,8 +62,10 @@ def check(what: str, held: set[str], wanted: set[str], roots: tuple[str, ...]) -
     return not missing and not stray
 
 
-def built(out: Path) -> bool:
-    """Return whether the sdist and the wheel built from it contain every file."""
+def build(out: Path) -> bool:
+    """Empty a folder and write the sdist and the wheel built from it there; return whether they contain every file."""
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would also pack deleted files
     command = [sys.executable, "-m", "build", "--outdir", str(out), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -92,9 +97,11 @@ def editable(out: Path) -> bool:
 
 
 def main() -> int:
-    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would also pack deleted files
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dist", type=Path, help="write sdist and wheel to this folder, emptied first")
+    dist = parser.parse_args().dist
     with tempfile.TemporaryDirectory() as folder:
-        results = [built(Path(folder, "dist")), editable(Path(folder, "venv"))]
+        results = [build(dist or Path(folder, "dist")), editable(Path(folder, "venv"))]
     return 0 if all(results) else 1
 
 
