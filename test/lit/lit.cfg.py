@@ -38,7 +38,7 @@ config.environment["TIR_WORKERS"] = "1"  # the tests are on all cores already
 config.environment["MALLOC_PERTURB_"] = "128"  # glibc overwrites what is freed: a use of it is seen
 config.environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"  # also what the cache of a thread has
 config.environment["TMPDIR"] = config.test_exec_root  # reproducers of failing passes go with it
-for name in ("HOME", "TIR_CACHE_DIR"):
+for name in ("HOME", "TIR_CACHE_DIR", "COVERAGE_PROCESS_CONFIG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
