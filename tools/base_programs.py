@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -127,11 +128,13 @@ def tir_opt() -> None:
 
 
 def errors_name_the_extra() -> None:
+    has_compiler = shutil.which("cc") and shutil.which("ar")  # of the system: it links instead of zig
+    lacks = ("tools of MLIR", "tools") if has_compiler else ("tools of MLIR and a C compiler", "c,tools")
     for call, said in (
         (lambda: create_llvm("int f(void) { return 1; }"), "create_llvm needs a C compiler: pip install 'tir-mlir[c]'"),
         (
             lambda: build(product, driver="tools"),
-            "build(..., driver=\"tools\") needs the tools of MLIR and a C compiler: pip install 'tir-mlir[c,tools]'",
+            "build(..., driver=\"tools\") needs the {}: pip install 'tir-mlir[{}]'".format(*lacks),
         ),
     ):
         try:
