@@ -40,7 +40,7 @@ def register_in(
 ) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
     """Make a decorator `(name, help, only_with)` that registers a function `run(module, **options)` in `passes`."""
 
-    def named(
+    def pass_decorator(
         name: str, help_: str, *, only_with: Collection[str] = ()
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def register(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,4 +49,4 @@ def register_in(
 
         return register
 
-    return named
+    return pass_decorator

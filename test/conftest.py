@@ -124,10 +124,10 @@ def parse():
     """Text of a module -> ir.Module in the process's context."""
     from mlir import ir
 
-    from tir_mlir.dialect.ir import entered
+    from tir_mlir.dialect.ir import enter_context
 
     def parse(text: str) -> ir.Module:
-        with entered():
+        with enter_context():
             return ir.Module.parse(text)
 
     return parse

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from tir_mlir.build import build as build
     from tir_mlir.dialect.index_maps import IndexMap as IndexMap
     from tir_mlir.dialect.ir.budget import budget as budget
-    from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx as from_onnx
-    from tir_mlir.graph.fronts.torch_export.from_torch import from_torch as from_torch
+    from tir_mlir.graph.import_support import supported as supported
+    from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx as from_onnx
+    from tir_mlir.graph.importers.torch_export.from_torch import from_torch as from_torch
     from tir_mlir.graph.precision.calibrate import calibrate as calibrate
     from tir_mlir.graph.precision.quantize_weights import quantize_weights as quantize_weights
-    from tir_mlir.graph.supported import supported as supported
     from tir_mlir.interpreter import interpret as interpret
     from tir_mlir.intrin import TensorIntrin as TensorIntrin
-    from tir_mlir.runtime.aligned import empty as empty
+    from tir_mlir.runtime.aligned_arrays import empty as empty
     from tir_mlir.runtime.drivers.clang import create_llvm as create_llvm
     from tir_mlir.schedule import Schedule as Schedule
     from tir_mlir.script.linalg import from_linalg as from_linalg
@@ -50,13 +50,13 @@ _HOME = {
     "build": "tir_mlir.build",
     "calibrate": "tir_mlir.graph.precision.calibrate",
     "create_llvm": "tir_mlir.runtime.drivers.clang",
-    "empty": "tir_mlir.runtime.aligned",
+    "empty": "tir_mlir.runtime.aligned_arrays",
     "from_linalg": "tir_mlir.script.linalg",
-    "from_onnx": "tir_mlir.graph.fronts.onnx_model.from_onnx",
-    "from_torch": "tir_mlir.graph.fronts.torch_export.from_torch",
+    "from_onnx": "tir_mlir.graph.importers.onnx_model.from_onnx",
+    "from_torch": "tir_mlir.graph.importers.torch_export.from_torch",
     "interpret": "tir_mlir.interpreter",
     "quantize_weights": "tir_mlir.graph.precision.quantize_weights",
-    "supported": "tir_mlir.graph.supported",
+    "supported": "tir_mlir.graph.import_support",
     "to_linalg": "tir_mlir.script.linalg",
 }
 

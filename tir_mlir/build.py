@@ -19,10 +19,10 @@ from typing import Any, Protocol, overload
 from mlir import ir
 
 from tir_mlir import on_demand
-from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lower_program
 from tir_mlir.code_units.program_code import compile_by_function
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import attrs, entered, funcs, held_module
+from tir_mlir.dialect.ir import attrs, enter_context, funcs, held_module
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.cache import crash_notes, fingerprint, store
@@ -33,10 +33,10 @@ from tir_mlir.runtime.drivers.aot import Aot
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
-from tir_mlir.runtime.dump import Dump, opened
+from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import llvm_c, object_code
-from tir_mlir.runtime.progress import followed
+from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.runtime.tools import clang_codegen, llc_targets
 from tir_mlir.target import CUDA, GPU, ROCM, OpenCL, Target, host, named
@@ -189,17 +189,17 @@ def _build_program(
     gpu = target if isinstance(target, GPU) else None
     target = target if isinstance(target, str) else "llvm"
     _check_options(driver, gpu or cpu_target, libs, cache=cache, checked=checked, verify=verify)
-    paths = _resolved(libs)
+    paths = _absolute_paths(libs)
     timing = Timing()
     fast_entry.prepare()
-    with entered():
+    with enter_context():
         original, origin = _module(mod), scheduled_programs.AS_GIVEN
         name = next((f.name for f in funcs(original)), "module")
-        with followed(f"build of {name}"), opened(dump, name) as states:
+        with follow_build(f"build of {name}"), open_dump(dump, name) as states:
             if states is not None and states is not dump:
                 states.write("input", original)
             if scheduled_programs.FINDER.get() is not None and not isinstance(requested, ROCM | OpenCL):
-                original, origin = _scheduled(mod, requested, original, timing, states)
+                original, origin = _schedule_program(mod, requested, original, timing, states)
             with timing.clock("key"):
                 source = str(original)
                 call_signatures = list(signatures(original).values())
@@ -216,12 +216,12 @@ def _build_program(
             return _by_tools(request), original
 
 
-def _resolved(libs: Sequence[str | Path]) -> list[str]:
+def _absolute_paths(libs: Sequence[str | Path]) -> list[str]:
     """The paths of files as absolute ones; other names are for the loader."""
     return [str(Path(lib).resolve()) if "/" in str(lib) or os.path.exists(lib) else str(lib) for lib in libs]
 
 
-def _scheduled(
+def _schedule_program(
     mod: Any, target: Target | CUDA | str, original: ir.Module, timing: Timing, states: Dump | None
 ) -> tuple[ir.Module, str]:
     """The program with the schedule that a database has for it, and where that came from."""
@@ -271,7 +271,7 @@ def _refuse_for_graphs(**options: Any) -> None:
 
 
 def _in_process(request: _Request, cached: bool) -> Library:
-    timing, lowering = request.timing, _Lowering(request.source, request.target, request.libs, request.checked)
+    timing, lowering = request.timing, _DeferredLowering(request.source, request.target, request.libs, request.checked)
     name = ""
     if cached and store.limit():
         with timing.clock("key"):
@@ -279,14 +279,14 @@ def _in_process(request: _Request, cached: bool) -> Library:
             name = program_key.program_key(request.source, declared, request.libs, request.checked)
             stored = store.load("code", name)
             compiled = jit.Compiled.from_bytes(stored) if stored else None
-        library = _loaded(request, compiled, lowering) if compiled else None
+        library = _load_library(request, compiled, lowering) if compiled else None
         if library is not None:
             timing.cached = True
             return library
     if name and (crash := crash_notes.earlier_crash(name)) is not None:
         return _after_crash(crash, request)
     with crash_notes.record_build(name, request.source) if name else nullcontext(str) as reached:
-        compiled, lower = _compiled(request, lambda: reached(crash_notes.COMPILE), cached, lowering)
+        compiled, lower = _compile_program(request, lambda: reached(crash_notes.COMPILE), cached, lowering)
     if name:
         with timing.clock("store"):
             if not fingerprint.sources_changed():
@@ -295,7 +295,7 @@ def _in_process(request: _Request, cached: bool) -> Library:
         return _library(request, jit.Jit(compiled, request.names), lower)
 
 
-def _compiled(
+def _compile_program(
     request: _Request,
     reached: Callable[[], object],
     cached: bool,
@@ -362,15 +362,15 @@ def _for_target(request: _Request, cpu_target: Target, driver: str, cached: bool
     codegen.check(cpu_target.triple, cpu_target.cpu, cpu_target.llvm_features)
     hindrance = cpu_target.hindrance
     if hindrance is None and driver != "object":
-        again = _Lowering(request.source, request.target, request.libs, request.checked, cpu_target)
-        compiled, lower = _compiled(request, lambda: None, cached, again, code)
+        again = _DeferredLowering(request.source, request.target, request.libs, request.checked, cpu_target)
+        compiled, lower = _compile_program(request, lambda: None, cached, again, code)
         return _library(request, jit.Jit(compiled, request.names), lower)
     program, why = _lower(request), hindrance or 'driver="object"'
     cross_object = CrossObject(program, request.found, cpu_target, code, why, request.timing.clock)
     return _library(request, cross_object, lambda: program)
 
 
-def _loaded(request: _Request, compiled: jit.Compiled, lower: Callable[[], LoweredProgram]) -> Library | None:
+def _load_library(request: _Request, compiled: jit.Compiled, lower: Callable[[], LoweredProgram]) -> Library | None:
     """A library of cached code; None if it does not load, so that it is built again."""
     try:
         with request.timing.clock("load"):
@@ -402,10 +402,10 @@ def _library(request: _Request, driver: jit.Jit | Aot | CrossObject, program: Ca
 
 def _lower(request: _Request) -> LoweredProgram:
     """Lower the program to the llvm dialect and link kernels."""
-    return lowered(request.original, request.source, request.options)
+    return lower_program(request.original, request.source, request.options)
 
 
-class _Lowering:
+class _DeferredLowering:
     """Lowers a program on demand, if its code came from the cache or was compiled by function."""
 
     def __init__(self, source: str, target: str, libs: list[str], checked: bool, wanted: Target | None = None):

@@ -45,7 +45,7 @@ def export(path: str | Path) -> Transfer:
     Errors: BuildError if the cache is turned off or the folder cannot be written.
     """
     _require_cache()
-    entries, reasons = _fitting(cache_folder())
+    entries, reasons = _select_entries(cache_folder())
     size = 0
     try:
         for file in entries:
@@ -70,7 +70,7 @@ def load(path: str | Path) -> Transfer:
     _require_cache()
     if not any(Path(path, kind).is_dir() for kind in store.KINDS):
         raise BuildError(f"{path}: no folder that tir_mlir.cache.export wrote")
-    entries, reasons = _fitting(Path(path))
+    entries, reasons = _select_entries(Path(path))
     needed = sum(file.stat().st_size for file in entries)
     if needed > store.limit():
         mib = needed / 2**20
@@ -95,7 +95,7 @@ def _require_cache() -> None:
         raise BuildError("the cache is turned off: TIR_CACHE_SIZE=0; fix: unset it")
 
 
-def _fitting(folder: Path) -> tuple[list[Path], Counter[str]]:
+def _select_entries(folder: Path) -> tuple[list[Path], Counter[str]]:
     """The entries of a folder that fit this installation and CPU, and of the others, how many for which reason."""
     fitting, reasons = [], Counter[str]()
     for file in _entries(folder):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import clone_module, entered, funcs
+from tir_mlir.dialect.ir import clone_module, enter_context, funcs
 from tir_mlir.passes.lower.gpu import emulation
-from tir_mlir.passes.lower.gpu.outline.limits import Limits
+from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits
 from tir_mlir.passes.lower.gpu.to_device import Follow, lower_to_device, lower_to_nvvm, lower_to_rocdl, lower_to_spirv
 from tir_mlir.passes.lower.registry import RECORDED_WARNINGS, warn
 from tir_mlir.runtime.call.signature import CallSignature
@@ -31,10 +31,10 @@ from tir_mlir.target import CUDA, GPU, ROCM, OpenCL
 _ENTRY, _DEPOT = re.compile(r"\.entry (\w+)\("), re.compile(r"\.local .*__local_depot\d+\[(\d+)\]")
 
 
-def _limits_of(target: GPU) -> Limits:
+def _limits_of(target: GPU) -> KernelLimits:
     """What a target can launch, as the lowering takes it."""
     declared = target.shared_static if isinstance(target, CUDA) else target.shared
-    return Limits(target.max_threads, declared, target.shared, target.chip)
+    return KernelLimits(target.max_threads, declared, target.shared, target.chip)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Emulation:
 
     def source(self) -> str:
         """The kernels in CUDA C."""
-        with entered():
+        with enter_context():
             return source_of(self.device)
 
 

@@ -32,7 +32,7 @@ MOVED: dict[str, tuple[str, ...]] = {
 }
 
 
-def homes(name: str) -> tuple[str, ...]:
+def new_paths(name: str) -> tuple[str, ...]:
     """The new paths of a module: of a moved package its modules have moved as well. Empty: it has not moved."""
     package, _, last = name.rpartition(".")
     return MOVED.get(name) or tuple(f"{new}.{last}" for new in MOVED.get(package, ()))
@@ -44,13 +44,15 @@ class MovedModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by the import system
             raise AttributeError(name)
-        for home in homes(self.__name__):
+        for home in new_paths(self.__name__):
             module = importlib.import_module(home)
             if hasattr(module, name):
                 text = f"{self.__name__} is now {home}; the old path will be removed in the next release"
                 warnings.warn(text, DeprecationWarning, stacklevel=2)
                 return getattr(module, name)
-        raise AttributeError(f"module {self.__name__!r} (now {homes(self.__name__)[0]!r}) has no attribute {name!r}")
+        raise AttributeError(
+            f"module {self.__name__!r} (now {new_paths(self.__name__)[0]!r}) has no attribute {name!r}"
+        )
 
 
 class Finder:
@@ -60,13 +62,13 @@ class Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        new = importlib.util.find_spec(homes(name)[0]) if homes(name) else None
+        new = importlib.util.find_spec(new_paths(name)[0]) if new_paths(name) else None
         is_package = new is not None and new.submodule_search_locations is not None
         return new and ModuleSpec(name, Finder, is_package=is_package)  # pyright: ignore[reportArgumentType]  a loader
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> types.ModuleType:
-        return MovedModule(spec.name, f"Moved to {homes(spec.name)[0]}.")
+        return MovedModule(spec.name, f"Moved to {new_paths(spec.name)[0]}.")
 
     @staticmethod
     def exec_module(module: types.ModuleType) -> None:

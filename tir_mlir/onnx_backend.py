@@ -18,9 +18,9 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.graph.builder import GraphBuilder
-from tir_mlir.graph.fronts.onnx_model.from_onnx import InputValuesNeeded, OnnxImporter
-from tir_mlir.graph.fronts.onnx_model.read_model import read_model
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import STANDS_FOR
+from tir_mlir.graph.importers.onnx_model.from_onnx import InputValuesNeeded, OnnxImporter
+from tir_mlir.graph.importers.onnx_model.read_model import read_model
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import STORAGE_TYPES
 
 __all__ = ["TirBackend", "TirModel", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -45,11 +45,11 @@ class TirModel(BackendRep):
         try:
             self.general: Any = (*self._build({}, {}), [])
         except GraphError as error:
-            if not self._may_be_fixed(error):
+            if not self._may_be_specialized(error):
                 raise
             self.general = None
 
-    def _may_be_fixed(self, error: GraphError) -> bool:
+    def _may_be_specialized(self, error: GraphError) -> bool:
         """Whether values or shapes, which come with a call, can overcome a refusal."""
         if isinstance(error, InputValuesNeeded):
             return True
@@ -65,7 +65,7 @@ class TirModel(BackendRep):
         """The outputs, named as in the model. inputs: arrays in order, or by name. Errors: GraphError for a model that
         cannot be translated, ArgumentError for inputs that are not those of the model."""
         arrays = self._by_name(inputs)
-        model, lengths, fixed = self.general or self._fixed(arrays)
+        model, lengths, fixed = self.general or self._specialize_model(arrays)
         args = [a for name, x in arrays.items() if name not in fixed for a in (x if isinstance(x, list) else [x])]
         results = model(*args)
         flat = iter(results if isinstance(results, tuple) else (results,))
@@ -90,7 +90,7 @@ class TirModel(BackendRep):
             raise ArgumentError(f"the input {absent[0]} is {short_repr(None)}\n  fix: an array, or a list of them")
         return {name: _plain(x) for name, x in zip(names, inputs, strict=True)}
 
-    def _fixed(self, given: Mapping[str, Any]) -> tuple[Any, list[int | None], list[str]]:
+    def _specialize_model(self, given: Mapping[str, Any]) -> tuple[Any, list[int | None], list[str]]:
         """The model for the shapes of these inputs, and the values of those whose values have to be known."""
         shapes = {n: [a.shape for a in x] if isinstance(x, list) else x.shape for n, x in given.items()}
         needed = self.needed or []
@@ -122,7 +122,7 @@ def _plain(x: Any) -> Any:
     array = np.asarray(x)
     if array.dtype.name == "bfloat16":
         return array.view("uint16")
-    return array.astype(STANDS_FOR.get(array.dtype.name, array.dtype))
+    return array.astype(STORAGE_TYPES.get(array.dtype.name, array.dtype))
 
 
 def _as_declared(array: Any, kind: TypeProto) -> Any:
@@ -133,7 +133,7 @@ def _as_declared(array: Any, kind: TypeProto) -> Any:
     dtype = helper.tensor_dtype_to_np_dtype(elem_type)
     if dtype.name == "bfloat16" and array.dtype == np.uint16:
         return array.view(dtype)
-    return array.astype(dtype) if dtype.name in STANDS_FOR else array
+    return array.astype(dtype) if dtype.name in STORAGE_TYPES else array
 
 
 class TirBackend(Backend):

@@ -86,7 +86,7 @@ def recipe_and_other_cpu() -> None:
 
 
 def kernels_in_mlir_and_llvm_ir() -> None:
-    sch = chapter.scheduled(32, 32, 32)  # tensorized to tmm16, whose kernel is MLIR
+    sch = chapter.schedule_matmul(32, 32, 32)  # tensorized to tmm16, whose kernel is MLIR
     a, b, c = arrays((32, 32), (32, 32), (32, 32))
     build(sch)(a, b, c)
     np.testing.assert_allclose(c, a @ b.T, rtol=1e-5)

@@ -35,7 +35,7 @@ def access_box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Val
     if loose is None or tight is None:
         return None
     pairs = zip((*loose.mins, *loose.extents), (*tight.mins, *tight.extents), strict=True)
-    return tight if all(a.same(b) for a, b in pairs) else None
+    return tight if all(a.is_equal_to(b) for a, b in pairs) else None
 
 
 def _is_guarded(access: Access, top: ir.Operation) -> bool:
@@ -61,17 +61,17 @@ def _hull(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value]) 
     mins, extents = [], []
     full = [a.exact and _independent(span) for a, span in zip(group, spans, strict=True)]
     for column in zip(*spans, strict=True):
-        if any(not s.rest.same(column[0].rest) for s in column):
+        if any(not s.rest.is_equal_to(column[0].rest) for s in column):
             return None
         low, high = min(s.low for s in column), max(s.high for s in column)
-        mins.append((column[0].rest + low).simplified())
+        mins.append((column[0].rest + low).simplify())
         extents.append(Index.constant(high - low + 1))
         full = [f and s.dense and (s.low, s.high) == (low, high) for f, s in zip(full, column, strict=True)]
     return AccessBox(tuple(mins), tuple(extents), any(full))
 
 
 @dataclass(frozen=True)
-class _Span:
+class _DigitSpan:
     """One dimension: `rest` (defined outside) plus [low, high]; `digits`: the digits of inner values in it."""
 
     rest: Index
@@ -81,16 +81,16 @@ class _Span:
     digits: tuple[int, ...]
 
 
-def _independent(span: Sequence[_Span]) -> bool:
+def _independent(span: Sequence[_DigitSpan]) -> bool:
     """Whether no digit occurs in two dimensions."""
     digits = [d for s in span for d in s.digits]
     return len(set(digits)) == len(digits)
 
 
-def _spans(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> list[_Span] | None:
+def _spans(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> list[_DigitSpan] | None:
     """The span of each dimension of an access; None if one has no constant extent over a rest."""
     mins = [_resolve_iters(i, top) for i in access.mins]
-    value_ranges = intervals.around(access.op)
+    value_ranges = intervals.enclosing_ranges(access.op)
     ranges: dict[ir.Value, tuple[int, int]] = {}
     for value in {v for i in mins for v in i.values}:
         if _is_inner(value, top) or value in free:
@@ -105,7 +105,7 @@ def _spans(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> list[
     for total, extent in zip(sums, extents, strict=True):
         reach = span(total.digits, width=extent or 0)
         assert reach.low is not None and reach.high is not None  # all digits are bounded
-        spans.append(_Span(total.rest, reach.low, reach.high, reach.dense, total.numbers))
+        spans.append(_DigitSpan(total.rest, reach.low, reach.high, reach.dense, total.numbers))
     return spans
 
 

@@ -13,7 +13,7 @@ from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses
 from tir_mlir.dialect.analysis.symbolic_digits import known_order
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration
 from tir_mlir.dialect.incremental import nest_key_of
-from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, is_block, is_loop, only_reads, parents, remembered
+from tir_mlir.dialect.ir import Block, Buffer, Index, Loop, cache_while_frozen, is_block, is_loop, only_reads, parents
 from tir_mlir.dialect.presburger import DigitDomain, Domain, dim_type, over_digits, smallest_point
 
 
@@ -40,20 +40,20 @@ class AccessRelation:
                 return Block(parent).name or "block"
         return "statement"
 
-    def at(self, point: Sequence[int]) -> Iteration:
+    def iteration_at(self, point: Sequence[int]) -> Iteration:
         return Iteration(self.label, tuple(zip(loop_names(self.access.op), point, strict=True)))
 
     def example(self, point: Sequence[int]) -> Counterexample:
         """An iteration and the element that it accesses."""
-        return Counterexample((self.at(point),), self.element(point))
+        return Counterexample((self.iteration_at(point),), self.element(point))
 
     def element(self, point: Sequence[int], within: isl.Set | None = None) -> Element:
         """The smallest element that an iteration accesses (within `within`)."""
         elements = self.image(point) if within is None else self.image(point).intersect(within)
         where, buffer = smallest_point(elements) or [], Buffer(self.access.buffer)
         if self.access.parts:
-            return Element.of(buffer.name, [":"] * buffer.rank)
-        return Element.of(buffer.name, where[len(where) - buffer.rank :])
+            return Element.from_indices(buffer.name, [":"] * buffer.rank)
+        return Element.from_indices(buffer.name, where[len(where) - buffer.rank :])
 
     def image(self, point: Sequence[int]) -> isl.Set:
         """The elements that an iteration accesses."""
@@ -68,7 +68,7 @@ def _elements(access: Access, dom: Domain) -> isl.Map:
     return dom.map(private).flat_range_product(relation) if private else relation
 
 
-@remembered
+@cache_while_frozen
 def _outer(access: Access, depth: int) -> isl.Map:
     dom = access_domain(access)
     over = over_digits(access.op, None, [*access.indices, *_private_loops(access)], depth) if dom.exact else None
@@ -76,7 +76,7 @@ def _outer(access: Access, depth: int) -> isl.Map:
     return relation.project_out(dim_type.in_, depth, relation.dim(dim_type.in_) - depth)
 
 
-@remembered
+@cache_while_frozen
 def _elements_by_digits(access: Access, dom: DigitDomain) -> isl.Map:
     return _elements(access, dom)
 
@@ -84,10 +84,10 @@ def _elements_by_digits(access: Access, dom: DigitDomain) -> isl.Map:
 def _private_loops(access: Access) -> list[Index]:
     """The loops around the allocation."""
     home = Buffer(access.buffer).op
-    return [Index.of(Loop(p).var) for p in parents(home) if is_loop(p)][::-1] if home is not None else []
+    return [Index.from_value(Loop(p).var) for p in parents(home) if is_loop(p)][::-1] if home is not None else []
 
 
-@remembered
+@cache_while_frozen
 def structural_key(access: Access) -> Hashable | None:
     """A key that determines the relation of an access, across modules; None if there is none.
 
@@ -98,7 +98,7 @@ def structural_key(access: Access) -> Hashable | None:
         return None
     home = Buffer(access.buffer).op
     private_loops = sum(is_loop(p) for p in parents(home)) if home is not None else 0
-    indices = [nest.mapped(i.expr, i.values) for i in access.indices]
+    indices = [nest.attribute_key(i.expr, i.values) for i in access.indices]
     return None if None in indices else (nest.number, private_loops, *indices)
 
 

@@ -16,7 +16,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.indirect_accesses import affine_value, known_indices
-from tir_mlir.dialect.analysis.pointers import base_of, pointed, window
+from tir_mlir.dialect.analysis.pointers import base_of, pointee, window
 from tir_mlir.dialect.calls import ArenaView, Effect, callee_of, effects_of, is_arena_view, view_bytes
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
 from tir_mlir.dialect.ir import (
@@ -26,6 +26,7 @@ from tir_mlir.dialect.ir import (
     Index,
     access_indices,
     attrs,
+    cache_while_frozen,
     defining_op,
     is_block,
     is_inside,
@@ -34,7 +35,6 @@ from tir_mlir.dialect.ir import (
     ops,
     parents,
     read_map,
-    remembered,
     symbol_name,
     symbols_by_name,
 )
@@ -47,9 +47,9 @@ from tir_mlir.dialect.ir.op_traits import (
     LOADS,
     MEMREF_CASTS,
     NO_ACCESS,
-    accessed,
+    accessed_memref,
     index_operands,
-    stored,
+    stored_value,
     takes_no_memref,
 )
 from tir_mlir.dialect.ir.size_products import SIGN, factor_names, is_factor
@@ -107,35 +107,35 @@ class Touch:
         return self.kind == WRITE
 
 
-@remembered
+@cache_while_frozen
 def touches(root: ir.Operation) -> list[Touch]:
     """The same as `accesses`, without regions: for those who ask only which buffers are read and written."""
     result: list[Touch] = []
     for op in ops(root):
         name = op.name
         if name in AFFINE_ELEMENT_ACCESSES:
-            result.append(Touch(op, _behind_views(accessed(op)), READ if name in LOADS else WRITE))
+            result.append(Touch(op, _resolve_access_views(accessed_memref(op)), READ if name in LOADS else WRITE))
         elif not takes_no_memref(name):
-            result += [Touch(op, a.buffer, a.kind) for a in of_op(op)]
+            result += [Touch(op, a.buffer, a.kind) for a in accesses_of_op(op)]
     return result
 
 
-@remembered
+@cache_while_frozen
 def accesses(root: ir.Operation) -> list[Access]:
     """All accesses of `root` and its nested ops, in program order."""
     result: list[Access] = []
     for op in ops(root):
         if not takes_no_memref(op.name):
-            result += of_op(op)
+            result += accesses_of_op(op)
     return result
 
 
-@remembered
-def of_op(op: ir.Operation) -> list[Access]:
+@cache_while_frozen
+def accesses_of_op(op: ir.Operation) -> list[Access]:
     """The accesses of the op itself (not of nested ops)."""
     name = op.name
     if name in AFFINE_ACCESSES or name in COMPUTED_ACCESSES:
-        kind, value = READ if name in LOADS else WRITE, accessed(op)
+        kind, value = READ if name in LOADS else WRITE, accessed_memref(op)
         behind_view = is_view(defining_op(value))
         parts = () if behind_view else _split(value).get(op, ())
         if name in AFFINE_ELEMENT_ACCESSES and not behind_view:
@@ -145,7 +145,7 @@ def of_op(op: ir.Operation) -> list[Access]:
         access = _access(op, value, kind, access_indices(op) if exact else known_indices(op))
         return [access if exact and not parts else replace(access, exact=exact, parts=parts)]
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
-        view = pointed(op)
+        view = pointee(op)
         if view is None:
             return []
         access = [_access(op, view, kind, None) for kind in (READ, WRITE)]
@@ -157,12 +157,12 @@ def of_op(op: ir.Operation) -> list[Access]:
     if name in NO_ACCESS:
         return []
     if (callee := callee_of(op)) is not None:
-        return _of_call(op, effects_of(callee))
+        return _accesses_of_call(op, effects_of(callee))
     touched = [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
     return [_access(op, v, kind, None) for v in touched for kind in (READ, WRITE)]
 
 
-def _of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
+def _accesses_of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
     """What a call of a program of the module may read and write: all that is passed of each buffer."""
     result: list[Access] = []
     for value, effect in zip(op.operands, effects, strict=True):
@@ -171,7 +171,7 @@ def _of_call(op: ir.Operation, effects: Sequence[Effect]) -> list[Access]:
     return result
 
 
-def _behind_views(memref: ir.Value) -> ir.Value:
+def _resolve_access_views(memref: ir.Value) -> ir.Value:
     while is_view(defining_op(memref)):
         memref = memref.owner.operands[0]  # type: ignore[union-attr]
     return memref
@@ -186,9 +186,9 @@ def is_reshaped(buffer: Buffer) -> bool:
     return False
 
 
-def of_view(op: ir.Operation) -> Access:
+def view_access(op: ir.Operation) -> Access:
     """An affine load or store as an access of its memref, which may be a view."""
-    memref, kind = accessed(op), READ if op.name in LOADS else WRITE
+    memref, kind = accessed_memref(op), READ if op.name in LOADS else WRITE
     extents = _lanes(op, ir.MemRefType(memref.type).rank)
     return Access(op, memref, kind, tuple(access_indices(op)), tuple(extents))
 
@@ -224,7 +224,7 @@ def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | No
             continue
         operands = [*values[: entry["min"].n_dims], *enclosing[0].symbols]
         mins, extents = (read_map(entry[k], operands) for k in ("min", "extent"))
-        root, mins, extents, exact = behind(declared_buffer, list(mins), list(extents))
+        root, mins, extents, exact = resolve_views(declared_buffer, list(mins), list(extents))
         return Access(op, root.value, kind, tuple(mins), tuple(extents), exact)
     return None
 
@@ -246,7 +246,7 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
         exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
     else:
         mins, extents, exact = _partly(buffer, indices, _lanes(op, buffer.rank))
-    buffer, mins, extents, view_exact = behind(buffer, mins, extents)
+    buffer, mins, extents, view_exact = resolve_views(buffer, mins, extents)
     return Access(op, buffer.value, kind, tuple(mins), tuple(extents), exact and view_exact)
 
 
@@ -265,7 +265,9 @@ def _partly(
     return mins, [full[d] if i is None else lanes[d] for d, i in enumerate(indices)], False
 
 
-def behind(buffer: Buffer, mins: list[Index], extents: list[Index]) -> tuple[Buffer, list[Index], list[Index], bool]:
+def resolve_views(
+    buffer: Buffer, mins: list[Index], extents: list[Index]
+) -> tuple[Buffer, list[Index], list[Index], bool]:
     """A region of a view as a region of its root buffer, and whether it is exact (else it is a superset)."""
     exact = True
     while is_view(op := buffer.op):
@@ -292,7 +294,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
     dims = kept_dims(view.shape, [e.as_constant() for e in sizes])
     if _has_dynamic_stride(view.op) or any(s != 1 for s in strides) or dims is None:
         return None
-    starts = [(m - o).simplified() for m, o in zip(mins, offsets, strict=True)]
+    starts = [(m - o).simplify() for m, o in zip(mins, offsets, strict=True)]
     if any(starts[d].as_constant() != 0 for d in range(len(starts)) if d not in dims):
         return None
     return [starts[d] for d in dims], [extents[d] for d in dims]
@@ -301,7 +303,7 @@ def in_view(view: Buffer, mins: Sequence[Index], extents: Sequence[Index]) -> tu
 def memrefs(op: ir.Operation) -> list[ir.Value]:
     """The memrefs (buffers or views) that an op accesses directly."""
     if op.name == "llvm.inttoptr":
-        view = pointed(op) if attrs.ACCESS in op.attributes else None
+        view = pointee(op) if attrs.ACCESS in op.attributes else None
         return [] if view is None else [view]
     return [v for v in op.operands if isinstance(v.type, ir.MemRefType)]
 
@@ -309,7 +311,7 @@ def memrefs(op: ir.Operation) -> list[ir.Value]:
 def _lanes(op: ir.Operation, rank: int) -> list[Index]:
     """Extents of an access: 1 per dimension, those of the vector type in the last dimensions of a vector access."""
     extents = [Index.constant(1)] * rank
-    value = stored(op)
+    value = stored_value(op)
     value = op.results[0] if value is None else value
     if isinstance(value.type, ir.VectorType):
         shape = [Index.constant(n) for n in value.type.shape]
@@ -379,7 +381,7 @@ def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[
     return axes[::-1] if len(axes) == len(shape) else None
 
 
-@remembered
+@cache_while_frozen
 def accesses_to(buffer: ir.Value, home: ir.Operation, writes: bool | None = None) -> list[Access]:
     """The accesses to a buffer in an op, in program order; with `writes`, only the writes, or only the reads."""
     nests = nests_using([buffer]) if home.name == "func.func" else [home]
@@ -397,7 +399,7 @@ Sum = dict[Sizes, Index]
 _SPLITTABLE = ELEMENT_ACCESSES | {"memref.dim"}
 
 
-@remembered
+@cache_while_frozen
 def _split(buffer: ir.Value) -> dict[ir.Operation, tuple[Index, ...]]:
     """The parts of the indices of all accesses to a buffer, outer strides first; {} if none is linearized, or if they
     do not split alike."""
@@ -440,31 +442,31 @@ def _sum(value: ir.Value, user: ir.Operation) -> Sum | None:
         return None
     if op.name == "arith.muli":
         return _times(lhs, rhs)
-    return _added(lhs, rhs if op.name == "arith.addi" else {sizes: -index for sizes, index in rhs.items()})
+    return _add_sums(lhs, rhs if op.name == "arith.addi" else {sizes: -index for sizes, index in rhs.items()})
 
 
-def _added(lhs: Sum, rhs: Sum) -> Sum:
+def _add_sums(lhs: Sum, rhs: Sum) -> Sum:
     total = dict(lhs)
     for sizes, index in rhs.items():
-        total[sizes] = (total[sizes] + index).simplified() if sizes in total else index
+        total[sizes] = (total[sizes] + index).simplify() if sizes in total else index
     return total
 
 
 def _times(lhs: Sum, rhs: Sum) -> Sum | None:
     """The product of two sums, one of which has sizes and numbers only."""
-    factors = _of_sizes(rhs)
+    factors = _size_products(rhs)
     if factors is None:
-        lhs, factors = rhs, _of_sizes(lhs)
+        lhs, factors = rhs, _size_products(lhs)
     if factors is None:
         return None
     total: Sum = {}
     for sizes, index in lhs.items():
         for factor_sizes, number in factors.items():
-            total = _added(total, {tuple(sorted((*sizes, *factor_sizes))): index * number})
+            total = _add_sums(total, {tuple(sorted((*sizes, *factor_sizes))): index * number})
     return total
 
 
-def _of_sizes(sum_: Sum) -> dict[Sizes, int] | None:
+def _size_products(sum_: Sum) -> dict[Sizes, int] | None:
     """A sum of sizes as {product: number}; None if it varies with loops or iters."""
     total: Counter[Sizes] = Counter()
     for sizes, index in sum_.items():
@@ -502,7 +504,7 @@ def _parts(op: ir.Operation, sum_: Sum, strides: Sequence[tuple[Sizes, int]]) ->
     if set(sum_) - {sizes for sizes, _ in strides}:
         return None
     parts = [sum_.get(sizes, Index.constant(0)) for sizes, _ in strides]
-    parts = [_divided(part, number) for part, (_, number) in zip(parts, strides, strict=True)]
+    parts = [_exact_quotient(part, number) for part, (_, number) in zip(parts, strides, strict=True)]
     ratios = [_ratio(op, a, b) for a, b in zip(strides, strides[1:], strict=False)]
     if None in ratios:
         return None
@@ -512,9 +514,9 @@ def _parts(op: ir.Operation, sum_: Sum, strides: Sequence[tuple[Sizes, int]]) ->
     return tuple(parts)
 
 
-def _divided(index: Index, number: int) -> Index:
+def _exact_quotient(index: Index, number: int) -> Index:
     """An expression whose factors are all multiples of a number, divided by it."""
-    return index if number == 1 else (index // number).simplified()
+    return index if number == 1 else (index // number).simplify()
 
 
 def _ratio(op: ir.Operation, large: tuple[Sizes, int], small: tuple[Sizes, int]) -> Index | None:
@@ -522,7 +524,7 @@ def _ratio(op: ir.Operation, large: tuple[Sizes, int], small: tuple[Sizes, int])
     names = Counter(large[0]) - Counter(small[0])
     size_of = {SIGN.join(sorted(factor_names(name))): value for name, value in symbols_by_name(op).items()}
     size = size_of.get(SIGN.join(sorted(names.elements())))
-    return None if size is None else Index.of(size) * (large[1] // small[1])
+    return None if size is None else Index.from_value(size) * (large[1] // small[1])
 
 
 def _is_below(op: ir.Operation, part: Index, limit: Index) -> bool:

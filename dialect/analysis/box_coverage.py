@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tir_mlir.dialect.analysis.accesses import Access
 from tir_mlir.dialect.ir import Index, Loop, is_loop, parents
-from tir_mlir.dialect.presburger import Side, ValueRanges, enclosing_box, filled_box, intervals
+from tir_mlir.dialect.presburger import BoxSide, ValueRanges, enclosing_box, filled_box, intervals
 
 
 def is_in_filled_box(write: Access, read: Access, depth: int) -> bool:
@@ -21,17 +21,17 @@ def is_in_filled_box(write: Access, read: Access, depth: int) -> bool:
     written, needed = filled_box(write.op, write.mins, outer), enclosing_box(read.op, read.mins, outer)
     if written is None or needed is None:
         return False
-    ranges = intervals.around(read.op)
+    ranges = intervals.enclosing_ranges(read.op)
     sides = zip(needed, written, read.mins, strict=True)
     return all(_is_in_side(inner, side, index, ranges) for inner, side, index in sides)
 
 
-def _is_in_side(inner: Side, side: Side, index: Index, ranges: ValueRanges) -> bool:
+def _is_in_side(inner: BoxSide, side: BoxSide, index: Index, ranges: ValueRanges) -> bool:
     """Whether an index, which is in one side of a box, is in another one, in each iteration."""
     ends = intervals.interval(index, ranges)
-    apart = intervals.interval((inner.rest - side.rest).simplified(), ranges)
+    apart = intervals.interval((inner.rest - side.rest).simplify(), ranges)
     low, high = intervals.add_bounds(apart[0], inner.low), intervals.add_bounds(apart[1], inner.high)
-    if side.rest.same(0):
+    if side.rest.is_equal_to(0):
         low = max((b for b in (low, ends[0]) if b is not None), default=None)
         high = min((b for b in (high, ends[1]) if b is not None), default=None)
     if low is None or high is None or low < side.low or high > side.high:

@@ -20,7 +20,8 @@ from tir_mlir.dialect.ir import (
     Func,
     Index,
     Loop,
-    by_structure,
+    cache_by_structure,
+    cache_while_frozen,
     child_towards,
     common_parent,
     data_loop_name,
@@ -32,7 +33,6 @@ from tir_mlir.dialect.ir import (
     is_loop,
     only_reads,
     parents,
-    remembered,
 )
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD
 from tir_mlir.dialect.presburger import Domain, dim_type, full_box, question, smallest_point
@@ -63,8 +63,8 @@ def _all_key(writes: tuple[Access, ...], read: Access, depth: int) -> Hashable |
     return None if None in keys or any(has_digits(t.op) for t in (read, *writes)) else (keys, depth)
 
 
-@remembered
-@by_structure(_all_key)
+@cache_while_frozen
+@cache_by_structure(_all_key)
 def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
     """Whether writes are of all elements of a read, in one iteration of the outermost `depth` loops."""
     if any(is_in_filled_box(write, read, depth) for write in writes):
@@ -129,7 +129,7 @@ def times(touch: AccessRelation, root: ir.Operation) -> list[isl.Aff]:
     return out
 
 
-@remembered
+@cache_while_frozen
 def _direct_ops(op: ir.Operation) -> list[ir.Operation]:
     return direct_ops(op)
 
@@ -171,7 +171,7 @@ def join(all_: isl.UnionMap | None, map_: isl.Map) -> isl.UnionMap:
     return map_.to_union_map() if all_ is None else all_.union(map_.to_union_map())
 
 
-def _padded(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
+def _padded_relation(dom: Domain, affs: Sequence[isl.Aff], length: int) -> isl.Map:
     return dom.relation([*affs, *[dom.zero] * (length - len(affs))])
 
 
@@ -186,7 +186,7 @@ def unwritten_reads(
     nested in it.
     """
     reads = [a for a in accesses(readers or root) if a.buffer == buffer and not a.is_write]
-    doubtful = {a for a in reads if is_inside(a.op, root) and not _initialized(a, root)}
+    doubtful = {a for a in reads if is_inside(a.op, root) and not _follows_init(a, root)}
     if not doubtful:
         return None
     result, relations = _flow_to(doubtful, buffer, root)
@@ -203,11 +203,11 @@ def surely_unwritten(buffer: ir.Value, root: ir.Operation) -> tuple[AccessRelati
     only: what a kernel or a gather reads is not known. The point is as in `unwritten_reads`.
     """
     reads = [a for a in accesses(root) if a.buffer == buffer and a.op.name == AFFINE_LOAD and a.exact]
-    certain = {a for a in reads if access_domain(a).exact and not _initialized(a, root)}
+    certain = {a for a in reads if access_domain(a).exact and not _follows_init(a, root)}
     if not certain:
         return None
     result, relations = _flow_to(certain, buffer, root)
-    return None if result is None else first_in(_of_positive_sizes(result.get_must_no_source()), relations)
+    return None if result is None else first_in(_assume_positive_sizes(result.get_must_no_source()), relations)
 
 
 @only_reads
@@ -219,7 +219,7 @@ def reads_written(buffer: ir.Value, root: ir.Operation) -> bool:
     return not all(part.is_empty() for part in (result.get_full_must_dependence(), result.get_full_may_dependence()))
 
 
-def _of_positive_sizes(points: isl.UnionMap) -> isl.UnionMap:
+def _assume_positive_sizes(points: isl.UnionMap) -> isl.UnionMap:
     sizes = isl.Set.universe(points.get_space().params())
     for n in range(sizes.dim(dim_type.param)):
         sizes = sizes.lower_bound_val(dim_type.param, n, isl.Val.one(sizes.get_ctx()))
@@ -245,15 +245,15 @@ def _flow_of(relations: Sequence[AccessRelation], root: ir.Operation) -> isl.Uni
     for number, (touch, when) in enumerate(zip(relations, whens, strict=True)):
         relation = touch.relation
         if outer:
-            relation = touch.dom.map([Index.of(Loop(p).var) for p in outer]).flat_range_product(relation)
-        flow.add(f"a{number}", "e", touch, relation, _padded(touch.dom, when, length))
+            relation = touch.dom.map([Index.from_value(Loop(p).var) for p in outer]).flat_range_product(relation)
+        flow.add(f"a{number}", "e", touch, relation, _padded_relation(touch.dom, when, length))
     return flow.run()
 
 
 def first_in(missing: isl.UnionMap, relations: Sequence[AccessRelation]) -> tuple[AccessRelation, list[int]] | None:
     """The first access with iterations in `missing`, and the smallest of them."""
     for number, touch in enumerate(relations):
-        part = missing.domain().intersect(_named(touch.dom.set, f"a{number}"))
+        part = missing.domain().intersect(_tuple_set(touch.dom.set, f"a{number}"))
         if not part.is_empty():
             piece = isl.Set.from_union_set(part)
             point = smallest_point(piece.reset_tuple_id()) or []
@@ -270,7 +270,7 @@ def unwritten_example(unwritten: tuple[AccessRelation, list[int]], root: ir.Oper
     return touch.example(point)
 
 
-def _initialized(access: Access, root: ir.Operation) -> bool:
+def _follows_init(access: Access, root: ir.Operation) -> bool:
     """Fast path: whether a read follows the init of its enclosing reduction block in the same iteration of `root`."""
     outer_vars = {Loop(p).var for p in [root, *parents(root)] if is_loop(p)}
     for parent in parents(access.op):
@@ -303,7 +303,7 @@ def _fills(block: Block, filled: Sequence[Access], read: Access) -> bool:
     return parts[0][1] == parts[1][1] and parts[1][0].is_subset(parts[0][0])
 
 
-def _named(points: isl.Set, name: str) -> isl.UnionSet:
+def _tuple_set(points: isl.Set, name: str) -> isl.UnionSet:
     return points.set_tuple_name(name).to_union_set()
 
 
@@ -318,8 +318,8 @@ def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
     return _written_before_read(buffer, loop)
 
 
-@remembered
-@by_structure(flow_key)
+@cache_while_frozen
+@cache_by_structure(flow_key)
 def _written_before_read(buffer: ir.Value, loop: ir.Operation) -> bool:
     with question(f"whether {Buffer(buffer).name} is written before it is read"):
         return unwritten_reads(buffer, loop) is None
@@ -357,7 +357,7 @@ def _dependences(func: Func, relations: Sequence[AccessRelation], whens: Sequenc
     length = max(len(w) for w in whens) + 1
     for number, (touch, when) in enumerate(zip(relations, whens, strict=True)):
         first = touch.dom.zero
-        flow.add(f"a{number}", "e", touch, touch.relation, _padded(touch.dom, [first, *when], length))
+        flow.add(f"a{number}", "e", touch, touch.relation, _padded_relation(touch.dom, [first, *when], length))
     writes = [t for t in relations if t.access.is_write]
     if writes and Buffer(writes[0].access.buffer).is_param:
         elements = writes[0].relation.range()

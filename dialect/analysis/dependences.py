@@ -28,13 +28,13 @@ from tir_mlir.dialect.analysis.dataflow import is_private, same_flow
 from tir_mlir.dialect.analysis.reduction_updates import common_block, is_one_sum, is_reduction_pair, update_store
 from tir_mlir.dialect.analysis.selections import block_selection, keeps_order
 from tir_mlir.dialect.analysis.symbolic_digits import has_digits
-from tir_mlir.dialect.diagnostics import Counterexample, NotProvable, proved
+from tir_mlir.dialect.diagnostics import Counterexample, NotProvable, emit_remark
 from tir_mlir.dialect.ir import (
     Buffer,
     Func,
     Loop,
     attrs,
-    by_structure,
+    cache_by_structure,
     func_of,
     is_inside,
     is_loop,
@@ -43,11 +43,11 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
-__all__ = ["carried", "lex_lt", "reordered", "witness"]
+__all__ = ["loop_carried_conflict", "lex_lt", "reordering_conflict", "witness"]
 
 
 @only_reads
-def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
+def loop_carried_conflict(loop: Loop, kind: str | None = None) -> Counterexample | None:
     """A loop-carried conflict (at the same outer iterations); None if the iterations may run concurrently.
 
     `kind`: the loop kind to check for, default the loop's own. Threads of one block (`threadIdx`) and vector lanes may
@@ -57,7 +57,7 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
     iteration writes before reading: lowering moves it inside (see `is_private`). Raises NotProvable if the loop uses
     two parameters that may alias.
     """
-    require_apart(loop.op)
+    require_no_alias(loop.op)
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     kind = kind or loop.kind
     undecided: NotProvable | None = None
@@ -68,37 +68,37 @@ def carried(loop: Loop, kind: str | None = None) -> Counterexample | None:
         if home is not None and is_inside(home, loop.op):
             reasons[name] = _OWN_COPY
             continue
-        reasons[name] = _APART
+        reasons[name] = _NO_CONFLICT
         for a, b in conflicting(group):
             if _is_combined(a, b, loop, kind, depth):
                 reasons[name] = _COMBINED
                 continue
-            if _are_apart(a, b, loop, depth):
+            if _is_independent_pair(a, b, loop, depth):
                 continue
             if is_private(buffer, loop.op):
                 reasons[name] = _PRIVATE
                 break  # whatever else touches it
             try:
-                return witness(a, b, carried_by(a, b, depth))
+                return witness(a, b, carried_conflicts(a, b, depth))
             except NotProvable as error:
                 undecided = undecided or error
     if undecided is not None:
         raise undecided
-    _note_apart(loop, reasons)
+    _report_independence(loop, reasons)
     return None
 
 
-def _are_apart(a: AccessRelation, b: AccessRelation, loop: Loop, depth: int) -> bool:
+def _is_independent_pair(a: AccessRelation, b: AccessRelation, loop: Loop, depth: int) -> bool:
     with question(f"whether iterations of {loop.name} are independent"):
-        return _apart(a, b, depth)
+        return _carries_no_conflict(a, b, depth)
 
 
-def _note_apart(loop: Loop, reasons: dict[str, str]) -> None:
+def _report_independence(loop: Loop, reasons: dict[str, str]) -> None:
     """What is proved of a loop, by the buffers that are written under it."""
     if not reasons:
-        proved(f"the iterations of `{loop.name}` write nothing")
+        emit_remark(f"the iterations of `{loop.name}` write nothing")
     for name, why in reasons.items():
-        proved(f"the iterations of `{loop.name}` do not conflict in `{name}`: {why}")
+        emit_remark(f"the iterations of `{loop.name}` do not conflict in `{name}`: {why}")
 
 
 def _is_combined(a: AccessRelation, b: AccessRelation, loop: Loop, kind: str, depth: int) -> bool:
@@ -111,7 +111,7 @@ def _is_combined(a: AccessRelation, b: AccessRelation, loop: Loop, kind: str, de
     return updates and _is_invariant(a, depth) and _is_invariant(b, depth)
 
 
-_APART = "no two of them access an element that one of them writes"
+_NO_CONFLICT = "no two of them access an element that one of them writes"
 _OWN_COPY = "each has a copy of its own"
 _PRIVATE = "each writes an element before it reads it"
 _COMBINED = "what they add up is combined at the end"
@@ -128,7 +128,7 @@ def _is_one_selection(a: AccessRelation, b: AccessRelation, loop: Loop) -> bool:
     return laws.parts_in_any_order or (laws.parts_in_order and keeps_order(block, loop))
 
 
-def carried_by(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
+def carried_conflicts(a: AccessRelation, b: AccessRelation, depth: int) -> isl.Map:
     """{ iteration of a -> later iteration of b } that touch one element, in one iteration of `depth` outer loops."""
     return _at_depth(same_element(a, b), depth)
 
@@ -145,21 +145,21 @@ def _pair_key(a: AccessRelation, b: AccessRelation, depth: int) -> Hashable | No
     return None if None in keys or has_digits(a.access.op) else (*keys, depth)
 
 
-@by_structure(_pair_key)
-def _apart(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
+@cache_by_structure(_pair_key)
+def _carries_no_conflict(a: AccessRelation, b: AccessRelation, depth: int) -> bool:
     """Whether a pair of accesses has no conflict that the loop at a depth carries."""
     if has_digits(a.access.op):
-        return carried_by(a, b, depth).is_empty()
+        return carried_conflicts(a, b, depth).is_empty()
     # as part of the element, outer iterations are the same without columns of their own
     first, second = (t.outer(depth + 1).move_dims(dim_type.out, 0, dim_type.in_, 0, depth) for t in (a, b))
     return _never_meet(first, second) or _at_depth(first.apply_range(second.reverse()), 0).is_empty()
 
 
-def _unordered(first: isl.Map, second: isl.Map) -> Hashable:
+def _unordered_pair(first: isl.Map, second: isl.Map) -> Hashable:
     return frozenset((first, second))
 
 
-@by_structure(_unordered)
+@cache_by_structure(_unordered_pair)
 def _never_meet(first: isl.Map, second: isl.Map) -> bool:
     """Whether no two different iterations touch one element. Accesses of a block often have equal relations."""
     clash = first.apply_range(second.reverse())
@@ -171,7 +171,7 @@ def _own_key(touch: AccessRelation, level: int) -> Hashable | None:
     return None if key is None or has_digits(touch.access.op) else (key, level)
 
 
-@by_structure(_own_key)
+@cache_by_structure(_own_key)
 def _is_invariant(touch: AccessRelation, level: int) -> bool:
     """Whether an access is to one element in all iterations of the loop at a level."""
     return touch.relation.project_out(dim_type.in_, level, 1).is_single_valued()
@@ -187,17 +187,19 @@ def witness(a: AccessRelation, b: AccessRelation, clash: isl.Map) -> Counterexam
     sizes = tuple(zip(a.dom.params, point[:shift], strict=False))
     first, second = point[shift : shift + len(a.dom.dims)], point[shift + len(a.dom.dims) :]
     element = a.element(first, b.image(second))
-    return Counterexample((a.at(first), b.at(second)), element, sizes, sizes_without(clash, a.access.op))
+    return Counterexample(
+        (a.iteration_at(first), b.iteration_at(second)), element, sizes, sizes_without(clash, a.access.op)
+    )
 
 
 @only_reads
-def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
+def reordering_conflict(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | None:
     """A conflict whose order flips if the perfect nest `loops` is permuted to `order`, or None.
 
     Memory-based first; on a conflict, value-based: if every read sees the same write and every element has the same
     last writer, the program is unchanged. Raises NotProvable if the nest uses two parameters that may alias.
     """
-    require_apart(loops[0].op)
+    require_no_alias(loops[0].op)
     top = loops[0]
     depth = len([p for p in parents(top.op) if is_loop(p)])
     undecided: NotProvable | None = None
@@ -218,7 +220,7 @@ def reordered(loops: Sequence[Loop], order: Sequence[int]) -> Counterexample | N
                     undecided = undecided or error
             elif not empty:
                 why = "every read sees the same write as before, and the last write of each element is the same"
-        proved(f"in the order `{order_names}`, `{Buffer(group[0].access.buffer).name}`: {why}")
+        emit_remark(f"in the order `{order_names}`, `{Buffer(group[0].access.buffer).name}`: {why}")
     if undecided is not None:
         raise undecided
     return None
@@ -282,7 +284,7 @@ def aliased_pair(root: ir.Operation) -> tuple[str, str] | None:
     return None
 
 
-def require_apart(root: ir.Operation) -> None:
+def require_no_alias(root: ir.Operation) -> None:
     """Raise NotProvable if the order of accesses under `root` may matter because two parameters alias."""
     pair = aliased_pair(root)
     if pair is not None:

@@ -12,6 +12,7 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Index,
     access_indices,
+    cache_while_frozen,
     child_towards,
     common_parent,
     is_block,
@@ -19,10 +20,9 @@ from tir_mlir.dialect.ir import (
     is_symbol,
     position,
     read_apply,
-    remembered,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed, index_operands
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed_memref, index_operands
 from tir_mlir.dialect.presburger import domain, intervals, question, to_index
 
 _ARITH = {
@@ -33,7 +33,7 @@ _ARITH = {
 }
 
 
-@remembered
+@cache_while_frozen
 def known_indices(op: ir.Operation) -> list[Index | None]:
     """The indices of a `memref.load` or `memref.store` that are affine, or known from tables; None for the others."""
     return [affine_value(v, op) for v in index_operands(op)]
@@ -43,7 +43,7 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
     """A value as an affine expression of loops, iters and sizes; None if it has no such form."""
     if isinstance(value.owner, ir.Block):
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
-        return Index.of(value) if plain or is_symbol(value) and isinstance(value.type, ir.IndexType) else None
+        return Index.from_value(value) if plain or is_symbol(value) and isinstance(value.type, ir.IndexType) else None
     op = value.owner.operation
     if op.name == "arith.constant":
         number = op.attributes["value"]
@@ -59,11 +59,11 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
         if lhs is None or rhs is None:
             return None
         try:
-            result = _ARITH[op.name](lhs, rhs).simplified()
+            result = _ARITH[op.name](lhs, rhs).simplify()
         except NotAffine:
             return None
         return result if _fits(result, op.results[0].type, user) else None
-    return Index.of(value) if is_symbol(value) and isinstance(value.type, ir.IndexType) else None
+    return Index.from_value(value) if is_symbol(value) and isinstance(value.type, ir.IndexType) else None
 
 
 def _cast(op: ir.Operation, user: ir.Operation) -> Index | None:
@@ -75,14 +75,14 @@ def _fits(index: Index, type_: ir.Type, user: ir.Operation) -> bool:
     """Whether an expression cannot overflow a type where it is computed."""
     if not isinstance(type_, ir.IntegerType) or type_.width >= 64:
         return True
-    low, high = intervals.interval(index, intervals.around(user))
+    low, high = intervals.interval(index, intervals.enclosing_ranges(user))
     half = 1 << (type_.width - 1)
     return low is not None and high is not None and -half <= low and high < half
 
 
 def _loaded_value(load: ir.Operation) -> Index | None:
     """The value loaded from a table: the value that its only store wrote at that index."""
-    store = _only_store(accessed(load))
+    store = _only_store(accessed_memref(load))
     value = None if store is None or not _runs_before(store, load) else affine_value(store.operands[0], store)
     if store is None or value is None:
         return None
@@ -94,7 +94,7 @@ def _loaded_value(load: ir.Operation) -> Index | None:
 
 def _contents(store: ir.Operation, value: Index, indices: list[Index]) -> Index | None:
     """The contents of a table at an index after the store; None if they depend on the time of the load."""
-    home = accessed(store).owner.operation.parent  # type: ignore[union-attr]
+    home = accessed_memref(store).owner.operation.parent  # type: ignore[union-attr]
     places = access_indices(store)
     dom = domain(store, home, [value, *places])
     outer = dom.dims[: dom.outer]  # one instance of the table: equal for store and load
@@ -105,13 +105,11 @@ def _contents(store: ir.Operation, value: Index, indices: list[Index]) -> Index 
             return None
         pieces = content.dim_min(0).coalesce().gist(content.domain()).get_pieces()
         return (
-            to_index(pieces[0][1], [*outer, *indices], symbols_by_name(store)).simplified()
-            if len(pieces) == 1
-            else None
+            to_index(pieces[0][1], [*outer, *indices], symbols_by_name(store)).simplify() if len(pieces) == 1 else None
         )
 
 
-@remembered
+@cache_while_frozen
 def _only_store(table: ir.Value) -> ir.Operation | None:
     """The only store to an allocation that is otherwise only loaded; None for anything else."""
     if not Buffer(table).is_alloc:

@@ -38,7 +38,7 @@ class IterConflict:
         point = smallest_point(flatten(self.pairs)) or []
         count, names = len(self.block.iters), [i.name for i in self.block.iters]
         pair = point[-2 * count : -count], point[-count:]
-        return Counterexample(tuple(Iteration.of(self.block.name, names, p) for p in pair))
+        return Counterexample(tuple(Iteration.from_point(self.block.name, names, p) for p in pair))
 
     @property
     def text(self) -> str:

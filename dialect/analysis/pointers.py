@@ -13,7 +13,7 @@ from tir_mlir.dialect.presburger import fold_index, intervals
 _BASE = "memref.extract_aligned_pointer_as_index"
 
 
-def pointed(op: ir.Operation) -> ir.Value | None:
+def pointee(op: ir.Operation) -> ir.Value | None:
     """The memref that an access pointer points into."""
     current = op
     while current.name != _BASE:
@@ -70,7 +70,7 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
     shape = [n for n in buffer.shape if n is not None]
     if offset is None or len(shape) != buffer.rank or buffer.is_view:
         return None
-    return _box(offset, count, shape, intervals.around(op))
+    return _box(offset, count, shape, intervals.enclosing_ranges(op))
 
 
 def _box(
@@ -82,12 +82,12 @@ def _box(
         strides.insert(0, strides[0] * size)
     fits = (d for d, (n, s) in enumerate(zip(shape, strides, strict=False)) if count % s == 0 and count // s <= n)
     axis = next(fits, None)
-    if axis is None or (offset % strides[axis]).simplified().as_constant() != 0:
+    if axis is None or (offset % strides[axis]).simplify().as_constant() != 0:
         return None
     mins, part = [], count // strides[axis]
     for d, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         coordinate = offset // stride % size if d else offset // stride
-        mins.append(fold_index(coordinate.simplified(), ranges) if d <= axis else Index.constant(0))
+        mins.append(fold_index(coordinate.simplify(), ranges) if d <= axis else Index.constant(0))
     last = intervals.interval(mins[axis], ranges)[1]
     if axis and (last is None or last + part > shape[axis]):
         return None
@@ -100,7 +100,7 @@ def _index(value: ir.Value) -> Index | None:
         return Index.constant(number)
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return Index.of(value) if is_loop(owner.owner) or is_block(owner.owner) else None
+        return Index.from_value(value) if is_loop(owner.owner) or is_block(owner.owner) else None
     return read_apply(value) if owner.name == "affine.apply" else None
 
 

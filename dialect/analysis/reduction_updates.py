@@ -9,8 +9,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.analysis.access_relations import AccessRelation
-from tir_mlir.dialect.analysis.accesses import accesses, of_op
-from tir_mlir.dialect.ir import Block, access_indices, is_block, is_inside, parents, remembered
+from tir_mlir.dialect.analysis.accesses import accesses, accesses_of_op
+from tir_mlir.dialect.ir import Block, access_indices, cache_while_frozen, is_block, is_inside, parents
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ELEMENT_ACCESSES,
     AFFINE_LOAD,
@@ -20,7 +20,7 @@ from tir_mlir.dialect.ir.op_traits import (
     ELEMENT_LOADS,
     ELEMENT_STORES,
     LOADS,
-    accessed,
+    accessed_memref,
     index_operands,
 )
 
@@ -49,14 +49,14 @@ def common_block(a: AccessRelation, b: AccessRelation) -> Block | None:
     return Block(first) if first is not None and second is not None and first == second else None
 
 
-@remembered
+@cache_while_frozen
 def update_store(op: ir.Operation) -> ir.Operation | None:
     """The store of the declared reduction update with affine indices that a load or store belongs to, or None."""
     store = commutative_update(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
     return store if store is not None and is_declared_reduction(store) else None
 
 
-@remembered
+@cache_while_frozen
 def commutative_update(op: ir.Operation) -> ir.Operation | None:
     """The store of the update `X[f] = X[f] op value` that a load or store belongs to, or None. Declared or not."""
     if op.name in ELEMENT_LOADS:
@@ -92,13 +92,13 @@ def _updated_load(store: ir.Operation) -> ir.Operation | None:
     value = store.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.name not in ASSOCIATIVE:
         return None
-    memref = accessed(store)
+    memref = accessed_memref(store)
     for side, operand in ((0, 1), (1, 0)):
         owner = value.owner.operands[side].owner
         if isinstance(owner, ir.Block):
             continue
         load = owner.operation
-        if load.name not in ELEMENT_LOADS or accessed(load) != memref:
+        if load.name not in ELEMENT_LOADS or accessed_memref(load) != memref:
             continue
         if (
             _same_element(load, store)
@@ -114,12 +114,12 @@ def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
     """Whether a load and a store of one buffer have the same indices."""
     if load.name == AFFINE_LOAD and store.name == AFFINE_STORE:
         pairs = zip(access_indices(load), access_indices(store), strict=True)
-        return all(x.same(y) for x, y in pairs)
+        return all(x.is_equal_to(y) for x, y in pairs)
     if load.name not in COMPUTED_ACCESSES or store.name not in COMPUTED_ACCESSES:
         return False
     load_indices, store_indices = index_operands(load), index_operands(store)
     home = next((p for p in parents(store) if is_block(p)), None)
-    if home is None or any(_reads(v, accessed(store)) for v in store_indices):
+    if home is None or any(_reads(v, accessed_memref(store)) for v in store_indices):
         return False
     written = {a.buffer for a in accesses(home) if a.is_write}
     return all(_same_value(x, y, written) for x, y in zip(load_indices, store_indices, strict=True))
@@ -135,7 +135,7 @@ def _same_value(first: ir.Value, second: ir.Value, written: set[ir.Value]) -> bo
     if a.name != b.name or _attributes(a) != _attributes(b) or len(a.regions) or first.type != second.type:
         return False
     pure = a.name in ELEMENT_LOADS or a.name == "affine.apply" or a.name.startswith("arith.")
-    if not pure or any(x.buffer in written for x in of_op(a)):
+    if not pure or any(x.buffer in written for x in accesses_of_op(a)):
         return False
     pairs = zip(a.operands, b.operands, strict=False)
     return len(a.operands) == len(b.operands) and all(_same_value(x, y, written) for x, y in pairs)
@@ -155,6 +155,6 @@ def _reads(value: ir.Value, memref: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return False
-    if owner.name in LOADS and accessed(owner.operation) == memref:
+    if owner.name in LOADS and accessed_memref(owner.operation) == memref:
         return True
     return any(_reads(v, memref) for v in owner.operands if not isinstance(v.type, ir.MemRefType))

@@ -21,10 +21,10 @@ from tir_mlir.dialect.analysis.accesses import (
     Touch,
     access_domain,
     accesses,
-    behind,
+    accesses_of_op,
     in_view,
     memrefs,
-    of_op,
+    resolve_views,
     touches,
 )
 from tir_mlir.dialect.diagnostics import NotProvable
@@ -63,17 +63,15 @@ class Region:
     mins: tuple[Index, ...]
     extents: tuple[Index, ...]
 
-    def same(self, region: Region) -> bool:
+    def is_equal_to(self, region: Region) -> bool:
         pairs = zip((*self.mins, *self.extents), (*region.mins, *region.extents), strict=True)
-        return self.buffer == region.buffer and all(a.same(b) for a, b in pairs)
+        return self.buffer == region.buffer and all(a.is_equal_to(b) for a, b in pairs)
 
-    def over(self, mapping: Mapping[ir.Value, Index]) -> Region:
+    def substitute(self, mapping: Mapping[ir.Value, Index]) -> Region:
         """The region with values replaced by expressions."""
         if not mapping:
             return self
-        mins, extents = (
-            tuple(i.substitute(mapping).simplified() for i in group) for group in (self.mins, self.extents)
-        )
+        mins, extents = (tuple(i.substitute(mapping).simplify() for i in group) for group in (self.mins, self.extents))
         return Region(self.buffer, mins, extents)
 
 
@@ -84,11 +82,11 @@ def regions(block: Block) -> tuple[list[Region], list[Region]]:
     One box per buffer, relaxed over loops inside the block; buffers that the block allocates are excluded. Reads are in
     the order of the text; a block with an init does not read what it writes.
     """
-    reads, writes = computed(block)
-    return declared(block, attrs.READS, reads), declared(block, attrs.WRITES, writes)
+    reads, writes = accessed_regions(block)
+    return get_declared_regions(block, attrs.READS, reads), get_declared_regions(block, attrs.WRITES, writes)
 
 
-def declared(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
+def get_declared_regions(block: Block, key: str, otherwise: list[Region]) -> list[Region]:
     """The regions of `tir.reads` or `tir.writes`; `otherwise` if the block has none."""
     if key not in block.op.attributes:
         return otherwise
@@ -191,12 +189,12 @@ def buffers(block: Block) -> tuple[list[Buffer], list[Buffer]]:
     result = []
     for key, groups in zip((attrs.READS, attrs.WRITES), _groups(block, touches(block.op)), strict=True):
         otherwise = [Region(Buffer(g[0].buffer), (), ()) for g in groups]
-        result.append([r.buffer for r in declared(block, key, otherwise)])
+        result.append([r.buffer for r in get_declared_regions(block, key, otherwise)])
     return result[0], result[1]
 
 
 @only_reads
-def computed(block: Block) -> tuple[list[Region], list[Region]]:
+def accessed_regions(block: Block) -> tuple[list[Region], list[Region]]:
     """The regions of a block computed from its accesses."""
     reads, writes = _groups(block, accesses(block.op))
     return [box(group, block.op) for group in reads], [box(group, block.op) for group in writes]
@@ -276,7 +274,7 @@ def _as_declared(inner: Block, key: str, touched: list[A]) -> list[A]:
     """The accesses, with those of a nested block in the order of its declarations."""
     if key not in inner.op.attributes:
         return touched
-    order = {r.buffer.value: n for n, r in enumerate(declared(inner, key, []))}
+    order = {r.buffer.value: n for n, r in enumerate(get_declared_regions(inner, key, []))}
     places = [n for n, a in enumerate(touched) if is_inside(a.op, inner.op)]
     sorted_ = sorted((touched[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
     result = list(touched)
@@ -329,7 +327,9 @@ def _isl_box(group: Sequence[Access], top: ir.Operation, with_guards: bool, free
     relation, outer, symbols = footprint(group, top, with_guards)
     for number, value in enumerate(outer):
         if value in free:
-            relation = _anywhere(relation, number, intervals.known_range(value, intervals.around(group[0].op)))
+            relation = _anywhere(
+                relation, number, intervals.known_range(value, intervals.enclosing_ranges(group[0].op))
+            )
     return _bounds(relation, outer, symbols, Buffer(group[0].buffer))
 
 
@@ -346,7 +346,7 @@ def footprint(
     for access in group:
         dom = access_domain(access, top, guards=guards)
         free |= dict.fromkeys(dom.dims[: dom.free])
-    extra = [Index.of(v) for v in free]
+    extra = [Index.from_value(v) for v in free]
     relation: isl.Map | None = None
     for access in group:
         dom = access_domain(access, top, extra, guards)
@@ -364,7 +364,7 @@ def _bounds(relation: isl.Map, outer: Sequence[ir.Value], symbols: dict[str, ir.
         low = _single(relation.dim_min(d), context)
         high = _single(relation.dim_max(d), context)
         mins.append(to_index(low, outer, symbols))
-        extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplified()
+        extent = (to_index(high, outer, symbols) - mins[-1] + 1).simplify()
         extents.append(extent)
     return Region(buffer, tuple(mins), tuple(extents))
 
@@ -389,9 +389,9 @@ def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
 _SUBVIEW = "memref.subview"
 
 
-def resolved(region: Region) -> Region:
+def root_region(region: Region) -> Region:
     """A region of a view as a region of its root buffer."""
-    buffer, mins, extents, _ = behind(region.buffer, list(region.mins), list(region.extents))
+    buffer, mins, extents, _ = resolve_views(region.buffer, list(region.mins), list(region.extents))
     return Region(buffer, tuple(mins), tuple(extents))
 
 
@@ -407,10 +407,10 @@ def as_written(block: Block) -> tuple[list[Region], list[Region]]:
     memref_values = {v for a in accesses(block.op) for v in memrefs(a.op)}
     if not any(Buffer(v).op is not None and Buffer(v).op.name == _SUBVIEW for v in memref_values):  # type: ignore[union-attr]
         return reads, writes
-    return [_seen(block, r) for r in reads], [_seen(block, r) for r in writes]
+    return [_view_region(block, r) for r in reads], [_view_region(block, r) for r in writes]
 
 
-def _seen(block: Block, region: Region) -> Region:
+def _view_region(block: Block, region: Region) -> Region:
     """A region of a buffer as a region of the only view of it that the block uses."""
     chains = [_chain(block, v) for a in accesses(block.op) if a.buffer == region.buffer.value for v in memrefs(a.op)]
     chains = [c for c in chains if c[-1] == region.buffer]
@@ -419,7 +419,7 @@ def _seen(block: Block, region: Region) -> Region:
     for view in reversed(chains[0][:-1]):
         box = in_view(view, region.mins, region.extents)
         if box is None:
-            return region if region.buffer == chains[0][-1] else resolved(region)
+            return region if region.buffer == chains[0][-1] else root_region(region)
         region = Region(view, tuple(box[0]), tuple(box[1]))
     return region
 
@@ -462,15 +462,15 @@ def only_groups(block: Block) -> bool:
     if block.iters or [] not in declarations or any(declarations):
         return False
     # the parser drops declarations equal to the computed regions
-    if None in declarations and computed(block)[declarations.index(None)]:
+    if None in declarations and accessed_regions(block)[declarations.index(None)]:
         return False
-    return not any(of_op(op) for op in ops(block.op, skip=lambda o: o != block.op and is_block(o)))
+    return not any(accesses_of_op(op) for op in ops(block.op, skip=lambda o: o != block.op and is_block(o)))
 
 
-def trusted(block: Block) -> tuple[list[Region], list[Region]]:
+def confirmed_regions(block: Block) -> tuple[list[Region], list[Region]]:
     """The declared regions of a block if its accesses confirm them, else the computed regions."""
     result = []
-    for key, actual in zip((attrs.READS, attrs.WRITES), computed(block), strict=True):
+    for key, actual in zip((attrs.READS, attrs.WRITES), accessed_regions(block), strict=True):
         unverified = hides(block, key) or explicit(block, key) or only_groups(block)
-        result.append(actual if unverified else declared(block, key, actual))
+        result.append(actual if unverified else get_declared_regions(block, key, actual))
     return result[0], result[1]

@@ -8,7 +8,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import access_indices, defining_op, dtypes, is_inside
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, COMPARISONS, DIVISIONS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, COMPARISONS, DIVISIONS, accessed_memref, is_pure
 
 Term = tuple  # ("x", n) | ("y", value) | (op, term, term, ...)
 OldNumber = Callable[[ir.Value], int | None]  # which old value a value is
@@ -79,8 +79,8 @@ def is_same_value(a: ir.Value, b: ir.Value) -> bool:
     if first is None or second is None or first.name != second.name or len(first.regions) or len(first.results) != 1:
         return False
     if first.name == AFFINE_LOAD:
-        if accessed(first) != accessed(second):
+        if accessed_memref(first) != accessed_memref(second):
             return False
-        return all(i.same(j) for i, j in zip(access_indices(first), access_indices(second), strict=True))
+        return all(i.is_equal_to(j) for i, j in zip(access_indices(first), access_indices(second), strict=True))
     facts = [{n: op.attributes[n] for n in op.attributes if not n.startswith("tir.")} for op in (first, second)]
     return facts[0] == facts[1] and all(map(is_same_value, first.operands, second.operands))

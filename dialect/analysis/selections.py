@@ -21,14 +21,14 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.reduction_updates import is_declared_reduction
 from tir_mlir.dialect.analysis.selection_terms import EmitValue, OldNumber, Term, emit_term, is_same_value, term_of
-from tir_mlir.dialect.ir import Block, Loop, access_indices, defining_op, is_loop, remembered, walk
+from tir_mlir.dialect.ir import Block, Loop, access_indices, cache_while_frozen, defining_op, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_LOAD,
     AFFINE_STORE,
     CHOICES,
     LOADS,
     YIELDS,
-    accessed,
+    accessed_memref,
     is_pure,
     may_write,
 )
@@ -74,13 +74,13 @@ def selection(values: Sequence[ir.Value], old: OldNumber) -> Selection | None:
     terms = [term_of(value, old) for value in values]
     new: list[ir.Value] = []
     for number, term in enumerate(terms):
-        taken = [t[1] for t in _taken(term) if t[0] == "y"]
-        if any(t != ("x", number) for t in _taken(term) if t[0] == "x") or not taken:
+        taken = [t[1] for t in _possible_values(term) if t[0] == "y"]
+        if any(t != ("x", number) for t in _possible_values(term) if t[0] == "x") or not taken:
             return None
         if not all(is_same_value(v, taken[0]) for v in taken):
             return None
         new.append(taken[0])
-    numbered = tuple(_numbered(term, new) for term in terms)
+    numbered = tuple(_number_new_values(term, new) for term in terms)
     if any(term is None for term in numbered):
         return None
     laws = _laws(numbered)  # type: ignore[arg-type]
@@ -89,16 +89,16 @@ def selection(values: Sequence[ir.Value], old: OldNumber) -> Selection | None:
     return Selection(numbered, tuple(new), laws)  # type: ignore[arg-type]
 
 
-def _taken(term: Term) -> Iterator[Term]:
+def _possible_values(term: Term) -> Iterator[Term]:
     """What a term may be equal to."""
     if term[0] == "select":
-        yield from _taken(term[2])
-        yield from _taken(term[3])
+        yield from _possible_values(term[2])
+        yield from _possible_values(term[3])
     else:
         yield term
 
 
-def _numbered(term: Term, new: Sequence[ir.Value], beside: int | None = None) -> Term | None:
+def _number_new_values(term: Term, new: Sequence[ir.Value], beside: int | None = None) -> Term | None:
     """The term with the number of each new value; None if it compares others than an old element with the new one."""
     word, parts = term[0], term[1:]
     if word == "x":
@@ -109,10 +109,10 @@ def _numbered(term: Term, new: Sequence[ir.Value], beside: int | None = None) ->
     if word in ("select", "and", "or"):
         if any(p[0] in ("x", "y") for p in (parts[:1] if word == "select" else parts)):
             return None  # a condition that is an element
-        inner = [_numbered(p, new) for p in parts]
+        inner = [_number_new_values(p, new) for p in parts]
     elif word.removeprefix("u") in _TESTS:
         olds = [p[1] for p in parts if p[0] == "x"]
-        inner = [_numbered(p, new, olds[0] if olds else None) for p in parts]
+        inner = [_number_new_values(p, new, olds[0] if olds else None) for p in parts]
     else:
         return None
     done = [p for p in inner if p is not None]
@@ -126,7 +126,7 @@ def _laws(terms: tuple[Term, ...]) -> Laws | None:
     words = {(t[0].startswith("u"), t[1][1]) for t in _comparisons(terms) if t[0].removeprefix("u") not in ("eq", "ne")}
     if any((not sign, number) in words for sign, number in words) or 3 ** len(terms) > MOST_TUPLES:
         return None
-    f = partial(_combined, terms)
+    f = partial(_combine, terms)
     tuples = list(product((0, 1, 2), repeat=len(terms)))
     both = {(x, y): f(x, y) for x in tuples for y in tuples}
     return Laws(
@@ -144,7 +144,7 @@ def _comparisons(terms: Sequence[Term]) -> Iterator[Term]:
             yield term
 
 
-def _combined(terms: Sequence[Term], x: tuple, y: tuple) -> tuple:
+def _combine(terms: Sequence[Term], x: tuple, y: tuple) -> tuple:
     return tuple(_value(term, x, y) for term in terms)
 
 
@@ -173,27 +173,27 @@ class SelectedUpdate:
 
     @property
     def buffers(self) -> list[ir.Value]:
-        return [accessed(store) for store in self.stores]
+        return [accessed_memref(store) for store in self.stores]
 
 
-@remembered
+@cache_while_frozen
 def selected_update(store: ir.Operation) -> SelectedUpdate | None:
     """The update by selection that a store belongs to, or None. Nothing else may use the old values."""
     body, indices = store.block, access_indices(store)
     stores = [o.operation for o in body.operations if o.name == AFFINE_STORE and _is_at(o.operation, indices)]
-    buffers = [accessed(s) for s in stores]
+    buffers = [accessed_memref(s) for s in stores]
     if len(set(buffers)) < len(buffers):
         return None
     loads = []
     for op in [o for top in body.operations for o in walk.ops(top.operation)]:
-        if op.name in LOADS and accessed(op) in buffers:
+        if op.name in LOADS and accessed_memref(op) in buffers:
             if op.name != AFFINE_LOAD or not _is_at(op, indices) or not _precedes(op, stores[0]):
                 return None
             loads.append(op)
 
     def old(value: ir.Value) -> int | None:
         op = defining_op(value)
-        return buffers.index(accessed(op)) if op is not None and op in loads else None
+        return buffers.index(accessed_memref(op)) if op is not None and op in loads else None
 
     if not loads or not _only_feed(loads, stores):
         return None
@@ -205,7 +205,7 @@ def selected_update(store: ir.Operation) -> SelectedUpdate | None:
 
 def _is_at(op: ir.Operation, indices: Sequence[Any]) -> bool:
     own = access_indices(op)
-    return len(own) == len(indices) and all(a.same(b) for a, b in zip(own, indices, strict=True))
+    return len(own) == len(indices) and all(a.is_equal_to(b) for a, b in zip(own, indices, strict=True))
 
 
 def _precedes(op: ir.Operation, store: ir.Operation) -> bool:
@@ -241,7 +241,7 @@ def _depends(value: ir.Value, loads: Sequence[ir.Operation]) -> bool:
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-@remembered
+@cache_while_frozen
 def block_selection(block: Block) -> SelectedUpdate | None:
     """The update by selection that a block with an init of constants makes; None for other blocks."""
     init = block.init
@@ -255,7 +255,7 @@ def block_selection(block: Block) -> SelectedUpdate | None:
         o.name == AFFINE_STORE and _is_at(o, access_indices(update.stores[0])) and _is_constant(o.operands[0])
         for o in starts
     )
-    same = {accessed(o) for o in starts} == set(update.buffers) if plain else False
+    same = {accessed_memref(o) for o in starts} == set(update.buffers) if plain else False
     return update if same and len(starts) == len(update.stores) == len(writes) else None
 
 

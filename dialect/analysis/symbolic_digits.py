@@ -21,11 +21,11 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     bound_value,
+    cache_while_frozen,
     is_loop,
     is_symbol,
     parents,
     read_map,
-    remembered,
     symbol_name,
 )
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, FOLDED, IFS, INTEGER_RING
@@ -71,7 +71,7 @@ class Forms:
     _known: dict[Hashable, ir.Value] = field(default_factory=dict)
     _products: dict[ir.Value, tuple[Index, Index]] = field(default_factory=dict)
 
-    def of(self, value: ir.Value) -> Index | None:
+    def form_of(self, value: ir.Value) -> Index | None:
         """The form of a value of type `index`; None if it has none."""
         if not isinstance(value.type, ir.IndexType):
             return None
@@ -80,7 +80,7 @@ class Forms:
         op = value.owner.operation
         if op.name not in _ARITH:
             return None
-        lhs, rhs = map(self.of, op.operands)
+        lhs, rhs = map(self.form_of, op.operands)
         if lhs is None or rhs is None:
             return None
         if op.name == "arith.addi":
@@ -100,31 +100,31 @@ class Forms:
 
     def _sum(self, total: Index) -> Index:
         """Note a sum whose terms are one product and its low digit."""
-        total = total.simplified()
+        total = total.simplify()
         products = [v for v in total.values if v in self._products]
         if len(products) == 1:
             high, base = self._products[products[0]]
-            low = (total - Index.of(products[0])).simplified()
+            low = (total - Index.from_value(products[0])).simplify()
             if products[0] not in low.values:
                 self._note(Digits(total, high, low, base, (low, base - low - 1)))
         return total
 
     def _product(self, value: ir.Value, lhs: Index, rhs: Index) -> Index | None:
         if lhs.as_constant() is not None or rhs.as_constant() is not None:
-            return (lhs * rhs).simplified()
+            return (lhs * rhs).simplify()
         high, base = (lhs, rhs) if _is_size(rhs) else (rhs, lhs)
         if not _is_size(base):
             return None
         atom = self._atom(value, "*", high, base)
         self._products[atom] = high, base
-        return Index.of(atom)
+        return Index.from_value(atom)
 
     def _quotient(self, value: ir.Value, number: Index, base: Index) -> Index | None:
         if base.as_constant() is not None:
-            return _divided(number, base)
+            return _try_divide(number, base)
         if not _is_size(base):
             return None
-        return Index.of(self._atom(value, "//", number, base))
+        return Index.from_value(self._atom(value, "//", number, base))
 
     def _remainder(self, op: ir.Operation, number: Index) -> Index | None:
         """The form of `x - x // m * m`; None for any other difference."""
@@ -134,11 +134,11 @@ class Forms:
         quotient = product.operands[0].owner
         if isinstance(quotient, ir.Block) or quotient.name != "arith.floordivsi":
             return None
-        over, base, factor = (self.of(v) for v in (*quotient.operands, product.operands[1]))
+        over, base, factor = (self.form_of(v) for v in (*quotient.operands, product.operands[1]))
         if over is None or base is None or over != number or base != factor or not _is_size(base):
             return None
-        high = Index.of(self._atom(quotient.results[0], "//", number, base))
-        low = Index.of(self._atom(op.results[0], "%", number, base))
+        high = Index.from_value(self._atom(quotient.results[0], "//", number, base))
+        low = Index.from_value(self._atom(op.results[0], "%", number, base))
         self._note(Digits(number, high, low, base, (base - 1,)))
         return low
 
@@ -152,23 +152,23 @@ def _is_size(index: Index) -> bool:
     return bool(index.values) and all(map(is_symbol, index.values))
 
 
-def _divided(number: Index, by: Index) -> Index | None:
+def _try_divide(number: Index, by: Index) -> Index | None:
     try:
-        return (number // by).simplified()
+        return (number // by).simplify()
     except NotAffine:
         return None
 
 
-@remembered
+@cache_while_frozen
 def forms(body: ir.Block) -> Forms:
     """The forms of the values that the searches around the ops of a body find."""
     result = Forms()
     op = body.owner.operation
     for parent in [op, *parents(op)]:
         search = bound_value(parent)
-        form = None if search is None else result.of(search[0])
+        form = None if search is None else result.form_of(search[0])
         if form is not None:
-            result.equations.append(Index.of(parent.regions[0].blocks[0].arguments[0]) - form)
+            result.equations.append(Index.from_value(parent.regions[0].blocks[0].arguments[0]) - form)
     return result
 
 
@@ -189,17 +189,17 @@ def finds_all(op: ir.Operation, level: ir.Operation) -> bool:
     if len(values) != 2 or len(choices) != 2:  # the conditions of the searches
         return False
     value_forms = forms(op.block)
-    searched = [value_forms.of(value) for _, value in values]
+    searched = [value_forms.form_of(value) for _, value in values]
     for digits in value_forms.digits:
         for (high, high_form), (low, low_form) in permutations(zip((lp for lp, _ in values), searched, strict=True)):
-            if high_form == digits.high and low_form == digits.low and low.extent.same(digits.base):
+            if high_form == digits.high and low_form == digits.low and low.extent.is_equal_to(digits.base):
                 return _is_counted(digits, high, low, inner_ops)
     return False
 
 
 def _is_counted(digits: Digits, high: Loop, low: Loop, inner_ops: Sequence[ir.Operation]) -> bool:
     """Whether the number is a loop inside, from 0 to the product of the extents of its digits, which start at 0."""
-    counter = next((Loop(p) for p in inner_ops if is_loop(p) and digits.whole == Index.of(Loop(p).var)), None)
+    counter = next((Loop(p) for p in inner_ops if is_loop(p) and digits.whole == Index.from_value(Loop(p).var)), None)
     if counter is None or not all(lp.lower.as_constant() == 0 for lp in (counter, high, low)):
         return False
     total, *parts = (_factors(i) for i in (counter.extent, high.extent, digits.base))
@@ -224,15 +224,15 @@ def known_order(a: Domain, op_of_a: ir.Operation, b: Domain, op_of_b: ir.Operati
     if not has_digits(op_of_a) or not has_digits(op_of_b):
         return None
     (wide_a, first), (wide_b, second) = _valid(a, op_of_a), _valid(b, op_of_b)
-    pairs = [(d, e) for base in dict.fromkeys(d.base for d in first) for d, e in _alike(first, second, base)]
+    pairs = [(d, e) for base in dict.fromkeys(d.base for d in first) for d, e in _matching_digits(first, second, base)]
     if not pairs:
         return None
     numbers_of_a = _numbers(wide_a, [d for d, _ in pairs], len(a.dims))
     numbers_of_b = _numbers(wide_b, [e for _, e in pairs], len(b.dims))
-    return numbers_of_a.apply_range(_ordered(a, [d.base for d, _ in pairs])).apply_range(numbers_of_b.reverse())
+    return numbers_of_a.apply_range(_order_relation(a, [d.base for d, _ in pairs])).apply_range(numbers_of_b.reverse())
 
 
-def _alike(first: Sequence[Digits], second: Sequence[Digits], base: Index) -> list[tuple[Digits, Digits]]:
+def _matching_digits(first: Sequence[Digits], second: Sequence[Digits], base: Index) -> list[tuple[Digits, Digits]]:
     """The digits of both sides to one base, in order of appearance."""
     return list(zip(*([d for d in side if d.base == base] for side in (first, second)), strict=False))
 
@@ -240,7 +240,7 @@ def _alike(first: Sequence[Digits], second: Sequence[Digits], base: Index) -> li
 def _valid(dom: Domain, op: ir.Operation) -> tuple[Domain, list[Digits]]:
     """A domain with the atoms as further dimensions, and the digits whose conditions hold in it."""
     value_forms = forms(op.block)
-    wide = _widened(dom, value_forms)
+    wide = _add_atom_dims(dom, value_forms)
     valid = []
     for digits in value_forms.digits:
         indices = (digits.whole, digits.high, digits.low, *digits.conditions)
@@ -258,7 +258,7 @@ def _valid(dom: Domain, op: ir.Operation) -> tuple[Domain, list[Digits]]:
     return wide, valid
 
 
-def _widened(dom: Domain, value_forms: Forms) -> Domain:
+def _add_atom_dims(dom: Domain, value_forms: Forms) -> Domain:
     """A domain with the atoms as further dimensions, and the equations between them and the iters."""
     count, atom_count = len(dom.dims), len(value_forms.atoms)
     local = local_space(count + atom_count, dom.params)
@@ -278,7 +278,7 @@ def _numbers(wide: Domain, digits: Sequence[Digits], dim_count: int) -> isl.Map:
     return numbers.project_out(dim_type.in_, dim_count, len(wide.dims) - dim_count)
 
 
-def _ordered(dom: Domain, bases: Sequence[Index]) -> isl.Map:
+def _order_relation(dom: Domain, bases: Sequence[Index]) -> isl.Map:
     """{ whole, high, low of all digits -> those of another iteration } in a consistent order.
 
     With x = q * m + r, and q < q': x' - x = (q' - q) * m + r' - r, where (q' - q) * m >= m + (q' - q) - 1.

@@ -55,7 +55,7 @@ def _product(factors: Sequence[Index]) -> Index:
     product = Index.constant(1)
     for factor in factors:
         product = product * factor
-    return product.simplified()
+    return product.simplify()
 
 
 def view_bytes(
@@ -72,8 +72,8 @@ def view_bytes(
         start, last = _ends(view, mins, extents)
     except NotAffine:
         return [Index.constant(0)], [view.arena.dims[0]], False
-    count = (last - start + view.width).simplified()
-    return [(view.offset + start).simplified()], [count], _is_contiguous(view, extents)
+    count = (last - start + view.width).simplify()
+    return [(view.offset + start).simplify()], [count], _is_contiguous(view, extents)
 
 
 def _ends(view: ArenaView, mins: Sequence[Index], extents: Sequence[Index]) -> tuple[Index, Index]:
@@ -88,7 +88,7 @@ def _ends(view: ArenaView, mins: Sequence[Index], extents: Sequence[Index]) -> t
             last = last + (extents[axis] - 1) * step
         if axis and any(m.as_constant() != 0 or e.as_constant() != 1 for m, e in _outer(mins, extents, axis)):
             step = step * dims[axis]
-    return start.simplified(), last.simplified()
+    return start.simplify(), last.simplify()
 
 
 def _outer(mins: Sequence[Index], extents: Sequence[Index], axis: int) -> list[tuple[Index, Index]]:
@@ -100,4 +100,4 @@ def _is_contiguous(view: ArenaView, extents: Sequence[Index]) -> bool:
     remaining = list(zip(extents, view.buffer.dims, strict=True))
     while remaining and remaining[0][0].as_constant() == 1:
         remaining.pop(0)
-    return all(extent.same(size) for extent, size in remaining[1:])
+    return all(extent.is_equal_to(size) for extent, size in remaining[1:])

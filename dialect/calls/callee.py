@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, attrs, funcs, module_of, ops, remembered
+from tir_mlir.dialect.ir import Func, attrs, cache_while_frozen, funcs, module_of, ops
 from tir_mlir.dialect.ir.op_traits import MEMREF_OPERAND, POINTERS, READING, STORES, VIEWS
 
 CALL = "func.call"
@@ -42,7 +42,7 @@ def caller_of(func: Func) -> str | None:
     return None
 
 
-@remembered
+@cache_while_frozen
 def _functions(module: ir.Operation) -> dict[str, Func]:
     return {func.name: func for func in funcs(module)}
 
@@ -69,22 +69,22 @@ def effects_of(func: Func) -> tuple[Effect, ...]:
     return tuple(_effect(func.op, number) if is_memref else NONE for number, is_memref in enumerate(memrefs))
 
 
-@remembered
+@cache_while_frozen
 def _effect(func: ir.Operation, number: int) -> Effect:
-    return _through(Func(func).args[number], ())
+    return _effect_of_uses(Func(func).args[number], ())
 
 
-def _through(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
+def _effect_of_uses(value: ir.Value, callers: tuple[tuple[str, int], ...]) -> Effect:
     """What is done to a buffer by the uses of a value: the buffer itself, a view of it, or a pointer into it."""
     effect = NONE
     for use in value.uses:
-        effect |= _of_use(use.owner.operation, use.operand_number, callers)
+        effect |= _effect_of_use(use.owner.operation, use.operand_number, callers)
         if effect == BOTH:
             break
     return effect
 
 
-def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+def _effect_of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
     name = op.name
     if name in READING:
         return READS
@@ -97,15 +97,15 @@ def _of_use(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...])
     if name == "llvm.inttoptr" and attrs.ACCESS in op.attributes:
         return _POINTERS[attrs.get(op, attrs.ACCESS)]
     if name in _ALIASES or name.startswith("arith."):
-        return _through(op.results[0], callers)
-    return _of_call(op, number, callers) if name == CALL else BOTH
+        return _effect_of_uses(op.results[0], callers)
+    return _effect_of_call(op, number, callers) if name == CALL else BOTH
 
 
-def _of_call(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
+def _effect_of_call(op: ir.Operation, number: int, callers: tuple[tuple[str, int], ...]) -> Effect:
     callee = callee_of(op)
     if callee is None or (callee.name, number) in callers:
         return BOTH  # an external function; or a recursive one, which is refused elsewhere
-    return _through(callee.args[number], (*callers, (callee.name, number)))
+    return _effect_of_uses(callee.args[number], (*callers, (callee.name, number)))
 
 
 C_INTERFACE = "_mlir_ciface_"

@@ -32,7 +32,7 @@ def float_operations(func: Func, sizes: Mapping[str, int] | None = None) -> int 
     total = 0
     values = {value: Index.constant((sizes or {})[n]) for n, value in func.symbols.items() if n in (sizes or {})}
     for block in walk.all_blocks(func.op):
-        extents = [it.extent.substitute(values).simplified().as_constant() for it in block.iters]
+        extents = [it.extent.substitute(values).simplify().as_constant() for it in block.iters]
         block_flops = sum(flops(op) for op in walk.ops(block.op) if _belongs(op, block.op))
         if block_flops and any(e is None for e in extents):
             return None

@@ -51,7 +51,7 @@ class Operand:
     rows: tuple[tuple[int, ...], ...]
     base: tuple[Index, ...]
 
-    def same(self, operand: Operand) -> bool:
+    def is_equal_to(self, operand: Operand) -> bool:
         equal = self.buffer.value == operand.buffer.value and self.rows == operand.rows
         return equal and same_indices(self.base, operand.base)
 
@@ -78,7 +78,7 @@ class Form:
     top: Top | None = field(default=None, compare=False)
     keep: object = field(default=None, compare=False, repr=False)
 
-    def without(self, column: int) -> Form:
+    def drop_axis(self, column: int) -> Form:
         """The form without an iterator of extent 1."""
         cut = tuple(replace(o, rows=tuple(r[:column] + r[column + 1 :] for r in o.rows)) for o in self.operands)
         return replace(self, axes=self.axes[:column] + self.axes[column + 1 :], operands=cut)
@@ -88,7 +88,7 @@ class Form:
         form = self
         for column in reversed(range(len(form.axes))):
             if form.axes[column].is_unit:
-                form = form.without(column)
+                form = form.drop_axis(column)
         while (pair := _mergeable(form)) is not None:
             form = _merge(form, *pair)
         return form
@@ -111,6 +111,6 @@ def _mergeable(form: Form) -> tuple[int, int] | None:
 
 def _merge(form: Form, outer: int, inner: int) -> Form:
     first, second = form.axes[outer], form.axes[inner]
-    axis = Axis(second.name, second.kind, (first.extent * second.extent).simplified())
+    axis = Axis(second.name, second.kind, (first.extent * second.extent).simplify())
     axes = tuple(axis if n == inner else a for n, a in enumerate(form.axes))
-    return replace(form, axes=axes).without(outer)
+    return replace(form, axes=axes).drop_axis(outer)

@@ -18,7 +18,7 @@ from tir_mlir import on_demand
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
-from tir_mlir.dialect.ir import Buffer, Func, entered, funcs
+from tir_mlir.dialect.ir import Buffer, Func, enter_context, funcs
 
 _known: dict[str, TensorIntrin] = {}
 
@@ -51,7 +51,7 @@ class TensorIntrin:
         """
         if not name or not isinstance(name, str):
             raise IntrinError(f"the name of an intrinsic must be a string, not {short_repr(name)}")
-        with entered():
+        with enter_context():
             first = _text(desc, f'the description of "{name}"')
             intrinsic = TensorIntrin(name, first, _text(impl, f'the implementation of "{name}"'))
             if name in _known and not override and _known[name] != intrinsic:
@@ -105,7 +105,7 @@ class TensorIntrin:
 
     def impl_func(self) -> Parsed:
         """The implementation, freshly parsed (call inside `entered`)."""
-        return _parsed(self.impl)
+        return _parse_cached(self.impl)
 
     def form(self) -> Form:
         """The canonical form of the description (call inside `entered`)."""
@@ -122,7 +122,7 @@ def _form(text: str) -> Form:
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> Parsed:
+def _parse_cached(text: str) -> Parsed:
     return _parse(text)
 
 
@@ -133,7 +133,7 @@ def _parse(text: str) -> Parsed:
 
 def _text(part: Any, what: str) -> str:
     """The text of a module with one function, given a PrimFunc, an IRModule or an MLIR module."""
-    module = getattr(part, "alone", part)  # a PrimFunc, without the other functions of its module
+    module = getattr(part, "isolated_module", part)  # a PrimFunc, without the other functions of its module
     module = getattr(module, "mlir", module)
     if not isinstance(module, ir.Module):
         raise IntrinError(f"{what} must be a @T.prim_func function (or an MLIR module), not {type(part).__name__}")

@@ -15,7 +15,7 @@ _MAX_ORDERS = 720  # iterator orders tried to describe a mismatch; a match needs
 
 
 @dataclass(frozen=True)
-class Binding:
+class ParamBinding:
     """A parameter of the intrinsic bound to a window of a buffer that starts at `base`.
 
     `dims[d]`: the parameter's dimension for dimension d of the buffer (None: a single point). `added`: unit dimensions
@@ -35,11 +35,11 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Match:
+class IntrinMatch:
     """Pairs of iterators (intrinsic, block), and the binding of each parameter, in order of parameters."""
 
     axes: tuple[tuple[Axis, Axis], ...]
-    bindings: tuple[Binding, ...]
+    bindings: tuple[ParamBinding, ...]
     keep: object = field(default=None, compare=False, repr=False)  # the forms, whose modules hold the values
 
 
@@ -55,14 +55,14 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _OperandPairing:
     """The block's operand for each operand of the intrinsic, and the block's iterator for each of its iterators."""
 
     operands: tuple[int, ...]
     axes: tuple[int, ...]
 
 
-def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
+def match(block: Form, intrin: Form) -> IntrinMatch | list[Mismatch]:
     """Match a block with an intrinsic. Returns the match, or the (at most two) mismatches with the fewest differences.
 
     Names and order of iterators are irrelevant, and operands of commutative ops may be swapped; unit iterators and
@@ -88,7 +88,7 @@ def match(block: Form, intrin: Form) -> Match | list[Mismatch]:
             mismatches.append(Mismatch((bindings,), 1))
         elif not (type_differences := _type_differences(intrin_form, block_form, operands)):
             pairs = tuple((intrin_form.axes[n], block_form.axes[m]) for n, m in enumerate(axes))
-            return Match(pairs, tuple(bindings), (intrin_form, block_form))
+            return IntrinMatch(pairs, tuple(bindings), (intrin_form, block_form))
         else:
             mismatches.append(Mismatch(tuple(type_differences), len(type_differences)))
     if not ways:
@@ -112,7 +112,7 @@ class Alignment:
     operands: tuple[tuple[str, str], ...]
     axes: tuple[tuple[str, str], ...]
     differences: tuple[str, ...]
-    match: Match | None = None
+    match: IntrinMatch | None = None
 
     def __str__(self) -> str:
         parts = [", ".join(f"{a} = {b}" for a, b in pairs) for pairs in (self.axes, self.operands) if pairs]
@@ -155,7 +155,7 @@ def _alignment(intrin: Form, block: Form, operands: tuple[int, ...], common: Seq
     pairs = tuple((intrin.axes[n], block.axes[m]) for n, m in enumerate(axes))
     match_ = None
     if not differences and not isinstance(bindings, str):
-        match_ = Match(pairs, tuple(bindings), (intrin, block))
+        match_ = IntrinMatch(pairs, tuple(bindings), (intrin, block))
     return Alignment(tuple(names.items()), tuple((a.name, b.name) for a, b in pairs), tuple(differences), match_)
 
 
@@ -185,22 +185,22 @@ def _pair_axes(intrin: Form, block: Form, operands: Sequence[int]) -> tuple[int,
     return tuple(pairs) if not free else None
 
 
-def _candidates(intrin: Form, block: Form, ways: Sequence[dict[int, int]]) -> Iterator[_Candidate]:
+def _candidates(intrin: Form, block: Form, ways: Sequence[dict[int, int]]) -> Iterator[_OperandPairing]:
     for way in ways:
         operands = tuple(way[n] for n in range(len(intrin.operands)))
         if len(intrin.axes) != len(block.axes):
-            yield _Candidate(operands, ())
+            yield _OperandPairing(operands, ())
             continue
         for axes in islice(permutations(range(len(block.axes))), _MAX_ORDERS):
-            yield _Candidate(operands, axes)
+            yield _OperandPairing(operands, axes)
 
 
 # --- windows -----------------------------------------------------------------------------------------------------
 
 
-def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[Binding] | str:
+def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[ParamBinding] | str:
     """The window of every parameter, or the reason why there is none."""
-    by_param: dict[Buffer, Binding] = {}
+    by_param: dict[Buffer, ParamBinding] = {}
     for number, operand in enumerate(intrin.operands):
         binding = _window(operand, block.operands[operands[number]])
         first = by_param.setdefault(operand.buffer, binding)
@@ -212,7 +212,7 @@ def _bindings(intrin: Form, block: Form, operands: Sequence[int]) -> list[Bindin
     return sorted(by_param.values(), key=lambda b: b.param.value.arg_number)
 
 
-def _window(parameter: Operand, region: Operand) -> Binding:
+def _window(parameter: Operand, region: Operand) -> ParamBinding:
     """The window of a parameter. Dimensions are paired from last to first, unit dimensions of the parameter with single
     points of the buffer."""
     pair = dict(zip(parameter.used_rows, region.used_rows, strict=True))
@@ -228,8 +228,8 @@ def _window(parameter: Operand, region: Operand) -> Binding:
             free -= 1
         else:
             added.append(number)
-    base = [b if d is None else (b - parameter.base[d]).simplified() for b, d in zip(region.base, dims, strict=True)]
-    return Binding(parameter.buffer, region.buffer, tuple(base), tuple(dims), tuple(added))
+    base = [b if d is None else (b - parameter.base[d]).simplify() for b, d in zip(region.base, dims, strict=True)]
+    return ParamBinding(parameter.buffer, region.buffer, tuple(base), tuple(dims), tuple(added))
 
 
 # --- differences -----------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def _init_difference(intrin: Form, block: Form) -> list[str]:
         return []
     if block.partial_init:
         return [f"init: the block sets {name} only where its own reduce iters start, the intrinsic sets it every time"]
-    texts = [scalar_tree.numbered(f) for f in (intrin.init, block.init)]
+    texts = [scalar_tree.structure_text(f) for f in (intrin.init, block.init)]
     return [] if texts[0] == texts[1] else [f"init: the intrinsic starts from {texts[0]}, the block from {texts[1]}"]
 
 
@@ -261,10 +261,10 @@ def _without_payload(intrin: Form, block: Form, common: Sequence[str]) -> Mismat
 
 
 def _payload_difference(intrin: Form, block: Form) -> str:
-    full = scalar_tree.numbered(intrin.payload, False) == scalar_tree.numbered(block.payload, False)
+    full = scalar_tree.structure_text(intrin.payload, False) == scalar_tree.structure_text(block.payload, False)
     texts = [scalar_tree.text(f.payload, lambda n, f=f: f.operands[n].buffer.name, full) for f in (intrin, block)]
     if texts[0] == texts[1]:
-        texts = [scalar_tree.numbered(f.payload) for f in (intrin, block)]
+        texts = [scalar_tree.structure_text(f.payload) for f in (intrin, block)]
     if texts[0] == texts[1]:
         maps = [", ".join(_map(f, n, _names(f)) for n in range(len(f.operands))) for f in (intrin, block)]
         counts = len(intrin.operands), len(block.operands)
@@ -284,14 +284,14 @@ def _axes_difference(intrin: Form, block: Form) -> str:
     return f"iterators: the intrinsic needs {texts[0]}; the block has {texts[1]}"
 
 
-def _axis_weight(intrin: Form, block: Form, candidate: _Candidate) -> int:
+def _axis_weight(intrin: Form, block: Form, candidate: _OperandPairing) -> int:
     if not candidate.axes:
         return abs(len(intrin.axes) - len(block.axes))
     pairs = zip(intrin.axes, (block.axes[n] for n in candidate.axes), strict=True)
     return 2 * sum(_axis_key(a) != _axis_key(b) for a, b in pairs)
 
 
-def _differences(intrin: Form, block: Form, candidate: _Candidate) -> list[str]:
+def _differences(intrin: Form, block: Form, candidate: _OperandPairing) -> list[str]:
     differences = []
     same_axes = sorted(map(_axis_key, intrin.axes)) == sorted(map(_axis_key, block.axes))
     if not same_axes:
@@ -304,7 +304,7 @@ def _differences(intrin: Form, block: Form, candidate: _Candidate) -> list[str]:
     return differences + _type_differences(intrin, block, candidate.operands)
 
 
-def _axis_by_axis(intrin: Form, block: Form, candidate: _Candidate) -> list[str]:
+def _axis_by_axis(intrin: Form, block: Form, candidate: _OperandPairing) -> list[str]:
     differences = []
     for axis, number in zip(intrin.axes, candidate.axes, strict=True):
         block_axis = block.axes[number]
@@ -320,7 +320,7 @@ def _names(form: Form) -> list[str]:
     return [a.name for a in form.axes]
 
 
-def _map_difference(intrin: Form, block: Form, number: int, block_number: int, candidate: _Candidate) -> list[str]:
+def _map_difference(intrin: Form, block: Form, number: int, block_number: int, candidate: _OperandPairing) -> list[str]:
     a, b = intrin.operands[number], block.operands[block_number]
     rows = [a.rows[d] for d in a.used_rows]
     others = [tuple(b.rows[d][n] for n in candidate.axes) for d in b.used_rows]

@@ -90,7 +90,7 @@ def _indices(desc: Func, number: int) -> list[ir.Value | None]:
     for use in desc.args[number].uses:
         op = use.owner.operation
         if op.name in AFFINE_ELEMENT_ACCESSES:
-            return [index.simplified().is_value() for index in walk.access_indices(op)]
+            return [index.simplify().is_value() for index in walk.access_indices(op)]
     return []
 
 
@@ -136,16 +136,16 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
             return False
         if name == "tvm_fill_fragment":
             value = _filling(op.operands[5], Buffer(fragments[0]).dtype)
-            _each((SIDE, SIDE), lambda i, j: create.store(value, fragments[0], [i, j]))
+            _emit_nest((SIDE, SIDE), lambda i, j: create.store(value, fragments[0], [i, j]))
             return True
         memory = _memory(op)
         if memory is None:
             return False
         if name == "tvm_load_matrix_sync":
-            _each((SIDE, SIDE), lambda i, j: create.store(create.load(memory, [i, j]), fragments[0], [i, j]))
+            _emit_nest((SIDE, SIDE), lambda i, j: create.store(create.load(memory, [i, j]), fragments[0], [i, j]))
         else:
             turned = attrs.get(op, attrs.LAYOUT, ROWS) == COLUMNS
-            _each((SIDE, SIDE), lambda i, j: create.store(
+            _emit_nest((SIDE, SIDE), lambda i, j: create.store(
                 create.load(fragments[0], [j, i] if turned else [i, j]), memory, [i, j]))  # fmt: skip
     return True
 
@@ -175,19 +175,19 @@ def _product(fragments: list[ir.Value], layouts: dict[ir.Value, set[str]]) -> bo
         create.store(ir.Operation.create("arith.addf", [total.type], [total, product]).results[0], d, [i, j])
 
     if d != c:
-        _each((SIDE, SIDE), lambda i, j: create.store(create.load(c, [i, j]), d, [i, j]))
-    _each((SIDE, SIDE, SIDE), add)
+        _emit_nest((SIDE, SIDE), lambda i, j: create.store(create.load(c, [i, j]), d, [i, j]))
+    _emit_nest((SIDE, SIDE, SIDE), add)
     return True
 
 
-def _each(sizes: tuple[int, ...], write: Callable[..., object], indices: tuple[Index, ...] = ()) -> None:
+def _emit_nest(sizes: tuple[int, ...], write: Callable[..., object], indices: tuple[Index, ...] = ()) -> None:
     """A nest of loops over `sizes`, around what `write` writes for its indices."""
     if len(indices) == len(sizes):
         write(*indices)
         return
     loop = create.loop("ijk"[len(indices)], 0, sizes[len(indices)])
     with create.at_end(loop.body):
-        _each(sizes, write, (*indices, Index.of(loop.var)))
+        _emit_nest(sizes, write, (*indices, Index.from_value(loop.var)))
 
 
 def _memory(op: ir.Operation) -> ir.Value | None:

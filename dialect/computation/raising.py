@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import footprint, of_op
+from tir_mlir.dialect.analysis import accesses_of_op, footprint
 from tir_mlir.dialect.computation import scalar_tree
 from tir_mlir.dialect.computation.form import Axis, Form, NotRaisable, Operand, Top
-from tir_mlir.dialect.computation.scalar_tree import Leaf, Node, Tree
+from tir_mlir.dialect.computation.scalar_tree import Leaf, OpNode, Tree
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -37,7 +37,7 @@ from tir_mlir.dialect.ir.op_traits import (
     IFS,
     POINTERS,
     WRITING,
-    accessed,
+    accessed_memref,
     is_pure,
 )
 from tir_mlir.dialect.presburger import (
@@ -55,7 +55,7 @@ _OLD_VALUE = dict.fromkeys(DIFFERENCES, 0) | {"math.fma": 2}  # the operand that
 
 
 @dataclass
-class _Nest:
+class _IteratorNest:
     """The nest from the top to its statement: iterators by value, with names and declared kinds."""
 
     iterators: list[ir.Value] = field(default_factory=list)
@@ -78,9 +78,9 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
         enclosing, body = parents(top.op)[0], [top.op]
     else:
         enclosing, body = top.op, top.body_ops()
-    nest = _descend(body, _Nest(inner=top if isinstance(top, Block) else None), enclosing)
+    nest = _descend(body, _IteratorNest(inner=top if isinstance(top, Block) else None), enclosing)
     store = _one_store(nest.leaf)
-    reader = _Reader(nest, enclosing, store, numbers)
+    reader = _FormReader(nest, enclosing, store, numbers)
     output = reader.operand(store)
     tree = reader.tree(store.operands[0])
     axes = tuple(_axis(nest, n, e, reader.operands[output]) for n, e in enumerate(reader.extents))
@@ -89,7 +89,7 @@ def raise_form(top: Top, numbers: bool = False) -> Form:
     return _with_init(form, nest, reader, store)
 
 
-def _descend(body: Sequence[ir.Operation], nest: _Nest, enclosing: ir.Operation) -> _Nest:
+def _descend(body: Sequence[ir.Operation], nest: _IteratorNest, enclosing: ir.Operation) -> _IteratorNest:
     """Follow loops and blocks down to the statement."""
     pending: list[Loop] = []
     owner = nest.inner
@@ -127,14 +127,14 @@ def _descend(body: Sequence[ir.Operation], nest: _Nest, enclosing: ir.Operation)
 
 def _condition(op: ir.Operation) -> str:
     if is_where(op):
-        way = only_where(_excluded(op), op)
+        way = only_where(_excluded_iterations(op), op)
         return f"a block in it is guarded by T.where; all iterations must run (choose factors that divide, or pad){way}"
     if op.name in IFS:
         return "it contains a condition; every iteration must compute the same"
     return f"it contains {op.name}, which is not a loop over a range"
 
 
-def _excluded(guard: ir.Operation) -> isl.Set:
+def _excluded_iterations(guard: ir.Operation) -> isl.Set:
     """The iterations that a guard excludes."""
     dom = sets.domain(guard, extra=[c.index for c in constraints(guard)])
     return dom.set.subtract(sets.guard_set(dom, guard))
@@ -151,7 +151,7 @@ def _check_other_ops(outer_ops: Sequence[ir.Operation]) -> None:
 def _op_text(op: ir.Operation) -> str:
     if op.name == "func.call":
         return f"a call of {ir.FlatSymbolRefAttr(op.attributes['callee']).value}"
-    return f"a store to {Buffer(accessed(op)).name}" if op.name in WRITING else op.name
+    return f"a store to {Buffer(accessed_memref(op)).name}" if op.name in WRITING else op.name
 
 
 def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
@@ -168,10 +168,10 @@ def _one_store(leaf: Sequence[ir.Operation]) -> ir.Operation:
     return stores[0]
 
 
-class _Reader:
+class _FormReader:
     """Converts accesses and values of the innermost body to operands and trees over the iterators."""
 
-    def __init__(self, nest: _Nest, enclosing: ir.Operation, store: ir.Operation, numbers: bool = False):
+    def __init__(self, nest: _IteratorNest, enclosing: ir.Operation, store: ir.Operation, numbers: bool = False):
         self.nest = nest
         self.numbers = numbers
         self.around = enclosing
@@ -183,7 +183,7 @@ class _Reader:
 
     def operand(self, op: ir.Operation) -> int:
         """The operand number of a load or store; equal accesses share one."""
-        access = of_op(op)[0]
+        access = accesses_of_op(op)[0]
         buffer = Buffer(access.buffer)
         if not access.exact:
             raise NotRaisable(f"an index of {buffer.name} is not affine", op)
@@ -193,16 +193,16 @@ class _Reader:
             for factor, low in zip(row, self.mins, strict=True):
                 base = base + low * factor
             rows.append(row)
-            bases.append(base.simplified())
+            bases.append(base.simplify())
         accessed = Operand(buffer, tuple(rows), tuple(bases))
         for number, existing in enumerate(self.operands):
-            if existing.same(accessed):
+            if existing.is_equal_to(accessed):
                 return number
         self.operands.append(accessed)
         return len(self.operands) - 1
 
     def _linear(self, index: Index, op: ir.Operation, buffer: Buffer) -> Split:
-        split = split_linear(index.simplified(), self.nest.iterators)
+        split = split_linear(index.simplify(), self.nest.iterators)
         if split is None and self.nest.inner is not None:
             dom = sets.domain(op, self.nest.inner.op, [index])
             split = split_linear(simplify_index(index, dom), self.nest.iterators)
@@ -225,26 +225,26 @@ class _Reader:
             raise NotRaisable(f"its value comes from {_op_text(owner)}, not from arithmetic on elements", owner)
         return scalar_tree.node(owner, tuple(self.tree(v) for v in owner.operands))
 
-    def _number(self, value: ir.Value) -> Node | None:
+    def _number(self, value: ir.Value) -> OpNode | None:
         """An iterator that starts at 0, or a parameter of the function."""
         if value in self.nest.iterators:
             position = self.nest.iterators.index(value)
             if self.mins[position].as_constant() == 0:
-                return Node("linalg.index", (("dim", str(position)),), "index", ())
+                return OpNode("linalg.index", (("dim", str(position)),), "index", ())
         elif value.owner.owner.operation.name == "func.func":  # type: ignore[union-attr]
-            return Node("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
+            return OpNode("func.arg", (("number", str(ir.BlockArgument(value).arg_number)),), str(value.type), ())
         return None
 
     def starts(self, it: Iter) -> bool:
         """Whether the nest always starts at the minimum of an iter's domain."""
-        return it.var in self.nest.iterators and self.mins[self.nest.iterators.index(it.var)].same(it.min)
+        return it.var in self.nest.iterators and self.mins[self.nest.iterators.index(it.var)].is_equal_to(it.min)
 
     def _reader_of(self, value: ir.Value) -> ir.Operation | None:
         users = [u.owner.operation for u in value.uses]
         return next((o for o in self.nest.leaf if o in users), None)
 
 
-def _axis(nest: _Nest, number: int, extent: Index, output: Operand) -> Axis:
+def _axis(nest: _IteratorNest, number: int, extent: Index, output: Operand) -> Axis:
     kind = "S" if any(row[number] for row in output.rows) else "R"
     return Axis(nest.names[nest.iterators[number]], kind, extent)
 
@@ -274,19 +274,19 @@ def _folds(tree: Tree, output: int) -> bool:
 
     `old - e` and `fma(a, b, old)` count as sums.
     """
-    if not isinstance(tree, Node) or tree.op not in ASSOCIATIVE | _OLD_VALUE.keys():
+    if not isinstance(tree, OpNode) or tree.op not in ASSOCIATIVE | _OLD_VALUE.keys():
         return False
     old_children = [n for n, c in enumerate(tree.children) if output in scalar_tree.leaves(c)]
     if len(old_children) != 1 or old_children[0] != _OLD_VALUE.get(tree.op, old_children[0]):
         return False
     old = tree.children[old_children[0]]
-    return old == Leaf(output) or (isinstance(old, Node) and old.op == tree.op and _folds(old, output))
+    return old == Leaf(output) or (isinstance(old, OpNode) and old.op == tree.op and _folds(old, output))
 
 
 # --- init -------------------------------------------------------------------------------------------------------------
 
 
-def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) -> Form:
+def _with_init(form: Form, nest: _IteratorNest, reader: _FormReader, store: ir.Operation) -> Form:
     if not nest.inits:
         return form
     if len(nest.inits) > 1:
@@ -301,17 +301,17 @@ def _with_init(form: Form, nest: _Nest, reader: _Reader, store: ir.Operation) ->
     return replace(form, init=value, partial_init=partial)
 
 
-def _fill(op: ir.Operation, form: Form, reader: _Reader, store: ir.Operation) -> Tree:
+def _fill(op: ir.Operation, form: Form, reader: _FormReader, store: ir.Operation) -> Tree:
     """The constant with which an init fills exactly the region that the nest updates."""
     stores = [o for o in ops(op) if o.name in ELEMENT_STORES]
-    if len(stores) != 1 or of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
+    if len(stores) != 1 or accesses_of_op(stores[0])[0].buffer != form.operands[form.output].buffer.value:
         raise NotRaisable("its init does more than fill the result", op)
     if any(o.name in IFS for o in ops(op)[1:]):
         raise NotRaisable("its init contains a condition", op)
     value = reader.tree(stores[0].operands[0])
     if any(True for _ in scalar_tree.leaves(value)):
         raise NotRaisable("its init is not a constant", op)
-    filled, updated = (footprint(of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
+    filled, updated = (footprint(accesses_of_op(s), reader.around, guards=False)[0] for s in (stores[0], store))
     if not filled.get_space().is_equal(updated.get_space()) or not filled.is_equal(updated):
         raise NotRaisable("its init fills another region than it updates", op)
     return value

@@ -25,7 +25,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Node:
+class OpNode:
     """An op: its name, its inherent attributes, the type of its result and the trees of its operands."""
 
     op: str
@@ -34,14 +34,14 @@ class Node:
     children: tuple[Tree, ...]
 
 
-Tree = Leaf | Node
+Tree = Leaf | OpNode
 
 
-def node(op: ir.Operation, children: tuple[Tree, ...]) -> Node:
+def node(op: ir.Operation, children: tuple[Tree, ...]) -> OpNode:
     """The node of an op with one result; discardable attributes (names with a dot) do not affect the value."""
     names = [n for n in op.attributes if "." not in n and n not in IGNORED]
     facts = tuple((n, str(op.attributes[n])) for n in names)
-    return Node(op.name, facts, str(op.results[0].type), children)
+    return OpNode(op.name, facts, str(op.results[0].type), children)
 
 
 def leaves(tree: Tree) -> Iterator[int]:
@@ -57,7 +57,7 @@ def relabel(tree: Tree, change: Mapping[int, int]) -> Tree:
     """The tree with operands renumbered."""
     if isinstance(tree, Leaf):
         return Leaf(change[tree.operand])
-    return Node(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
+    return OpNode(tree.op, tree.facts, tree.type, tuple(relabel(c, change) for c in tree.children))
 
 
 def correspondences(first: Tree, second: Tree, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
@@ -73,7 +73,7 @@ def correspondences(first: Tree, second: Tree, bound: Mapping[int, int]) -> Iter
     if first.op in COMMUTATIVE:
         orders.append(second.children[::-1])
     for order in orders:
-        yield from _together(first.children, order, bound)
+        yield from _match_children(first.children, order, bound)
 
 
 def _bind(first: int, second: int, bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
@@ -81,12 +81,14 @@ def _bind(first: int, second: int, bound: Mapping[int, int]) -> Iterator[dict[in
         yield {**bound, first: second}
 
 
-def _together(lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Mapping[int, int]) -> Iterator[dict[int, int]]:
+def _match_children(
+    lefts: tuple[Tree, ...], rights: tuple[Tree, ...], bound: Mapping[int, int]
+) -> Iterator[dict[int, int]]:
     if not lefts:
         yield dict(bound)
         return
     for first in correspondences(lefts[0], rights[0], bound):
-        yield from _together(lefts[1:], rights[1:], first)
+        yield from _match_children(lefts[1:], rights[1:], first)
 
 
 def text(tree: Tree, name: Callable[[int], str], full: bool = False) -> str:
@@ -110,7 +112,7 @@ def _predicate(op: str, attribute: str) -> str:
     return str((arith.CmpFPredicate if op == "arith.cmpf" else arith.CmpIPredicate)(number))
 
 
-def numbered(tree: Tree, full: bool = True) -> str:
+def structure_text(tree: Tree, full: bool = True) -> str:
     """The text with operands numbered by first appearance: equal if and only if the structures are."""
     order: dict[int, int] = {}
     for operand in leaves(tree):

@@ -11,7 +11,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import attrs, create, llvm_intrinsics, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed, is_scalar
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, LANE_JOINS, VECTOR_LOAD, accessed_memref, is_scalar
 
 _MAKERS = ("vector.", "affine.vector_", llvm_intrinsics.CALL)
 
@@ -75,7 +75,7 @@ def _split(op: ir.Operation, lanes: dict[ir.Value, list[ir.Value]]) -> list[ir.V
     if name == "vector.multi_reduction":
         return _sums(op, *operand_lanes)
     if name == "vector.reduction":
-        return [_reduced(op, operand_lanes[0], operand_lanes[1:])]
+        return [_reduce_lanes(op, operand_lanes[0], operand_lanes[1:])]
     if name == "arith.constant":
         element = splat_of(op.attributes["value"])
         if element is not None:
@@ -99,13 +99,13 @@ def _flat(position: list[int], shape: list[int]) -> int:
 
 
 def _access(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
-    buffer, indices = accessed(op), walk.access_indices(op)
+    buffer, indices = accessed_memref(op), walk.access_indices(op)
     loads = op.name == VECTOR_LOAD
     shape = vectors.shape_of(op.results[0] if loads else op.operands[0])
     loaded = []
     for number, point in enumerate(itertools.product(*map(range, shape))):
         moves = [0] * (len(indices) - len(point)) + list(point)
-        element = [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
+        element = [(i + m).simplify() for i, m in zip(indices, moves, strict=True)]
         if loads:
             loaded.append(create.load(buffer, element))
         else:
@@ -121,7 +121,7 @@ def _bits(values: list[ir.Value], type_: ir.Type) -> list[ir.Value]:
     if old > new:
         return [_part(v, shift, type_) for v in values for shift in range(0, old, new)]
     per = new // old
-    return [_joined(values[n : n + per], type_) for n in range(0, len(values), per)]
+    return [_concat_bits(values[n : n + per], type_) for n in range(0, len(values), per)]
 
 
 def _part(value: ir.Value, shift: int, type_: ir.Type) -> ir.Value:
@@ -129,7 +129,7 @@ def _part(value: ir.Value, shift: int, type_: ir.Type) -> ir.Value:
     return arith.trunci(type_, moved)
 
 
-def _joined(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
+def _concat_bits(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
     width, joined = ir.IntegerType(parts[0].type).width, None
     for number, part in enumerate(parts):
         wide = arith.extui(type_, part) if part.type != type_ else part
@@ -139,7 +139,7 @@ def _joined(parts: list[ir.Value], type_: ir.Type) -> ir.Value:
     return joined
 
 
-def _reduced(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.Value]]) -> ir.Value:
+def _reduce_lanes(op: ir.Operation, terms: list[ir.Value], start: list[list[ir.Value]]) -> ir.Value:
     """The lanes of a vector combined, from the first on."""
     kind = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
     floats = not isinstance(terms[0].type, ir.IntegerType)

@@ -13,7 +13,7 @@ import numpy as np
 _NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
-def rounded(value: float, dtype: str) -> float:
+def round_to_dtype(value: float, dtype: str) -> float:
     """The nearest number of a float type, ties to even; infinity above its range."""
     try:
         value = to_odd(value) if isinstance(value, int) and dtype != "float64" else float(value)
@@ -22,7 +22,7 @@ def rounded(value: float, dtype: str) -> float:
     if dtype != "bfloat16":
         with np.errstate(over="ignore"):
             return float(_NUMPY[dtype](value))
-    near = rounded(value, "float32")
+    near = round_to_dtype(value, "float32")
     if not math.isfinite(near):
         return near
     (bits,) = struct.unpack("<I", struct.pack("<f", near))
@@ -87,4 +87,4 @@ def fold(op: str, a: float, b: float, dtype: str) -> float | None:
     correctly: it has more than twice their bits.
     """
     make = FLOAT_OPERATIONS.get(op)
-    return None if make is None else rounded(make(rounded(a, dtype), rounded(b, dtype)), dtype)
+    return None if make is None else round_to_dtype(make(round_to_dtype(a, dtype), round_to_dtype(b, dtype)), dtype)

@@ -5,8 +5,8 @@ from tir_mlir.dialect.diagnostics.checked_site import RECORD as RECORD
 from tir_mlir.dialect.diagnostics.checked_site import CheckedSite as CheckedSite
 from tir_mlir.dialect.diagnostics.color import PRE as PRE
 from tir_mlir.dialect.diagnostics.color import color_uncaught as color_uncaught
-from tir_mlir.dialect.diagnostics.color import colored as colored
 from tir_mlir.dialect.diagnostics.color import html as html
+from tir_mlir.dialect.diagnostics.color import source_html as source_html
 from tir_mlir.dialect.diagnostics.color import tokens as tokens
 from tir_mlir.dialect.diagnostics.errors import ArgumentError as ArgumentError
 from tir_mlir.dialect.diagnostics.errors import ArithmeticStop as ArithmeticStop
@@ -51,7 +51,7 @@ from tir_mlir.dialect.diagnostics.errors import TuneError as TuneError
 from tir_mlir.dialect.diagnostics.errors import TuneWarning as TuneWarning
 from tir_mlir.dialect.diagnostics.errors import UnwrittenError as UnwrittenError
 from tir_mlir.dialect.diagnostics.errors import VerifyError as VerifyError
-from tir_mlir.dialect.diagnostics.proofs import asserted as asserted
-from tir_mlir.dialect.diagnostics.proofs import proofs as proofs
-from tir_mlir.dialect.diagnostics.proofs import proved as proved
+from tir_mlir.dialect.diagnostics.remarks import collect_remarks as collect_remarks
+from tir_mlir.dialect.diagnostics.remarks import emit_assertion as emit_assertion
+from tir_mlir.dialect.diagnostics.remarks import emit_remark as emit_remark
 from tir_mlir.dialect.diagnostics.short_repr import short_repr as short_repr

@@ -71,7 +71,7 @@ def _ansi(style: str, part: str) -> str:
 
 def _span(style: str, part: str) -> str:
     if style == "program":
-        return colored(part)
+        return source_html(part)
     escaped = _html.escape(part, quote=False)
     return f'<span style="{_CSS[style]}">{escaped}</span>' if style in _CSS else escaped
 
@@ -86,7 +86,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
     return [(kind, part) for kind, part in [*parts, ("", text[end:])] if part]
 
 
-def colored(text: str) -> str:
+def source_html(text: str) -> str:
     """Source text as HTML."""
     parts: list[str] = []
     for kind, part in tokens(text):

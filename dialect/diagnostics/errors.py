@@ -43,7 +43,7 @@ class Iteration:
     values: tuple[tuple[str, int], ...]
 
     @staticmethod
-    def of(block: str, names: Iterable[str], point: Iterable[int]) -> Iteration:
+    def from_point(block: str, names: Iterable[str], point: Iterable[int]) -> Iteration:
         return Iteration(block, tuple(zip(names, point, strict=False)))
 
     @property
@@ -63,7 +63,7 @@ class Element:
     indices: tuple[int | str, ...]
 
     @staticmethod
-    def of(buffer: str, indices: Sequence[int | str]) -> Element:
+    def from_indices(buffer: str, indices: Sequence[int | str]) -> Element:
         return Element(buffer, tuple(indices))
 
     def __str__(self) -> str:
@@ -105,10 +105,10 @@ class TirError(Exception):
         return [*color.user_lines(self.__traceback__), *text.splitlines()]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
+        return _restore_error, (type(self), self.args, {key: _plain(value) for key, value in vars(self).items()})
 
 
-def _unpickled(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
+def _restore_error(kind: type[TirError], args: tuple[Any, ...], state: dict[str, Any]) -> TirError:
     """Restore a pickled error without calling its constructor."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)

@@ -41,12 +41,12 @@ class LoopFacts:
     backward: bool = False
 
     @property
-    def before(self) -> int:
+    def first_carried(self) -> int:
         """The number of inputs before those that are carried."""
         return self.given + self.tests
 
     @staticmethod
-    def of(func: TensorFunc) -> LoopFacts:
+    def from_func(func: TensorFunc) -> LoopFacts:
         """The facts of a loop."""
         facts: dict[str, Any] = dict(attrs.get(func.op, encoding.ATTRS))
         return LoopFacts(**facts)

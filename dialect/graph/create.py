@@ -75,7 +75,7 @@ def update_type(owner: TensorFunc) -> None:
 def call(callee: TensorFunc, inputs: Sequence[ir.Value], types: Sequence[TensorType], names: Sequence[str]) -> Node:
     """A call of a function on tensors."""
     call_op = func.CallOp([t.mlir for t in types], ir.FlatSymbolRefAttr.get(callee.name), list(inputs)).operation
-    return _named(call_op, names, types)
+    return _annotate_results(call_op, names, types)
 
 
 def call_tir(
@@ -105,7 +105,7 @@ def named_linalg(form: str, operator: str, inputs: Sequence[ir.Value], type_: Te
         destination = _linalg_op("linalg.fill", [arith.constant(element, zero)], destination).results[0]
     linalg_op = _linalg_op(form, inputs, destination)
     linalg_op.attributes[encoding.OP] = ir.StringAttr.get(operator)
-    return _named(linalg_op, [name], [type_])
+    return _annotate_results(linalg_op, [name], [type_])
 
 
 def _linalg_op(form: str, inputs: Sequence[ir.Value], destination: ir.Value) -> ir.Operation:
@@ -126,10 +126,10 @@ def constant(value: np.ndarray, name: str) -> Node:
     dtype = str(value.dtype)
     type_ = TensorType(tuple(int(s) for s in value.shape), dtype)
     constant_op = arith.ConstantOp(type_.mlir, dense_attr(value)).operation  # pyright: ignore[reportArgumentType]
-    return _named(constant_op, [name], [type_])
+    return _annotate_results(constant_op, [name], [type_])
 
 
-def _named(op: ir.Operation, names: Sequence[str], types: Sequence[TensorType]) -> Node:
+def _annotate_results(op: ir.Operation, names: Sequence[str], types: Sequence[TensorType]) -> Node:
     op.attributes[encoding.NAMES] = attrs.to_attr(list(names))
     if any(t.is_symbolic for t in types):
         op.attributes[encoding.SHAPES] = attrs.to_attr([list(t.shape) for t in types])
@@ -186,7 +186,7 @@ def call_tir_adapter(
     Static shapes: it has a body, so that stock tools run it. Symbolic: it is a declaration.
     """
     type_, base_name = ir.FunctionType.get(list(inputs), [r.mlir for r in results]), f"{callee}.call"
-    for existing in _numbered(module, base_name):
+    for existing in _suffixed_functions(module, base_name):
         if existing.kind == encoding.CALL_TIR and existing.callee == callee and known_type(existing) == type_:
             return existing
     adapter = _function(module, base_name, inputs, [r.mlir for r in results], private=True)
@@ -239,7 +239,7 @@ def memref_of(type_: ir.Type) -> ir.MemRefType:
     return ir.MemRefType.get(list(ranked.shape), ranked.element_type)
 
 
-def packed(module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> TensorFunc:
+def declare_packed(module: ir.Module, name: str, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> TensorFunc:
     """The function on tensors that stands for a registered function of Python or C."""
     key = encoding.PACKED, name, None, ir.FunctionType.get(list(inputs), list(results))
     contents = _contents(module)
@@ -259,7 +259,7 @@ def fresh_symbol(module: ir.Module, name: str) -> str:
     return free_name(name, symbol_table(module.operation))
 
 
-def _numbered(module: ir.Module, name: str) -> Iterator[TensorFunc]:
+def _suffixed_functions(module: ir.Module, name: str) -> Iterator[TensorFunc]:
     """The functions on tensors called `name`, `name_1`, `name_2`, ..., up to the first name that is free."""
     table, numbered = symbol_table(module.operation), name
     for number in count(1):

@@ -122,15 +122,15 @@ class TensorFunc(View, metaclass=EachView):
         return list(self.body.arguments)
 
     def input_name(self, number: int) -> str:
-        return attrs.of_argument(self.op, number).get(attrs.NAME, f"arg{number}")
+        return attrs.argument_attributes(self.op, number).get(attrs.NAME, f"arg{number}")
 
     def input_type(self, number: int) -> TensorType:
-        facts = attrs.of_argument(self.op, number)
+        facts = attrs.argument_attributes(self.op, number)
         return read_type(self.body.arguments[number].type, facts.get(encoding.SHAPE), facts.get(encoding.DTYPE))
 
     def weight(self, number: int) -> str | None:
         """The name of the weight that an argument is, None for an input."""
-        return attrs.of_argument(self.op, number).get(encoding.WEIGHT)
+        return attrs.argument_attributes(self.op, number).get(encoding.WEIGHT)
 
     @property
     def nodes(self) -> list[Node]:

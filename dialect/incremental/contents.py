@@ -21,19 +21,19 @@ from tir_mlir.dialect.ir import (
     Buffer,
     Func,
     attrs,
+    cache_while_frozen,
     direct_ops,
     funcs,
     is_data_loop,
     is_program,
     is_size,
     ops,
-    remembered,
     sizes_of,
     top_of,
     users,
 )
-from tir_mlir.dialect.ir.annotation_keys import prefetched
-from tir_mlir.dialect.ir.memo import Listener, listener
+from tir_mlir.dialect.ir.annotation_keys import prefetched_buffers
+from tir_mlir.dialect.ir.memo import EditListener, listener
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ACCESSES,
     AFFINE_LOOPS,
@@ -45,7 +45,7 @@ from tir_mlir.dialect.ir.op_traits import (
     NO_ACCESS,
     READING,
     YIELDS,
-    accessed,
+    accessed_memref,
     takes_no_memref,
 )
 
@@ -58,7 +58,7 @@ _NARROW = AFFINE_ACCESSES | YIELDS
 
 
 @dataclass(frozen=True, eq=False)
-class Nest:
+class NestSummary:
     """What is known of one op in the body of a function. Shared by all versions in which that op is the same.
 
     signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
@@ -85,7 +85,7 @@ class Nest:
     infos: dict[int, Any] = field(default_factory=dict, repr=False)
 
 
-NestsByName = dict[str, tuple[Nest, ...]]
+NestsByName = dict[str, tuple[NestSummary, ...]]
 
 
 class Run(NamedTuple):
@@ -105,9 +105,9 @@ class FunctionContents:
     """
 
     number: int
-    body: list[Nest] = field(repr=False)
-    signed: dict[Hashable, Nest | None] = field(repr=False)
-    homes: dict[int, Nest] = field(repr=False)
+    body: list[NestSummary] = field(repr=False)
+    signed: dict[Hashable, NestSummary | None] = field(repr=False)
+    homes: dict[int, NestSummary] = field(repr=False)
     blocks: NestsByName = field(repr=False)
     declared: NestsByName = field(repr=False)
     buffers: dict[str, int] = field(repr=False)
@@ -126,7 +126,7 @@ class FunctionContents:
         """The number of ops before the first that is no allocation, view, size or constant."""
         return next((n for n, nest in enumerate(self.body) if not nest.is_head), len(self.body))
 
-    def lookup(self, op: ir.Operation) -> tuple[Nest | None, bool]:
+    def lookup(self, op: ir.Operation) -> tuple[NestSummary | None, bool]:
         """What is known of an op in the body of the function, if its signature is its own, and whether it is new."""
         mark = signature(op)
         return self.signed.get(mark), mark is not None and mark not in self.signed
@@ -136,16 +136,16 @@ class FunctionContents:
         nest = self.body[position]
         return self.signed.get(nest.signature) is nest
 
-    def blind_places(self) -> list[int]:
+    def unsigned_positions(self) -> list[int]:
         """The places of the ops without a signature of their own."""
         return [n for n in range(len(self.body)) if not self.has_signature(n)]
 
-    def gone(self, runs: Sequence[Run]) -> list[Nest]:
+    def removed_nests(self, runs: Sequence[Run]) -> list[NestSummary]:
         """The ops outside runs, before the step."""
         spans = [(run.before, run.before + run.length) for run in runs]
         return [nest for start, end in gaps(spans, len(self.body)) for nest in self.body[start:end]]
 
-    def after(self, runs: Sequence[Run], new_nests: Sequence[Nest]) -> FunctionContents | None:
+    def contents_after(self, runs: Sequence[Run], new_nests: Sequence[NestSummary]) -> FunctionContents | None:
         """The contents after a step; `new_nests`: the ops outside runs, in order. None if two ops have the same id or
         buffer name, so that runs may be mistaken."""
         waiting, body = iter(new_nests), []
@@ -153,13 +153,15 @@ class FunctionContents:
             body += [next(waiting) for _ in range(run.after - len(body))]
             body += self.body[run.before : run.before + run.length]
         body += waiting
-        gone = self.gone(runs)
+        gone = self.removed_nests(runs)
         free = {nest.signature for nest in gone}
         if any(nest.signature in self.signed and nest.signature not in free for nest in new_nests):
             return None
-        return self._changed(body, gone, new_nests)
+        return self._replace_nests(body, gone, new_nests)
 
-    def _changed(self, body: list[Nest], gone: Sequence[Nest], fresh: Sequence[Nest]) -> FunctionContents | None:
+    def _replace_nests(
+        self, body: list[NestSummary], gone: Sequence[NestSummary], fresh: Sequence[NestSummary]
+    ) -> FunctionContents | None:
         signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)
         for nest in gone:
             if signed.get(nest.signature) is nest:
@@ -176,8 +178,10 @@ class FunctionContents:
             homes.update(dict.fromkeys(nest.ids, nest))
             for name in nest.buffers:
                 buffers[name] = buffers.get(name, 0) + 1
-        blocks = _updated(self.blocks, [(n, n.blocks) for n in gone], [(n, n.blocks) for n in fresh])
-        declared = _updated(self.declared, [(n, n.declared) for n in gone], [(n, n.declared) for n in fresh])
+        blocks = _update_nests_by_name(self.blocks, [(n, n.blocks) for n in gone], [(n, n.blocks) for n in fresh])
+        declared = _update_nests_by_name(
+            self.declared, [(n, n.declared) for n in gone], [(n, n.declared) for n in fresh]
+        )
         sizes = self.sizes
         if any(n.sizes for n in (*gone, *fresh)):
             sizes = frozenset(s for nest in body for s in nest.sizes)
@@ -197,10 +201,10 @@ def gaps(spans: Iterable[tuple[int, int]], total: int) -> list[tuple[int, int]]:
     return result
 
 
-def _updated(
+def _update_nests_by_name(
     nests: NestsByName,
-    gone: Sequence[tuple[Nest, frozenset[str]]],
-    fresh: Sequence[tuple[Nest, frozenset[str]]],
+    gone: Sequence[tuple[NestSummary, frozenset[str]]],
+    fresh: Sequence[tuple[NestSummary, frozenset[str]]],
 ) -> NestsByName:
     """Nests by name, without some and with others."""
     result = dict(nests)
@@ -232,13 +236,13 @@ def is_head(op: ir.Operation) -> bool:
     return is_size(op) or name in _HEAD
 
 
-def _declared(facts: ir.OpAttributeMap) -> list[str]:
+def _declared_buffers(facts: ir.OpAttributeMap) -> list[str]:
     """The buffers of the declared regions of a block."""
     entries = [region for key in (attrs.READS, attrs.WRITES) if key in facts for region in ir.ArrayAttr(facts[key])]
     return [ir.StringAttr(ir.DictAttr(region)["buffer"]).value for region in entries]
 
 
-@remembered
+@cache_while_frozen
 def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
     """The parameters and allocations outside an op that are used in it, and whether they may be written."""
     result: dict[ir.Value, bool] = {}
@@ -246,7 +250,7 @@ def used_buffers(top: ir.Operation) -> dict[ir.Value, bool]:
         name = op.name
         if takes_no_memref(name):
             continue
-        for value in [accessed(op)] if name in AFFINE_ACCESSES else op.operands:
+        for value in [accessed_memref(op)] if name in AFFINE_ACCESSES else op.operands:
             if isinstance(value.type, ir.MemRefType):
                 root = Buffer(value).root.value
                 result[root] = result.get(root, False) or name not in READING
@@ -268,7 +272,7 @@ def _uses(top: ir.Operation) -> dict[Hashable, bool] | None:
     return result
 
 
-def read_nest(top: ir.Operation) -> Nest:
+def read_nest(top: ir.Operation) -> NestSummary:
     """Look an op in the body of a function over."""
     ids: list[int] = []
     blocks: list[str] = []
@@ -286,16 +290,16 @@ def read_nest(top: ir.Operation) -> Nest:
                 ids.append(ir.IntegerAttr(facts[attrs.ID]).value)
             if name == "affine.parallel" and attrs.BLOCK in facts:
                 blocks.append(ir.StringAttr(facts[attrs.BLOCK]).value)
-                declared.extend(_declared(facts))
+                declared.extend(_declared_buffers(facts))
             elif attrs.ANNOTATIONS in facts:
-                declared.extend(prefetched(attrs.get(op, attrs.ANNOTATIONS)))
+                declared.extend(prefetched_buffers(attrs.get(op, attrs.ANNOTATIONS)))
             has_data_loop = has_data_loop or (attrs.BIND in facts and is_data_loop(op))
         elif name.startswith("memref.") and attrs.NAME in op.attributes:
             buffers.append(ir.StringAttr(op.attributes[attrs.NAME]).value)
         has_data_loop = has_data_loop or name in DATA_LOOPS
     sizes = frozenset(name for name, _ in sizes_of(top))
     names = signature(top), frozenset(ids), frozenset(blocks), frozenset(declared), tuple(buffers), sizes
-    return Nest(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0, is_wide)
+    return NestSummary(*names, _uses(top), has_data_loop, is_head(top), top.name, len(top.results) > 0, is_wide)
 
 
 def read_function(func: Func) -> FunctionContents | None:
@@ -303,10 +307,10 @@ def read_function(func: Func) -> FunctionContents | None:
     body = [read_nest(op) for op in direct_ops(func.op)]
     wide = any(attrs.DTYPE in a or attrs.EXTENT_DTYPE in a for a in attrs.argument_attrs(func.op))
     empty = FunctionContents(func.id, [], {}, {}, {}, {}, {}, frozenset(), 0, wide, 0)
-    return empty._changed(body, [], body)
+    return empty._replace_nests(body, [], body)
 
 
-class KnownModule(Listener):
+class KnownModule(EditListener):
     """A module with the contents of its functions, while entered: lookups use them (see `contents_of`)."""
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
@@ -326,7 +330,7 @@ class KnownModule(Listener):
         return None if number is None else {*self.contents[number].sizes, *self.sizes}
 
 
-class Touched(KnownModule):
+class TouchListener(KnownModule):
     """A module that a step edits, and which ops in the bodies of its functions were edited, erased or use an edited
     buffer. `contents`: those before the step.
 
@@ -336,7 +340,7 @@ class Touched(KnownModule):
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
         super().__init__(module, contents)
-        self.edited: list[set[Nest]] = [set() for _ in self.bodies]
+        self.edited: list[set[NestSummary]] = [set() for _ in self.bodies]
         self.blind: set[int] = set()
         self.whole = False
 
@@ -376,7 +380,11 @@ def contents_of(func: ir.Operation) -> FunctionContents | None:
 def is_untouched(func: ir.Operation) -> bool:
     """Whether `contents_of` a function are those it has: no step runs that may edit it."""
     current = listener()
-    return isinstance(current, KnownModule) and not isinstance(current, Touched) and current.function(func) is not None
+    return (
+        isinstance(current, KnownModule)
+        and not isinstance(current, TouchListener)
+        and current.function(func) is not None
+    )
 
 
 _FREE = ALLOCS | FOLDED
@@ -399,7 +407,7 @@ class ChangedNests:
     contents: list[FunctionContents]
 
 
-def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
+def changed_nests(module: ir.Module, touched: TouchListener) -> ChangedNests | None:
     """What a step changed; None if that may be anything: a function, its arguments, shape variables.
 
     `touched`: made of the clone that the step made `module` of.
@@ -414,9 +422,9 @@ def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
         function = _Function(func.body, old_contents)
         if not function.match(touched, number):
             return None
-        new_ops = function.made()
-        fresh, gone = [read_nest(op) for op in new_ops], old_contents.gone(function.runs)
-        new_contents = old_contents.after(function.runs, fresh)
+        new_ops = function.created_ops()
+        fresh, gone = [read_nest(op) for op in new_ops], old_contents.removed_nests(function.runs)
+        new_contents = old_contents.contents_after(function.runs, fresh)
         if new_contents is None or not all(_is_free(nest) for nest in gone):
             return None
         if not all(_is_free(nest) or nest.name == _PRODUCT for nest in fresh):
@@ -429,7 +437,7 @@ def changed_nests(module: ir.Module, touched: Touched) -> ChangedNests | None:
     return ChangedNests(edited, _with_users(edited, shared), runs, contents)
 
 
-def _is_free(nest: Nest) -> bool:
+def _is_free(nest: NestSummary) -> bool:
     """Whether what other nests depend on in an op is at most its buffer."""
     return not nest.has_results or nest.name in _FREE
 
@@ -441,7 +449,7 @@ class _Function:
         self.body, self.contents = body, contents
         self.runs: list[Run] = []
 
-    def match(self, touched: Touched, number: int) -> bool:
+    def match(self, touched: TouchListener, number: int) -> bool:
         """Find what the step left alone. False if that is not clear."""
         contents = self.contents
         untouched = not touched.edited[number] and number not in touched.blind
@@ -450,12 +458,12 @@ class _Function:
             return True
         places = {contents.body.index(nest) for nest in touched.edited[number]}
         if number in touched.blind:
-            places.update(contents.blind_places())
+            places.update(contents.unsigned_positions())
         runs = kept_runs(contents, sorted(places), self.body)
         self.runs = runs or []
         return runs is not None
 
-    def made(self) -> list[ir.Operation]:
+    def created_ops(self) -> list[ir.Operation]:
         """The ops outside runs, after the step."""
         listed = self.body.operations
         spans = [(r.after, r.after + r.length) for r in self.runs]
@@ -464,7 +472,7 @@ class _Function:
     def add_buffers(
         self,
         new_ops: Sequence[ir.Operation],
-        gone: Sequence[Nest],
+        gone: Sequence[NestSummary],
         new_contents: FunctionContents,
         shared: dict[ir.Value, bool],
     ) -> bool:
@@ -532,7 +540,7 @@ class _Matcher:
                 return False
             if position - self.at == anchor - start:
                 anchor, position = start, self.at  # as many as were there, so none is between them
-            last = self._last(anchor, end, position - anchor)
+            last = self._find_last_shifted(anchor, end, position - anchor)
             self.runs.append(Run(anchor, position, last + 1 - anchor))
             start, self.at = last + 1, last + 1 - anchor + position
         return True
@@ -547,10 +555,10 @@ class _Matcher:
         old_signature = self.contents.body[old].signature
         return position < self.total and signature(self.listed[position].operation) == old_signature
 
-    def _last(self, first: int, end: int, shift: int) -> int:
+    def _find_last_shifted(self, first: int, end: int, shift: int) -> int:
         """The last op before `end` that, like all from `first` on, moved by `shift`."""
         low, high, probe = first, end, end - 1
-        while (position := self._near(low, probe, high)) is not None:
+        while (position := self._nearest_signed_position(low, probe, high)) is not None:
             if self._is_at(position, position + shift):
                 low = position
             else:
@@ -558,7 +566,7 @@ class _Matcher:
             probe = (low + high) // 2
         return low
 
-    def _near(self, low: int, probe: int, high: int) -> int | None:
+    def _nearest_signed_position(self, low: int, probe: int, high: int) -> int | None:
         """A place between `low` and `high` whose op has a signature, as near to `probe` as is found soon."""
         places = chain(range(probe, low, -1), range(max(probe, low) + 1, high))
         return next((n for n in places if self.contents.has_signature(n)), None)

@@ -18,13 +18,13 @@ from tir_mlir.dialect.ir import (
     Block,
     BoundedDict,
     attrs,
+    cache_while_frozen,
     is_apply,
     is_block,
     owner_op,
-    remembered,
     symbols_by_name,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, accessed, index_operands
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, accessed_memref, index_operands
 
 Origin = Any
 """The origin of a value: a count from the outside in, a shape variable's name, or an expression of these."""
@@ -37,18 +37,18 @@ class NestKey:
     number: int
     places: dict[ir.Value, Origin]
 
-    def place(self, value: ir.Value) -> Origin:
+    def origin(self, value: ir.Value) -> Origin:
         """The origin of a value; None if unknown."""
         origin = self.places.get(value)
         if origin is None and is_apply(value):
-            origin = self.mapped(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
+            origin = self.attribute_key(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
         return origin
 
-    def mapped(self, what: Any, operands: Iterable[ir.Value]) -> Origin:
+    def attribute_key(self, what: Any, operands: Iterable[ir.Value]) -> Origin:
         """An attribute and the origins of its operands, as a key; None if one is unknown."""
         origins = []
         for value in operands:
-            origin = self.place(value)
+            origin = self.origin(value)
             if origin is None:
                 return None
             origins.append(origin)
@@ -61,7 +61,7 @@ _LOOP = ("lowerBoundMap", "upperBoundMap")
 _BLOCK = ("lowerBoundsMap", attrs.MIN, attrs.EXTENT, attrs.SYMS)
 
 
-@remembered
+@cache_while_frozen
 def nest_key_in(body: ir.Block) -> NestKey | None:
     """The key of the nest around the ops of a body; None if it contains ops without a key."""
     op = body.owner.operation
@@ -79,7 +79,7 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
         op_key = (attributes["condition"], body == op.regions[0].blocks[0])
     else:
         op_key = (name, *[attributes[k] for k in keys])
-    mapped = outer.mapped(op_key, op.operands) if keys or name == "affine.if" else op_key
+    mapped = outer.attribute_key(op_key, op.operands) if keys or name == "affine.if" else op_key
     if mapped is None:
         return None
     arguments = body.arguments if keys else ()
@@ -112,13 +112,13 @@ def _access_key(op: ir.Operation) -> Hashable:
     nest = nest_key_of(op) if op.name in AFFINE_ELEMENT_ACCESSES else None
     if nest is None:
         return None
-    memref = accessed(op)
-    index = nest.mapped(op.attributes["map"], index_operands(op))
+    memref = accessed_memref(op)
+    index = nest.attribute_key(op.attributes["map"], index_operands(op))
     shape = None if index is None else _shape_key(memref, nest)
     return None if shape is None else (nest.number, index, shape)
 
 
-@remembered
+@cache_while_frozen
 def _shape_of(memref: ir.Value) -> tuple[tuple[int, ...], bool]:
     """The shape of a buffer, and whether it is constant."""
     type_ = ir.MemRefType(memref.type)
@@ -130,7 +130,7 @@ def _shape_key(memref: ir.Value, nest: NestKey) -> Hashable:
     owner = memref.owner
     shape, is_static = _shape_of(memref)
     if not isinstance(owner, ir.Block):
-        return nest.mapped(shape, owner.operands) if owner.name in ALLOCS else None
+        return nest.attribute_key(shape, owner.operands) if owner.name in ALLOCS else None
     if is_static:
         return shape
     facts = ir.DictAttr(ir.ArrayAttr(owner.owner.attributes["arg_attrs"])[ir.BlockArgument(memref).arg_number])

@@ -37,7 +37,7 @@ from tir_mlir.dialect.incremental.contents import (
     read_function,
     signature,
 )
-from tir_mlir.dialect.ir import Answers, Func, attrs, clone_module, entered, funcs, top_of, visit, walk
+from tir_mlir.dialect.ir import Func, QueryCache, attrs, clone_module, enter_context, funcs, top_of, visit, walk
 from tir_mlir.dialect.ir.memo import listener
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
@@ -60,7 +60,7 @@ class ModuleContents:
         numbers = {f.number for f in self.functions}
         return frozenset(numbers.union(*(f.homes for f in self.functions)))
 
-    def place(self, number: int) -> tuple[int, int] | None:
+    def position(self, number: int) -> tuple[int, int] | None:
         """Where a loop or block is: its function, and its place in the body."""
         for f, function in enumerate(self.functions):
             nest = function.homes.get(number)
@@ -100,12 +100,12 @@ def read_verified(module: ir.Module) -> None:
 def record(module: ir.Module, old_module: ir.Module, changed: ChangedNests | None) -> None:
     """Make the table of a module that was verified after a step."""
     old = _tables.get(old_module)
-    table = read(module) if changed is None or old is None else _carried(old, changed)
+    table = read(module) if changed is None or old is None else _contents_after_step(old, changed)
     if table is not None:
         _tables[module] = table
 
 
-def _carried(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
+def _contents_after_step(old: ModuleContents, changed: ChangedNests) -> ModuleContents:
     """The table after a step."""
     moved_ids: set[int] = set()
     for old_function, new_function, runs in zip(old.functions, changed.contents, changed.runs, strict=True):
@@ -137,7 +137,7 @@ def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Op
     table = _tables.get(like or module)
     if table is None:
         return walk.find(module, number)
-    position, bodies = table.place(number), _bodies(module)
+    position, bodies = table.position(number), _bodies(module)
     if position is None:
         return next((op for op in bodies if attrs.get(op, attrs.ID) == number), None)
     return walk.find(Func(bodies[position[0]]).body.operations[position[1]].operation, number)
@@ -215,7 +215,7 @@ class Version:
     smallest = 32
     """With fewer ops in the bodies of functions, it is faster to copy them all."""
 
-    def __init__(self, module: ir.Module, before: Version | None = None, answers: Answers | None = None):
+    def __init__(self, module: ir.Module, before: Version | None = None, answers: QueryCache | None = None):
         self.shared = False
         self._module: ir.Module | None = module
         self._answers = answers
@@ -225,31 +225,31 @@ class Version:
     @property
     def module(self) -> ir.Module:
         with _lock:
-            return self._made_again() if self._module is None else self._module
+            return self._rebuild_module() if self._module is None else self._module
 
-    def shown(self) -> ir.Module:
+    def share_module(self) -> ir.Module:
         """The module, for a user to keep."""
         self.shared, self._answers = True, None
         return self.module
 
     def __reduce__(self) -> tuple[Callable[[str], Version], tuple[str]]:
-        with entered():
-            return _parsed, (str(self.module.operation.get_asm(enable_debug_info=True)),)
+        with enter_context():
+            return _parse_version, (str(self.module.operation.get_asm(enable_debug_info=True)),)
 
-    def known(self) -> Answers:
+    def query_cache(self) -> QueryCache:
         """The period in which queries about the module are kept; a new one if others may edit it, or ask as well."""
         if self.shared:
-            return Answers()
+            return QueryCache()
         if self._answers is None:
-            self._answers = Answers()
+            self._answers = QueryCache()
         return self._answers
 
-    def lend(self) -> Lent:
+    def borrow_module(self) -> BorrowedModule:
         """A module for a step to edit: that of the version, which gets a copy instead. The copy, if others have it."""
         copy = self._copy()
         if self.shared:
-            return Lent(copy, Answers())
-        lent = Lent(self.module, self.known(), self)
+            return BorrowedModule(copy, QueryCache())
+        lent = BorrowedModule(self.module, self.query_cache(), self)
         self._answers = None
         _hand_over(lent.module, copy)
         self._module = copy
@@ -257,16 +257,16 @@ class Version:
 
     def _copy(self) -> ir.Module:
         previous = None if self._before is None or self.shared else self._before()
-        copy = None if previous is None or previous.shared else previous._turned_into(self)
+        copy = None if previous is None or previous.shared else previous._convert_to_later(self)
         return clone_module(self.module) if copy is None else copy
 
-    def _take_back(self, lent: Lent) -> None:
+    def _take_back(self, lent: BorrowedModule) -> None:
         assert self._module is not None
         _hand_over(self._module, lent.module)
         self._module = lent.module
         self._answers = lent.answers
 
-    def _turned_into(self, later: Version) -> ir.Module | None:
+    def _convert_to_later(self, later: Version) -> ir.Module | None:
         """The module of this version, made into a copy of the next one. None if someone has it, or if it is not
         clear what differs."""
         with _lock:
@@ -275,7 +275,9 @@ class Version:
             parts = self._parts(later.module)
             if parts is None:
                 return None
-            self._difference = _Difference(later, [part.stored() for part in parts], _attributes(self._module))
+            self._difference = _Difference(
+                later, [part.extract_removed_ops() for part in parts], _attributes(self._module)
+            )
             module, self._module, self._answers = self._module, None, None
         forget(module)
         for part in parts:
@@ -290,16 +292,16 @@ class Version:
             return None
         both = zip(funcs(self._module), funcs(later), old.functions, new.functions, new.runs, strict=True)
         parts = [_Part(*fields) for fields in both]
-        return parts if all(part.is_apart() for part in parts) else None
+        return parts if all(part.is_separable() for part in parts) else None
 
-    def _made_again(self) -> ir.Module:
+    def _rebuild_module(self) -> ir.Module:
         waiting: list[tuple[Version, _Difference]] = []
         version = self
         while version._module is None:
             assert version._difference is not None
             waiting.append((version, version._difference))
             version = version._difference.later
-        with entered():
+        with enter_context():
             module = clone_module(version._module)
             for number, (old, difference) in enumerate(reversed(waiting)):
                 difference.apply(module)
@@ -311,11 +313,11 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Lent:
+class BorrowedModule:
     """A module that a step edits, and what is known of it until then. owner: the version whose module it was."""
 
     module: ir.Module
-    answers: Answers
+    answers: QueryCache
     owner: Version | None = None
 
     def give_back(self) -> None:
@@ -332,9 +334,9 @@ def _hand_over(module: ir.Module, copy: ir.Module) -> None:
         forget(module)
 
 
-def _parsed(text: str) -> Version:
+def _parse_version(text: str) -> Version:
     """Unpickle a version."""
-    with entered():
+    with enter_context():
         return Version(ir.Module.parse(text))
 
 
@@ -344,10 +346,10 @@ class _Part:
     def __init__(self, old: Func, new: Func, before: FunctionContents, after: FunctionContents, runs: Sequence[Run]):
         self.body, self.new_body = old.body, new.body
         self.before, self.after, self.runs = before, after, runs
-        self.gone = _outside(old.body, [(r.before, r.length) for r in runs], len(before.body))
-        self.made = _outside(new.body, [(r.after, r.length) for r in runs], len(after.body))
+        self.gone = _ops_outside(old.body, [(r.before, r.length) for r in runs], len(before.body))
+        self.made = _ops_outside(new.body, [(r.after, r.length) for r in runs], len(after.body))
 
-    def is_apart(self) -> bool:
+    def is_separable(self) -> bool:
         """Whether no other op uses a result of the ones that differ."""
         return all(
             top_of(use.owner.operation) in tops
@@ -357,7 +359,7 @@ class _Part:
             for use in result.uses
         )
 
-    def stored(self) -> _Nests:
+    def extract_removed_ops(self) -> _Nests:
         """The ops that the next version has not, in a module of their own."""
         home, keys = ir.Module.create(ir.Location.unknown()), []
 
@@ -365,7 +367,7 @@ class _Part:
             keys.append(_key(value, self.before))
             return home.body.add_argument(value.type, ir.Location.unknown())
 
-        _copied(self.gone, self.body, home.body, argument)
+        _copy_ops(self.gone, self.body, home.body, argument)
         return _Nests(home, keys, [Run(r.after, r.before, r.length) for r in self.runs])
 
     def renew(self) -> None:
@@ -406,7 +408,7 @@ class _Difference:
         _set_attributes(module, self.attributes)
 
 
-def _outside(body: ir.Block, kept: Sequence[tuple[int, int]], total: int) -> list[ir.Operation]:
+def _ops_outside(body: ir.Block, kept: Sequence[tuple[int, int]], total: int) -> list[ir.Operation]:
     """The ops of a body that are not in intervals, which are given as starts and lengths."""
     listed = body.operations
     ends = [(start, start + length) for start, length in kept]
@@ -423,9 +425,9 @@ def _replace(
     """Replace the ops of a body outside runs by copies of those of another, which are in `home`. key: of a value there,
     of what stands for it in the other one."""
     listed = body.operations
-    gone = _outside(body, [(r.before, r.length) for r in runs], len(listed))
+    gone = _ops_outside(body, [(r.before, r.length) for r in runs], len(listed))
     anchors = [listed[run.before].operation for run in runs]
-    copies = iter(_copied(ops, home, body, lambda value: _value(body, key(value), runs)))
+    copies = iter(_copy_ops(ops, home, body, lambda value: _value(body, key(value), runs)))
     index = 0
     for run, anchor in zip(runs, anchors, strict=True):
         for _ in range(run.after - index):
@@ -435,7 +437,7 @@ def _replace(
         op.erase()
 
 
-def _copied(
+def _copy_ops(
     ops: Sequence[ir.Operation], home: ir.Block, body: ir.Block, mapped: Callable[[ir.Value], ir.Value]
 ) -> list[ir.Operation]:
     """Copy ops in `home` to the end of another body, before its terminator.
@@ -450,7 +452,7 @@ def _copied(
         for number, value in enumerate(operands):
             to = values.get(value)
             if to is None:
-                to = values[value] = mapped(value) if _home(value) == home else value
+                to = values[value] = mapped(value) if _owner_block(value) == home else value
             if to is not value:
                 operands[number] = to
         return ir.WalkResult.ADVANCE
@@ -472,7 +474,7 @@ def _copied(
     return copies
 
 
-def _home(value: ir.Value) -> ir.Block:
+def _owner_block(value: ir.Value) -> ir.Block:
     owner = value.owner
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 

@@ -8,7 +8,7 @@ from tir_mlir.dialect.index_maps.layout import Collision as Collision
 from tir_mlir.dialect.index_maps.layout import Conjunction as Conjunction
 from tir_mlir.dialect.index_maps.layout import Layout as Layout
 from tir_mlir.dialect.index_maps.layout import Padding as Padding
-from tir_mlir.dialect.index_maps.map_input import unused as unused
+from tir_mlir.dialect.index_maps.map_input import unused_name as unused_name
 from tir_mlir.dialect.index_maps.predicate import Predicate as Predicate
 from tir_mlir.dialect.index_maps.region_map import RegionMap as RegionMap
 from tir_mlir.dialect.index_maps.terms import SizeVariable as SizeVariable

@@ -15,26 +15,26 @@ from tir_mlir.dialect.index_maps.layout import Box, Collision, Layout, everywher
 from tir_mlir.dialect.index_maps.map_input import (
     affine_terms,
     box_of,
-    called,
+    call_with_dims,
     flat,
     flat_nodes,
     parameters,
     size_named,
-    unused,
+    unused_name,
 )
 from tir_mlir.dialect.index_maps.predicate import Predicate
 from tir_mlir.dialect.index_maps.terms import (
     by_sizes,
-    checked,
+    check_term,
     evaluate,
     from_affine,
     from_ast,
-    replaced,
+    map_leaves,
     sampled_in,
     text_of,
     to_affine,
 )
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.presburger import question
 from tir_mlir.dialect.symbolic import Constant, Dim, IntExpr, Sampled, Variable, leaves, names_in
 
@@ -61,7 +61,7 @@ class IndexMap:
                     f"{short_repr(name)} cannot name a variable of an index map; the names must be distinct identifiers"
                 )
         for term in self.terms:
-            checked(term)
+            check_term(term)
 
     @property
     def sizes(self) -> list[str]:
@@ -88,7 +88,7 @@ class IndexMap:
         def leaf(term: IntExpr) -> Any:
             return change(term) if isinstance(term, Sampled) else term
 
-        return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
+        return IndexMap(self.names, tuple(map_leaves(t, leaf) for t in self.terms), self.inverse_index_map)
 
     def text(self, text_of_handle: Callable[[Any], str]) -> str:
         """The map as Python source. Variables that are called like a sampled integer get other names."""
@@ -96,9 +96,9 @@ class IndexMap:
         used_names = {*map(text_of_handle, handles), *self.sizes}
         names = self.names
         if used_names & set(names):
-            names = tuple(unused(f"{n}_", used_names | set(self.names)) if n in used_names else n for n in names)
+            names = tuple(unused_name(f"{n}_", used_names | set(self.names)) if n in used_names else n for n in names)
         map_ = self.renamed(names)
-        return map_._shown([text_of(t, text_of_handle) for t in map_.terms])
+        return map_._lambda_text([text_of(t, text_of_handle) for t in map_.terms])
 
     def renamed(self, names: Sequence[str]) -> IndexMap:
         """The same map with other names for its variables."""
@@ -107,7 +107,7 @@ class IndexMap:
         def leaf(term: IntExpr) -> IntExpr:
             return type(term)(new[term.name]) if isinstance(term, Variable) and term.name in new else term
 
-        return IndexMap(tuple(names), tuple(replaced(t, leaf) for t in self.terms), self.inverse_index_map)
+        return IndexMap(tuple(names), tuple(map_leaves(t, leaf) for t in self.terms), self.inverse_index_map)
 
     # --- construction -------------------------------------------------------------------------------------------------
 
@@ -120,8 +120,8 @@ class IndexMap:
         """The map that a lambda computes. `ndim`: the number of indices, required if the lambda takes `*indices`."""
         names = parameters(mapping_function, ndim)
         with affine_terms():
-            results = flat(called(mapping_function, names))
-            terms = tuple(checked(replaced(t, lambda leaf: size_named(leaf, mapping_function))) for t in results)
+            results = flat(call_with_dims(mapping_function, names))
+            terms = tuple(check_term(map_leaves(t, lambda leaf: size_named(leaf, mapping_function))) for t in results)
         inverse = None
         if inverse_index_map is not None:
             inverse = IndexMap.wrap(inverse_index_map, len(terms))
@@ -172,9 +172,9 @@ class IndexMap:
         return result
 
     def __repr__(self) -> str:
-        return self._shown([repr(t) for t in self.terms])
+        return self._lambda_text([repr(t) for t in self.terms])
 
-    def _shown(self, terms: Sequence[str]) -> str:
+    def _lambda_text(self, terms: Sequence[str]) -> str:
         inner = ", ".join(terms)
         result = inner if len(terms) == 1 else f"({inner})"
         return f"lambda {', '.join(self.names)}: {result}" if self.names else f"lambda: {result}"
@@ -221,7 +221,7 @@ class IndexMap:
 
     def map_shape(self, shape: Sequence[Any]) -> list[Any]:
         """The extents of the smallest box at the origin that contains the image of a shape."""
-        with entered(), question(f"the shape of the image of {self}"):
+        with enter_context(), question(f"the shape of the image of {self}"):
             layout = self.layout(box_of(shape))
             check_start(self, layout)
             sizes = list(layout.box.params)
@@ -232,21 +232,22 @@ class IndexMap:
         back, padding = self.non_surjective_inverse(shape)
         if not padding.never:
             raise IndexMapError(
-                f"the map {self} over {_shown(shape)} is not surjective: no point maps to the indices where {padding};"
+                f"the map {self} over {_tuple_text(shape)} is not surjective: no point maps to the indices where "
+                f"{padding};"
                 " non_surjective_inverse returns the inverse and this condition"
             )
         return back
 
     def non_surjective_inverse(self, shape: Sequence[Any]) -> tuple[IndexMap, Predicate]:
         """The inverse, and the predicate of the indices outside its domain: no point of the shape maps to them."""
-        with entered(), question(f"the inverse of {self}"):
+        with enter_context(), question(f"the inverse of {self}"):
             layout = self.layout(box_of(shape))
             check_one_to_one(self, layout)
             names, sizes = self.result_names(), list(layout.box.params)
             if set(names) & set(sizes):
                 raise IndexMapError(f"the size {sorted(set(names) & set(sizes))[0]} has the same name as an index")
             back = _from_affine(names, self.inverse_exprs(layout), sizes)
-            return back, Predicate.of(names, sizes, layout.padding)
+            return back, Predicate.from_padding(names, sizes, layout.padding)
 
     def inverse_exprs(self, layout: Layout) -> tuple[ir.AffineExpr, ...]:
         """The inverse over a box: the given one if it is correct, else computed by isl."""
@@ -266,7 +267,7 @@ class IndexMap:
         def leaf(term: IntExpr) -> Any:
             return sizes[term.name] if isinstance(term, Variable) and term.name not in self.names else term
 
-        return IndexMap(self.names, tuple(replaced(t, leaf) for t in self.terms))
+        return IndexMap(self.names, tuple(map_leaves(t, leaf) for t in self.terms))
 
     def result_names(self) -> list[str]:
         """Names for the results: a result that is a plain variable keeps its name, others are axis0, axis1, ..."""
@@ -280,7 +281,7 @@ class IndexMap:
         """Whether two maps agree at every point; names of variables do not matter."""
         if len(self.names) != len(index_map.names) or len(self.terms) != len(index_map.terms):
             return False
-        with entered(), question("whether two index maps are the same"):
+        with enter_context(), question("whether two index maps are the same"):
             sizes = sorted({*self.sizes, *index_map.sizes})
             mine, theirs = (everywhere(m.affine(sizes), len(m.names) + len(sizes)) for m in (self, index_map))
             return mine.is_equal(theirs)
@@ -301,7 +302,9 @@ class IndexMap:
             return self.at(sizes or {}).map_ndarray(array, pad_value, shape)
         least = [int(n) for n in self.map_shape(array.shape)]
         if shape is not None and (len(shape) != len(least) or any(a < b for a, b in zip(shape, least, strict=True))):
-            raise IndexMapError(f"the map {self} takes {_shown(array.shape)} to {_shown(least)}, not {_shown(shape)}")
+            raise IndexMapError(
+                f"the map {self} takes {_tuple_text(array.shape)} to {_tuple_text(least)}, not {_tuple_text(shape)}"
+            )
         result = np.full(least if shape is None else list(shape), pad_value, dtype=array.dtype)
         places = self.map_indices(list(np.indices(array.shape)))
         result[tuple(np.broadcast_to(p, array.shape) for p in places)] = array
@@ -318,7 +321,7 @@ def _plain(term: IntExpr) -> int | IntExpr:
     return int(term.value) if isinstance(term, Constant) else term
 
 
-def _shown(shape: Sequence[Any]) -> str:
+def _tuple_text(shape: Sequence[Any]) -> str:
     return "(" + ", ".join(map(str, shape)) + (",)" if len(shape) == 1 else ")")
 
 
@@ -329,7 +332,7 @@ def check_start(map_: IndexMap, layout: Layout) -> None:
     """Reject a map with a negative result."""
     if (point := layout.below_zero) is not None:
         image = tuple(map_.map_indices(point)) if not layout.box.params else "a negative index"
-        raise IndexMapError(f"the map {map_} takes {_shown(point)} to {image}: an index must not be negative")
+        raise IndexMapError(f"the map {map_} takes {_tuple_text(point)} to {image}: an index must not be negative")
 
 
 def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
@@ -342,5 +345,5 @@ def check_one_to_one(map_: IndexMap, layout: Layout) -> None:
 def collision_text(map_: IndexMap, collision: Collision) -> str:
     """A collision as text."""
     sizes = "".join(f" (for {n} = {v})" for n, v in collision.sizes.items())
-    image = _shown(map_.map_indices(collision.first, collision.sizes))
-    return f"{_shown(collision.first)} and {_shown(collision.second)} both map to {image}{sizes}"
+    image = _tuple_text(map_.map_indices(collision.first, collision.sizes))
+    return f"{_tuple_text(collision.first)} and {_tuple_text(collision.second)} both map to {image}{sizes}"

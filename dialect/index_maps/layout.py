@@ -13,7 +13,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import by_structure, cost, simplified_expr, used_dims
+from tir_mlir.dialect.ir import cache_by_structure, cost, simplified_expr, used_dims
 from tir_mlir.dialect.presburger import (
     Domain,
     dim_factors,
@@ -44,7 +44,7 @@ class Box:
     sizes: isl.Set | None = None
 
     @staticmethod
-    def of(shape: Sequence[int]) -> Box:
+    def from_shape(shape: Sequence[int]) -> Box:
         return Box(tuple(AffineExpr.get_constant(n) for n in shape))
 
     @cached_property
@@ -143,9 +143,9 @@ class Layout:
         sizes: list[tuple[intervals.Bound, intervals.Bound]] = [(0, None)] * len(self.box.params)
         dims: list[tuple[intervals.Bound, intervals.Bound]] = []
         for extent in self.box.extents:
-            high = intervals.of_expr(extent, sizes)[1]
+            high = intervals.expr_interval(extent, sizes)[1]
             dims.append((0, None if high is None else high - 1))
-        high = intervals.of_expr(self.exprs[number], [*dims, *sizes])[1]
+        high = intervals.expr_interval(self.exprs[number], [*dims, *sizes])[1]
         if high is None:
             raise NotProvable(f"the extent of dimension {number} has no single expression in the sizes")
         if high >= 2**63 - 1:
@@ -161,9 +161,9 @@ class Layout:
     def inverse(self) -> tuple[ir.AffineExpr, ...]:
         """The preimage of a point of the image, over the dimensions of the image and the sizes."""
         back = self.relation.reverse()
-        return tuple(self._back(back, number) for number in range(len(self.box.extents)))
+        return tuple(self._inverse_coordinate(back, number) for number in range(len(self.box.extents)))
 
-    def _back(self, back: isl.Map, number: int) -> ir.AffineExpr:
+    def _inverse_coordinate(self, back: isl.Map, number: int) -> ir.AffineExpr:
         """One coordinate: its minimum equals its maximum, so the shorter form is used."""
         rank = len(self.exprs)
         forms = []
@@ -210,8 +210,8 @@ class Layout:
         image = self.image.gist(self.target.points).coalesce()
         unpadded = self._conjunction(image)
         if unpadded is not None:
-            pieces = [self._tightened(p) for condition in unpadded for p in self._negation(condition)]
-            return Padding(sorted(pieces, key=_first), unpadded, never=False)
+            pieces = [self._tighten(p) for condition in unpadded for p in self._negation(condition)]
+            return Padding(sorted(pieces, key=_first_dim), unpadded, never=False)
         pieces = []
         for basic in holes.make_disjoint().get_basic_sets():
             piece = self._conjunction(basic.to_set().gist(self.target.points))
@@ -253,7 +253,7 @@ class Layout:
         sides = [simplified_expr(expr * -1 - 1, count)] + ([simplified_expr(expr - 1, count)] if is_eq else [])
         return [[(s, False)] for s in sides if not self._where([(s, False)]).intersect(self.target.points).is_empty()]
 
-    def _tightened(self, piece: Conjunction) -> Conjunction:
+    def _tighten(self, piece: Conjunction) -> Conjunction:
         """Rewrite `16 * a + b >= 60` as `a == 3 and b >= 12` where the two are equal in the target."""
         expr, is_eq = piece[0]
         factors = dim_factors(expr)
@@ -273,13 +273,13 @@ class Layout:
         return tidy if self._where(tidy).intersect(box).is_equal(ours.intersect(box)) else piece
 
 
-@by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 7)
+@cache_by_structure(lambda exprs, box: (exprs, box.extents, box.params, str(box.sizes)), limit=1 << 7)
 def layout_of(exprs: tuple[ir.AffineExpr, ...], box: Box) -> Layout:
     """The layout of a map: one object per content, so that its results are computed once."""
     return Layout(exprs, box)
 
 
-def _first(piece: Conjunction) -> int:
+def _first_dim(piece: Conjunction) -> int:
     """The first dimension that a condition uses: messages list conditions in the order of dimensions."""
     return min((d for expr, _ in piece for d in used_dims(expr)), default=0)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, NotAffine, NotAffineMapError, short_repr
 from tir_mlir.dialect.index_maps.layout import Box
-from tir_mlir.dialect.index_maps.terms import SizeVariable, checked, to_affine
+from tir_mlir.dialect.index_maps.terms import SizeVariable, check_term, to_affine
 from tir_mlir.dialect.symbolic import Dim, IntExpr, Symbol, as_expr, names_in
 
 
@@ -40,14 +40,14 @@ def parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
         if ndim is None:
             raise IndexMapError(f"the map takes *{several[0]}: pass the number of indices as ndim=")
         named_count = len(names) + len(last)
-        names += [unused(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - named_count)]
+        names += [unused_name(f"{several[0][0]}{number}", {*names, *last}) for number in range(ndim - named_count)]
     names += last
     if ndim is not None and len(names) != ndim:
         raise IndexMapError(f"the map takes {len(names)} indices ({', '.join(names)}); there are {ndim}")
     return names
 
 
-def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
+def call_with_dims(function: Callable[..., Any], names: Sequence[str]) -> Any:
     """The result of a function on these variables, the last for its keyword-only parameters."""
     last = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     first = names[: len(names) - len(last)]
@@ -60,7 +60,7 @@ def called(function: Callable[..., Any], names: Sequence[str]) -> Any:
         ) from error
 
 
-def unused(name: str, used_names: set[str]) -> str:
+def unused_name(name: str, used_names: set[str]) -> str:
     """The name, with underscores until it is not taken."""
     while name in used_names:
         name += "_"
@@ -82,7 +82,7 @@ def size_named(leaf: IntExpr, function: Callable[..., Any]) -> IntExpr:
 def flat(results: Any) -> Iterable[IntExpr]:
     """The results of a lambda: one expression, or a flattened list of them."""
     if not isinstance(results, (list, tuple)):
-        yield checked(as_expr(results))
+        yield check_term(as_expr(results))
         return
     for item in results:
         yield from flat(item)

@@ -22,7 +22,7 @@ class Condition:
     is_eq: bool
 
     @staticmethod
-    def of(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
+    def from_expr(expr: ir.AffineExpr, is_eq: bool, names: Sequence[str]) -> Condition:
         """`expr >= 0` (or `== 0`) with negative terms moved to the other side."""
         sides: list[list[IntExpr]] = [[], []]
         terms, constant = linear_terms(expr)
@@ -67,7 +67,7 @@ class Predicate:
     pieces: tuple[tuple[Condition, ...], ...]
 
     @staticmethod
-    def of(names: Sequence[str], sizes: Sequence[str], padding: Padding) -> Predicate:
+    def from_padding(names: Sequence[str], sizes: Sequence[str], padding: Padding) -> Predicate:
         called = [*names, *sizes]
         return Predicate(tuple(called), tuple(conditions(piece, called) for piece in padding.pieces))
 
@@ -88,4 +88,4 @@ class Predicate:
 
 
 def conditions(piece: Conjunction, names: Sequence[str]) -> tuple[Condition, ...]:
-    return tuple(Condition.of(expr, is_eq, names) for expr, is_eq in piece)
+    return tuple(Condition.from_expr(expr, is_eq, names) for expr, is_eq in piece)

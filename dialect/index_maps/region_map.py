@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import IndexMapError, short_repr
-from tir_mlir.dialect.index_maps.map_input import called, parameters
-from tir_mlir.dialect.index_maps.terms import checked, evaluate, from_ast
+from tir_mlir.dialect.index_maps.map_input import call_with_dims, parameters
+from tir_mlir.dialect.index_maps.terms import check_term, evaluate, from_ast
 from tir_mlir.dialect.ir import Index
 from tir_mlir.dialect.symbolic import IntExpr, as_expr
 
@@ -38,11 +38,11 @@ class RegionMap:
         """The map whose text is `lambda vi: [(vi - 1, vi + 1)]`. The text is parsed, never executed."""
         return RegionMap(text)
 
-    def over(self, iters: Sequence[Any]) -> list[tuple[Any, Any]]:
+    def apply(self, iters: Sequence[Any]) -> list[tuple[Any, Any]]:
         """(begin, end) of every dimension, for the iters as index expressions."""
         if self._function is not None:
             self.names = parameters(self._function, len(iters))
-            self.spans = [_span(item) for item in _items(called(self._function, self.names))]
+            self.spans = [_span(item) for item in _items(call_with_dims(self._function, self.names))]
             self._function = None
         if len(self.names) != len(iters):
             raise IndexMapError(f"{self} takes {len(self.names)} iters; the block has {len(iters)}")
@@ -86,7 +86,7 @@ def _items(results: Any) -> list[Any]:
 def _span(item: Any) -> Span:
     ends = tuple(item) if isinstance(item, list | tuple) else (item,)
     if len(ends) == 1:
-        return checked(as_expr(ends[0])), as_expr(ends[0]) + 1
+        return check_term(as_expr(ends[0])), as_expr(ends[0]) + 1
     if len(ends) != 2:
         raise IndexMapError(f"a dimension of a region is an expression or (begin, end), not {short_repr(item)}")
-    return checked(as_expr(ends[0])), checked(as_expr(ends[1]))
+    return check_term(as_expr(ends[0])), check_term(as_expr(ends[1]))

@@ -35,7 +35,7 @@ class SizeVariable(Symbol):
     __hash__ = object.__hash__
 
 
-def checked(term: IntExpr) -> IntExpr:
+def check_term(term: IntExpr) -> IntExpr:
     """The term, if it is an index. Errors: NotAffine for a product of variables, or a divisor that is none."""
     if isinstance(term, Constant):
         if isinstance(term.value, int) and not -(2**63) <= term.value < 2**63:
@@ -45,7 +45,7 @@ def checked(term: IntExpr) -> IntExpr:
     elif isinstance(term, Operation) and not isinstance(term, Formula):
         if term.count > _MAX_OPERATIONS:
             raise NotAffine(f"an index map with more than {_MAX_OPERATIONS} operations in one term")
-        _check_operation(term.symbol, checked(term.left), checked(term.right), term)
+        _check_operation(term.symbol, check_term(term.left), check_term(term.right), term)
     return term
 
 
@@ -82,18 +82,18 @@ def sampled_in(term: IntExpr) -> list[Any]:
 def text_of(term: IntExpr, text_of_handle: Callable[[Any], str]) -> str:
     """The term as Python source, sampled integers called by `text_of_handle`."""
 
-    def sampled(part: IntExpr) -> str | None:
+    def sampled_text(part: IntExpr) -> str | None:
         if isinstance(part, Formula):
             return f"({part.text(text_of_handle)})"
         return text_of_handle(part) if isinstance(part, Sampled) else None
 
-    return text(term, sampled)
+    return text(term, sampled_text)
 
 
-def replaced(term: IntExpr, change: Callable[[Any], Any]) -> IntExpr:
+def map_leaves(term: IntExpr, change: Callable[[Any], Any]) -> IntExpr:
     """The term with its leaves, and its formulas of sampled integers, changed."""
     if isinstance(term, Operation) and not isinstance(term, Formula):
-        return symbolic.operation(term.symbol, replaced(term.left, change), replaced(term.right, change))
+        return symbolic.operation(term.symbol, map_leaves(term.left, change), map_leaves(term.right, change))
     return symbolic.as_expr(change(term))
 
 
@@ -104,7 +104,7 @@ def evaluate(term: IntExpr, values: Mapping[str, Any]) -> Any:
     if missing := [n for leaf in leaves(term) if isinstance(leaf, Variable) and (n := leaf.name) not in values]:
         raise IndexMapError(f"{missing[0]} has no value here: it is not a variable of the map")
     result = symbolic.evaluate(term, values.__getitem__)
-    return checked(result) if isinstance(result, IntExpr) else result
+    return check_term(result) if isinstance(result, IntExpr) else result
 
 
 def from_ast(
@@ -124,14 +124,14 @@ def from_ast(
             return Symbol(name)
         raise IndexMapError(f"{name} is not a variable of the map; it has {', '.join(sorted(names)) or 'none'}")
 
-    def other(node: ast.expr) -> IntExpr:
+    def parse_float(node: ast.expr) -> IntExpr:
         if isinstance(node, ast.Constant) and isinstance(node.value, float):
             return Constant(node.value)
         raise IndexMapError(
             f"{ast.unparse(node)} cannot be part of an index map; it has variables, integers, +, -, *, // and %"
         )
 
-    return checked(symbolic.from_ast(node, leaf, other))
+    return check_term(symbolic.from_ast(node, leaf, parse_float))
 
 
 def to_affine(term: IntExpr, names: Sequence[str]) -> ir.AffineExpr:

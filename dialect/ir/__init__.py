@@ -4,7 +4,7 @@ analysis caches. No program analysis here.
 
 from tir_mlir.dialect.ir.attrs import OVERWRITES as OVERWRITES
 from tir_mlir.dialect.ir.budget import budget as budget
-from tir_mlir.dialect.ir.context import entered as entered
+from tir_mlir.dialect.ir.context import enter_context as enter_context
 from tir_mlir.dialect.ir.context import user_frame as user_frame
 from tir_mlir.dialect.ir.context import user_line as user_line
 from tir_mlir.dialect.ir.context import warn_at_user as warn_at_user
@@ -43,15 +43,15 @@ from tir_mlir.dialect.ir.index import step as step
 from tir_mlir.dialect.ir.index import trim as trim
 from tir_mlir.dialect.ir.index import used_dims as used_dims
 from tir_mlir.dialect.ir.memo import ENTRIES as ENTRIES
-from tir_mlir.dialect.ir.memo import Answers as Answers
 from tir_mlir.dialect.ir.memo import BoundedDict as BoundedDict
-from tir_mlir.dialect.ir.memo import answers as answers
-from tir_mlir.dialect.ir.memo import apart as apart
-from tir_mlir.dialect.ir.memo import by_structure as by_structure
-from tir_mlir.dialect.ir.memo import frozen as frozen
+from tir_mlir.dialect.ir.memo import QueryCache as QueryCache
+from tir_mlir.dialect.ir.memo import active_cache as active_cache
+from tir_mlir.dialect.ir.memo import cache_by_structure as cache_by_structure
+from tir_mlir.dialect.ir.memo import cache_while_frozen as cache_while_frozen
+from tir_mlir.dialect.ir.memo import freeze_modules as freeze_modules
+from tir_mlir.dialect.ir.memo import fresh_query_cache as fresh_query_cache
 from tir_mlir.dialect.ir.memo import new_names as new_names
 from tir_mlir.dialect.ir.memo import only_reads as only_reads
-from tir_mlir.dialect.ir.memo import remembered as remembered
 from tir_mlir.dialect.ir.memo import top_of as top_of
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users

@@ -146,13 +146,13 @@ def doubt(key: str, kind: str) -> str:
     return f'unknown annotation "{key}" has no effect{hint or f"; name a note of your own with a dot: my.{key}"}'
 
 
-def ignored(key: str, gpu: bool = False) -> str:
+def replacement_for(key: str, gpu: bool = False) -> str:
     """What to use instead of a known annotation that lowering, or that for a GPU, ignores; "" for any other key."""
     annotation = KEYS.get(key)
     return "" if annotation is None else annotation.on_gpu if gpu else annotation.instead
 
 
-def prefetched(annotations: Mapping[str, Any]) -> list[str]:
+def prefetched_buffers(annotations: Mapping[str, Any]) -> list[str]:
     """The buffers that an annotation of a loop tells to prefetch."""
     value = annotations.get(PREFETCH)
     return [name for name in (value if isinstance(value, (list, dict)) else [value]) if isinstance(name, str)]
@@ -167,13 +167,13 @@ def rename_buffers(root: ir.Operation, names: Mapping[str, str | None]) -> None:
         if attrs.LOOP not in op.attributes or attrs.ANNOTATIONS not in op.attributes:
             continue
         annotations = attrs.get(op, attrs.ANNOTATIONS)
-        if names.keys().isdisjoint(prefetched(annotations)):
+        if names.keys().isdisjoint(prefetched_buffers(annotations)):
             continue
-        renamed = _renamed(annotations.pop(PREFETCH), names)
+        renamed = _rename_prefetched(annotations.pop(PREFETCH), names)
         attrs.put(op, attrs.ANNOTATIONS, {**annotations, **({PREFETCH: renamed} if renamed else {})} or None)
 
 
-def _renamed(value: Any, names: Mapping[str, str | None]) -> Any:
+def _rename_prefetched(value: Any, names: Mapping[str, str | None]) -> Any:
     """The value of a prefetch annotation with other names, without those that are None."""
     if isinstance(value, dict):
         return {new: ahead for name, ahead in value.items() if (new := names.get(name, name)) is not None}

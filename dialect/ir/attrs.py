@@ -129,7 +129,7 @@ def get(op: Any, key: str, default: Any = None) -> Any:
     return from_attr(attributes[key]) if key in attributes else default
 
 
-def of_argument(op: ir.Operation, number: int) -> dict[str, Any]:
+def argument_attributes(op: ir.Operation, number: int) -> dict[str, Any]:
     """The attributes of a parameter of a function."""
     return from_attr(ir.ArrayAttr(op.attributes["arg_attrs"])[number]) if "arg_attrs" in op.attributes else {}
 
@@ -175,7 +175,7 @@ def is_wide(value: ir.Value) -> bool:
         return get(owner, DTYPE) == WIDE
     op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
     if op.name == "func.func":
-        return of_argument(op, number).get(DTYPE) == WIDE
+        return argument_attributes(op, number).get(DTYPE) == WIDE
     if DTYPES in op.attributes:
         names = get(op, NAMES)
         return number < len(names) and names[number] in get(op, DTYPES)

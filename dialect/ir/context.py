@@ -43,7 +43,7 @@ def _get_or_create() -> ir.Context:
     return _context
 
 
-def entered(loc: ir.Location | None = None) -> ir.Location:
+def enter_context(loc: ir.Location | None = None) -> ir.Location:
     """Return a context manager that enters the MLIR context at a location (default: unknown). May be nested.
 
     A context that is still entered at exit aborts the process, so it is entered only through this function. The result

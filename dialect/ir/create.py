@@ -15,7 +15,7 @@ from tir_mlir.dialect.constants.dense import dense_attr
 from tir_mlir.dialect.ir import attrs, dtypes, signs, vectors
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
-from tir_mlir.dialect.ir.memo import ENTRIES, tell_edit, touch_here
+from tir_mlir.dialect.ir.memo import ENTRIES, notify_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
 from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name, visit
 
@@ -53,7 +53,7 @@ def fresh_id(op: ir.Operation) -> int:
     while root.parent is not None:
         root = root.parent.operation
     number = _next_id(root)
-    tell_edit()
+    notify_edit()
     root.attributes["tir.next"] = attrs.to_attr(number + 1)
     return number
 
@@ -200,7 +200,7 @@ def copy_loops(
         kind, facts = ("serial", {}) if serial else (old.kind, old.annotations)
         with ip, old.op.location:
             new = loop(old.name + suffix, low, high, kind, facts, old.is_wide)
-        variables[old.var] = Index.of(new.var)
+        variables[old.var] = Index.from_value(new.var)
         ip = at_end(new.body)
     return ip, variables
 
@@ -369,7 +369,7 @@ def bound_value(name: str, low: Index | int, extent: Index | int, value: ir.Valu
 
 def init(owner: Block) -> ir.Operation:
     """The init region of a block, at the insertion point: an `affine.if` on all reduce iters being at their minimum."""
-    starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]
+    starts = [Constraint(Index.from_value(i.var) - i.min, is_eq=True) for i in owner.iters if i.kind == "R"]
     return guard(starts, attrs.INIT)
 
 
@@ -469,10 +469,10 @@ def convert(value: ir.Value, dtype: str, source: str | None = None) -> ir.Value:
     source: the type of the value, if known. Requires a type with a TensorIR name other than index.
     """
     source = source or signs.dtype_of(value) or dtypes.to_name(value.type)
-    return value if source == dtype else signs.mark(_converted(value, source, dtype), dtype)
+    return value if source == dtype else signs.mark(_emit_conversion(value, source, dtype), dtype)
 
 
-def _converted(value: ir.Value, source: str, dtype: str) -> ir.Value:
+def _emit_conversion(value: ir.Value, source: str, dtype: str) -> ir.Value:
     target, element, lanes = dtypes.to_mlir(dtype), dtypes.element(source), dtypes.lanes(dtype)
     wider = dtypes.bits(source) < dtypes.bits(dtype)
     is_float = dtypes.is_float(source)

@@ -13,7 +13,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.constants import float_constants
 from tir_mlir.dialect.ir import attrs, dtypes, signs
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map, is_apply, read_apply, read_map
-from tir_mlir.dialect.ir.memo import tell_edit, touch, touch_users
+from tir_mlir.dialect.ir.memo import notify_edit, touch, touch_users
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS, BODIES, MEMREF_OPERAND, TO_FLOAT, is_pure
 from tir_mlir.dialect.ir.views import Loop, is_init, is_loop, is_size, is_where, parent_op
 from tir_mlir.dialect.ir.walk import constraints, is_inside, ops, used_outside
@@ -208,7 +208,7 @@ def fold_choices(root: ir.Operation) -> None:
     for op in reversed(ops(root)):
         if op.name != "affine.if" or is_init(op) or is_where(op):
             continue
-        conditions = [(c.index.simplified().as_constant(), c.is_eq) for c in constraints(op)]
+        conditions = [(c.index.simplify().as_constant(), c.is_eq) for c in constraints(op)]
         if any(n is None for n, _ in conditions):
             continue
         is_true = all(n == 0 if is_eq else n >= 0 for n, is_eq in conditions)  # type: ignore[operator]
@@ -228,7 +228,7 @@ def _take_side(op: ir.Operation, side: ir.Region) -> None:
 
 def clone(op: ir.Operation, ip: ir.InsertionPoint, mapping: Mapping[ir.Value, ir.Value] | None = None) -> ir.Operation:
     """A deep copy of an op at `ip`, outside values replaced by `mapping`. Ids are copied: see `renumber`."""
-    tell_edit()
+    notify_edit()
     new = op.operation.clone(ip).operation
     if new.parent is not None and new.parent.name not in BODIES:
         touch(new)
@@ -322,7 +322,7 @@ def _is_named(op: ir.Operation) -> bool:
         return False
     name, func = attrs.get(op, attrs.NAME), parent_op(op)
     inputs = range(len(func.regions[0].blocks[0].arguments))
-    named = [attrs.of_argument(func, number).get(attrs.SYMS, ()) for number in inputs]
+    named = [attrs.argument_attributes(func, number).get(attrs.SYMS, ()) for number in inputs]
     return any(name in syms for syms in named) or any(name in attrs.get(o, attrs.SYMS, ()) for o in ops(func))
 
 
@@ -335,7 +335,7 @@ def prune(op: ir.Operation, stop: ir.Operation) -> None:
         prune(parent, stop)
 
 
-def rebased(op: ir.Operation) -> list[ir.Value]:
+def captured_values(op: ir.Operation) -> list[ir.Value]:
     """Values defined outside `op` and used inside it."""
     nested = dict.fromkeys(ops(op))
     outer: dict[ir.Value, None] = {}

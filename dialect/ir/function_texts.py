@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*")
 _ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(.))")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text in quotes, as MLIR and LLVM IR read it: `a"b` -> `"a\\22b"`."""
     letters = (chr(c) if 32 <= c < 127 and c not in _QUOTES else f"\\{c:02X}" for c in text.encode())
     return f'"{"".join(letters)}"'
@@ -24,7 +24,7 @@ def quoted(text: str) -> str:
 def symbol(name: str) -> str:
     """A function's name as MLIR and LLVM IR read it: `f` -> `@f`, `a"b` -> `@"a\\22b"`. All text that is written with
     names of users in it uses it."""
-    return f"@{name if _PLAIN.fullmatch(name) else quoted(name)}"
+    return f"@{name if _PLAIN.fullmatch(name) else quote(name)}"
 
 
 def function_text(op: ir.Operation) -> str:
@@ -34,10 +34,10 @@ def function_text(op: ir.Operation) -> str:
 
 def callees_in(text: str) -> list[str]:
     """The functions that the text of a function calls, each once."""
-    return list(dict.fromkeys(map(_unquoted, _CALLS.findall(text))))
+    return list(dict.fromkeys(map(_unquote, _CALLS.findall(text))))
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     """A name as it was before MLIR printed it."""
     if not name.startswith('"'):
         return name

@@ -28,14 +28,14 @@ class Index:
         return _constant(value)
 
     @staticmethod
-    def of(value: ir.Value) -> Index:
+    def from_value(value: ir.Value) -> Index:
         return Index(_dim(0), (value,))
 
     @staticmethod
     def wrap(value: Index | int | ir.Value) -> Index:
         if isinstance(value, Index):
             return value
-        return Index.constant(value) if isinstance(value, int) else Index.of(value)
+        return Index.constant(value) if isinstance(value, int) else Index.from_value(value)
 
     def as_constant(self) -> int | None:
         expr = self.expr
@@ -53,7 +53,7 @@ class Index:
         if others and others != values:
             values = tuple(dict.fromkeys((*values, *others)))
             places = tuple([values.index(v) for v in others])
-        return _over(values, *_built(build, self.expr, operand.expr, places, len(values)))
+        return _index_from_trimmed(values, *_combine_exprs(build, self.expr, operand.expr, places, len(values)))
 
     def __add__(self, rhs: Index | int) -> Index:
         return self._with(rhs, operator.add)
@@ -104,21 +104,21 @@ class Index:
         """Replace values by expressions simultaneously."""
         if not any(v in mapping for v in self.values):
             return self
-        return compose(self.expr, [mapping.get(v) or Index.of(v) for v in self.values])
+        return compose(self.expr, [mapping.get(v) or Index.from_value(v) for v in self.values])
 
-    def simplified(self) -> Index:
+    def simplify(self) -> Index:
         """MLIR's simplification, which uses no ranges (see `presburger.simplify_index` for those that do)."""
         shorter = simplified_expr(self.expr, len(self.values))
         return self if shorter is self.expr else trim(shorter, self.values)
 
-    def trimmed(self) -> Index:
+    def drop_unused_values(self) -> Index:
         """The expression without unused values."""
         return trim(self.expr, self.values)
 
     def uses(self, value: ir.Value) -> bool:
         return value in self.values
 
-    def same(self, index: Index | int) -> bool:
+    def is_equal_to(self, index: Index | int) -> bool:
         """Whether both are equal for all values of their variables. True is definitive; False: not provable."""
         index = Index.wrap(index)
         if self.expr == index.expr and self.values == index.values:
@@ -189,26 +189,26 @@ def _difference(left: ir.AffineExpr, right: ir.AffineExpr) -> ir.AffineExpr:
 
 
 @lru_cache(maxsize=ENTRIES)
-def _built(
+def _combine_exprs(
     build: Build, left: ir.AffineExpr, right: ir.AffineExpr, places: tuple[int, ...] | None, count: int
 ) -> Trimmed:
     """An expression made of two over `count` values. places: of the values of the right one (None: the first)."""
     if places is not None:
         right = _compose(right, [_dim(n) for n in places], count)
-    return _trimmed(build(left, right), count)
+    return _trim_expr(build(left, right), count)
 
 
 def trim(expr: ir.AffineExpr, values: Sequence[ir.Value]) -> Index:
     """Drop unused values, so that equal expressions have equal operands."""
-    return _over(values, *_trimmed(expr, len(values)))
+    return _index_from_trimmed(values, *_trim_expr(expr, len(values)))
 
 
-def _over(values: Sequence[ir.Value], expr: ir.AffineExpr, positions: tuple[int, ...] | None) -> Index:
+def _index_from_trimmed(values: Sequence[ir.Value], expr: ir.AffineExpr, positions: tuple[int, ...] | None) -> Index:
     return Index(expr, tuple(values) if positions is None else tuple([values[i] for i in positions]))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _trimmed(expr: ir.AffineExpr, count: int) -> Trimmed:
+def _trim_expr(expr: ir.AffineExpr, count: int) -> Trimmed:
     """An expression renumbered to its used dimensions, and their old positions (None: all are used)."""
     expr = expr.maybe_downcast()
     positions = tuple(sorted(used_dims(expr)))
@@ -224,14 +224,16 @@ def compose(expr: ir.AffineExpr, parts: Sequence[Index]) -> Index:
     """An expression with its dimensions replaced by expressions."""
     values = list(dict.fromkeys(v for part in parts for v in part.values))
     key = tuple([(part.expr, tuple([values.index(v) for v in part.values])) for part in parts])
-    return _over(values, *_composed(expr, key, len(values)))
+    return _index_from_trimmed(values, *_compose_parts(expr, key, len(values)))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _composed(expr: ir.AffineExpr, parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], count: int) -> Trimmed:
+def _compose_parts(
+    expr: ir.AffineExpr, parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], count: int
+) -> Trimmed:
     """An expression of others, each with the numbers of its values among `count`."""
     swaps = [_compose(part, [_dim(n) for n in numbers], count) for part, numbers in parts]
-    return _trimmed(_compose(expr, swaps, count), count)
+    return _trim_expr(_compose(expr, swaps, count), count)
 
 
 def is_symbol(value: ir.Value) -> bool:
@@ -253,7 +255,7 @@ def constant_integer(value: ir.Value) -> int | None:
 
 def same_indices(first: Sequence[Index], second: Sequence[Index]) -> bool:
     """Whether two lists of as many indices are equal for all values of their variables, see `Index.same`."""
-    return all(a.same(b) for a, b in zip(first, second, strict=True))
+    return all(a.is_equal_to(b) for a, b in zip(first, second, strict=True))
 
 
 def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Value]]:
@@ -268,11 +270,11 @@ def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Valu
                 group.append(value)
     operands = dims + syms
     numbers = tuple([(part.expr, tuple([operands.index(v) for v in part.values])) for part in parts])
-    return _joined(numbers, len(dims), len(syms)), operands
+    return _map_of_exprs(numbers, len(dims), len(syms)), operands
 
 
 @lru_cache(maxsize=ENTRIES)
-def _joined(parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], dims: int, syms: int) -> ir.AffineMap:
+def _map_of_exprs(parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], dims: int, syms: int) -> ir.AffineMap:
     """The map of expressions, each with the numbers of its operands among all: dimensions first, then symbols."""
     places = [AffineExpr.get_dim(i) for i in range(dims)] + [AffineExpr.get_symbol(i) for i in range(syms)]
     exprs = [
@@ -296,10 +298,10 @@ def read_map(map_: ir.AffineMap, operands: Sequence[ir.Value]) -> list[Index]:
     if not operands:
         return list(_constants(map_))
     values = tuple(operands)
-    folded = {v: producer for v in values if (producer := _made(v)) is not None}
+    folded = {v: producer for v in values if (producer := _producer_index(v)) is not None}
     results = []
     for expr, positions in _results(map_, len(values)):
-        index = _over(values, expr, positions)
+        index = _index_from_trimmed(values, expr, positions)
         if len(index.values) > 1 and len(set(index.values)) != len(index.values):
             index = _merge(index)
         results.append(index.substitute(folded) if folded else index)
@@ -315,7 +317,7 @@ def _constants(map_: ir.AffineMap) -> tuple[Index, ...]:
 @lru_cache(maxsize=ENTRIES)
 def _results(map_: ir.AffineMap, count: int) -> tuple[Trimmed, ...]:
     """The results of a map over `count` operands, each over those that it uses (None: all)."""
-    return tuple([_trimmed(expr, count) for expr in over_dims(map_)])
+    return tuple([_trim_expr(expr, count) for expr in over_dims(map_)])
 
 
 def _merge(index: Index) -> Index:
@@ -325,7 +327,7 @@ def _merge(index: Index) -> Index:
     return trim(_compose(index.expr, swap, len(unique)), unique)
 
 
-def _made(value: ir.Value) -> Index | None:
+def _producer_index(value: ir.Value) -> Index | None:
     """The expression of an `affine.apply` or constant; None for any other value."""
     owner = value.owner
     if isinstance(owner, ir.Block):

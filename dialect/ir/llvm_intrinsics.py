@@ -63,7 +63,7 @@ _REDUCTIONS = {
 def call(name: str, type_: ir.Type, operands: Sequence[ir.Value]) -> ir.Value:
     """A call of an intrinsic by its name. Operands of a known dot product become vectors of the elements multiplied,
     as LLVM declares it: older versions declared words of 32 bits."""
-    dot = _known(_DOTS, name)
+    dot = _lookup_row(_DOTS, name)
     if dot is not None:
         first = 1 if dot.adds else 0
         operands = [*operands[:first], *(_as_elements(v, dot.bits) for v in operands[first:])]
@@ -91,13 +91,13 @@ def expand(op: ir.Operation) -> bool:
         return False
     name, operands, type_ = name_of(op), list(op.operands), op.results[0].type
     with ir.InsertionPoint(op), op.location:
-        if (dot := _known(_DOTS, name)) is not None and _fits(dot, operands, type_):
+        if (dot := _lookup_row(_DOTS, name)) is not None and _fits(dot, operands, type_):
             value = _dot(dot, operands, ir.VectorType(type_))
         elif name in _SCALAR_DOTS and (sum_ := _scalar_dot(*_SCALAR_DOTS[name], operands, type_)) is not None:
             value = sum_
-        elif (elementwise := _known(_ELEMENTWISE, name)) is not None and _suits(elementwise, operands, type_):
+        elif (elementwise := _lookup_row(_ELEMENTWISE, name)) is not None and _suits(elementwise, operands, type_):
             value = ir.Operation.create(elementwise, [type_], operands).results[0]
-        elif (kind := _known(_REDUCTIONS, name)) is not None and _reduces(name, operands, type_):
+        elif (kind := _lookup_row(_REDUCTIONS, name)) is not None and _reduces(name, operands, type_):
             attributes = {"kind": ir.Attribute.parse(f"#vector.kind<{kind}>")}
             value = ir.Operation.create("vector.reduction", [type_], operands[::-1], attributes).results[0]
         else:
@@ -127,7 +127,7 @@ def _reduces(name: str, operands: Sequence[ir.Value], type_: ir.Type) -> bool:
     return vectors.element_of(operands[-1]) == type_ and isinstance(type_, ir.IntegerType) != floats
 
 
-def _known(table: Mapping[str, Row], name: str) -> Row | None:
+def _lookup_row(table: Mapping[str, Row], name: str) -> Row | None:
     """The row of an intrinsic, whose name may end in its types: `llvm.fma.v4f32`."""
     while name and name not in table:
         name = name.rpartition(".")[0]

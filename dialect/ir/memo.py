@@ -35,14 +35,14 @@ def _dead() -> None:
     """A dead reference."""
 
 
-class _State(threading.local):
+class _FreezeState(threading.local):
     held: Callable[[], Any] = staticmethod(_dead)
     """A weak reference to the current frozen period."""
     open: Callable[[], Any] = staticmethod(_dead)
     """A weak reference to the period that the next edit ends."""
 
 
-_state = _State()
+_state = _FreezeState()
 
 
 ENTRIES = 1 << 12
@@ -63,7 +63,7 @@ class BoundedDict(dict[K, V], Generic[K, V]):
         super().__setitem__(key, value)
 
 
-class Answers(type(threading.RLock())):  # type: ignore[misc]
+class QueryCache(type(threading.RLock())):  # type: ignore[misc]
     """The cache of one frozen period, valid while entered; kept alive by the `with` statement, or for `until_edit`.
 
     A subclass of a lock because Python enters and exits locks atomically with respect to Ctrl-C.
@@ -84,30 +84,30 @@ class Answers(type(threading.RLock())):  # type: ignore[misc]
         return _state.open() is self
 
 
-def answers() -> dict[Any, Any] | None:
+def active_cache() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
     period = _state.held()  # as in `_active`: called for every memo
     return period.known if period is not None and period._is_owned() else None
 
 
-def _active() -> Answers | None:
+def _active() -> QueryCache | None:
     period = _state.held()
     return period if period is not None and period._is_owned() else None
 
 
-def frozen() -> Answers:
+def freeze_modules() -> QueryCache:
     """A context manager in which no module is edited. May be nested.
 
     Ops, values and views created inside must not outlive it.
     """
     period = _active()
     if period is None:
-        period = Answers()
+        period = QueryCache()
         _state.held = weakref.ref(period)
     return period
 
 
-def until_edit(period: Answers) -> Answers:
+def until_edit(period: QueryCache) -> QueryCache:
     """A context manager: a frozen period that ends at the next edit, or with the statement. May be entered again until
     then; all that is asked in it is of one module, or of such as are never edited (see `apart`). What was undecided
     under another budget is asked again."""
@@ -118,9 +118,9 @@ def until_edit(period: Answers) -> Answers:
 
 
 @contextmanager
-def apart() -> Iterator[None]:
+def fresh_query_cache() -> Iterator[None]:
     """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
-    answers, period = _state.held, Answers()
+    answers, period = _state.held, QueryCache()
     _state.held = weakref.ref(period)
     try:
         with period:
@@ -129,7 +129,7 @@ def apart() -> Iterator[None]:
         _state.held = answers
 
 
-def tell_edit() -> None:
+def notify_edit() -> None:
     """End the period that lasts until the next edit: one is about to be made."""
     period = _state.open()
     if period is not None:
@@ -142,13 +142,13 @@ def only_reads(function: F) -> F:
 
     @wraps(function)
     def ask(*args: Any, **kwargs: Any) -> Any:
-        with frozen():
+        with freeze_modules():
             return function(*args, **kwargs)
 
     return ask  # type: ignore[return-value]
 
 
-def remembered(function: F) -> F:
+def cache_while_frozen(function: F) -> F:
     """Decorator: cache the results of a function of hashable arguments while modules are frozen."""
 
     @wraps(function)
@@ -165,7 +165,7 @@ def remembered(function: F) -> F:
     return ask  # type: ignore[return-value]
 
 
-def by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> Callable[[F], F]:
+def cache_by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> Callable[[F], F]:
     """Decorator: cache the results of a function across modules, under `key(*args)`.
 
     The key must determine the result, and the result must contain no ops or values. A call whose key is None, or that
@@ -194,7 +194,7 @@ def by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES) -> C
 _edits = threading.local()
 
 
-class Listener:
+class EditListener:
     """Told of edits while entered; this one keeps none.
 
     names: those given to new buffers. sizes: those of new shape variables.
@@ -203,7 +203,7 @@ class Listener:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.sizes: set[str] = set()
-        self._outer: Listener | None = None
+        self._outer: EditListener | None = None
 
     def add(self, op: ir.Operation) -> None:
         """An op is edited, moved or erased."""
@@ -215,7 +215,7 @@ class Listener:
         """The shape variables that a function defines; None if unknown."""
         return None
 
-    def __enter__(self) -> Listener:
+    def __enter__(self) -> EditListener:
         self._outer = listener()
         _edits.listener = self
         return self
@@ -224,14 +224,14 @@ class Listener:
         _edits.listener = self._outer
 
 
-def listener() -> Listener | None:
+def listener() -> EditListener | None:
     """The listener that was entered last."""
     return getattr(_edits, "listener", None)
 
 
 def touch(*edited: ir.Operation) -> None:
     """Record that ops are edited, moved or erased: call it before, and after a move to another place."""
-    tell_edit()
+    notify_edit()
     current = listener()
     if current is not None:
         for op in edited:
@@ -240,7 +240,7 @@ def touch(*edited: ir.Operation) -> None:
 
 def touch_users(*values: ir.Value) -> None:
     """Record that all uses of values change."""
-    tell_edit()
+    notify_edit()
     current = listener()
     if current is not None:
         for value in values:
@@ -249,7 +249,7 @@ def touch_users(*values: ir.Value) -> None:
 
 def touch_here() -> None:
     """Record that an op is created at the insertion point. At the top of a function that needs no record."""
-    tell_edit()
+    notify_edit()
     current = listener()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
@@ -259,7 +259,7 @@ def touch_here() -> None:
 
 def touch_size(name: str) -> None:
     """Record that a shape variable is created at the top of a function."""
-    tell_edit()
+    notify_edit()
     current = listener()
     if current is not None:
         current.sizes.add(name)

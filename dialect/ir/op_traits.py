@@ -352,7 +352,7 @@ def may_write(name: str) -> bool:
 # --- of an op -------------------------------------------------------------------------------------------------------
 
 
-def accessed(op: ir.Operation) -> ir.Value:
+def accessed_memref(op: ir.Operation) -> ir.Value:
     """The memref of a load or store."""
     return op.operands[MEMREF_OPERAND[op.name]]
 
@@ -362,7 +362,7 @@ def index_operands(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[MEMREF_OPERAND[op.name] + 1 :]
 
 
-def stored(op: ir.Operation) -> ir.Value | None:
+def stored_value(op: ir.Operation) -> ir.Value | None:
     """The value that a store stores; None for an op that stores none."""
     number = OPS[op.name].value
     return None if number is None else op.operands[number]

@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir.op_traits import (
     UNSIGNED,
     VIEWS,
     WIDENINGS,
-    accessed,
+    accessed_memref,
 )
 
 _UNSIGNED_OPS = frozenset(UNSIGNED.values())
@@ -81,7 +81,7 @@ def operand_dtype(op: ir.Operation) -> str | None:
         return None
     sign = operand_sign(op)
     if sign is None:
-        return _first(values)
+        return _first_dtype(values)
     return ("u" if sign else "") + dtypes.to_name(type_)
 
 
@@ -93,7 +93,7 @@ def dtype_of(value: ir.Value) -> str | None:
         return dtypes.to_name(type_)
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return dtypes.with_sign_of(type_, _declared(value))
+        return dtypes.with_sign_of(type_, _parameter_dtype(value))
     op = owner.operation
     if attrs.DTYPE in op.attributes:
         return dtypes.with_sign_of(type_, attrs.get(op, attrs.DTYPE))
@@ -101,17 +101,17 @@ def dtype_of(value: ir.Value) -> str | None:
     if name == "arith.constant":
         return None
     if name in LOADS:
-        return dtypes.with_lanes(buffer_dtype(accessed(op)), _lanes(type_))
+        return dtypes.with_lanes(buffer_dtype(accessed_memref(op)), _lanes(type_))
     if name in LANES:
-        dtype = _first(list(op.operands))
+        dtype = _first_dtype(list(op.operands))
         return None if dtype is None else dtypes.with_lanes(dtype, _lanes(type_))
     if name in _UNSIGNED_RESULT:
         return f"u{dtypes.to_name(type_)}"
     if name in SIGNLESS:
-        return _first(list(op.operands)[name == "arith.select" :])
+        return _first_dtype(list(op.operands)[name == "arith.select" :])
     if name in IFS:
         number = ir.OpResult(value).result_number
-        return _first([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
+        return _first_dtype([list(region.blocks[0].operations)[-1].operands[number] for region in op.regions])
     return dtypes.to_name(type_)
 
 
@@ -125,7 +125,7 @@ def _lanes(type_: ir.Type) -> int:
     return prod(type_.shape) if isinstance(type_, ir.VectorType) else 1
 
 
-def _first(values: list[ir.Value]) -> str | None:
+def _first_dtype(values: list[ir.Value]) -> str | None:
     """The type of the first value that has one."""
     return next((dtype for dtype in map(dtype_of, values) if dtype is not None), None)
 
@@ -140,15 +140,15 @@ def buffer_dtype(memref: ir.Value) -> str:
         memref = owner.operands[0]
         owner = memref.owner
     if isinstance(owner, ir.Block):
-        return dtypes.with_sign_of(type_, _declared(memref))
+        return dtypes.with_sign_of(type_, _parameter_dtype(memref))
     return dtypes.with_sign_of(type_, attrs.get(owner, attrs.DTYPE))
 
 
-def _declared(argument: ir.Value) -> str | None:
+def _parameter_dtype(argument: ir.Value) -> str | None:
     """What a parameter of a function declares; None for other block arguments."""
     op = ir.BlockArgument(argument).owner.owner.operation
     number = ir.BlockArgument(argument).arg_number
-    return attrs.of_argument(op, number).get(attrs.DTYPE) if op.name == "func.func" else None
+    return attrs.argument_attributes(op, number).get(attrs.DTYPE) if op.name == "func.func" else None
 
 
 def _is_view(op: ir.Operation) -> bool:

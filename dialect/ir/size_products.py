@@ -80,7 +80,7 @@ def shape_variables(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for names in variables for n in names))
 
 
-def renamed(name: str, names: Mapping[str, str]) -> str:
+def rename_size(name: str, names: Mapping[str, str]) -> str:
     """The name of a size of shape variables with other names."""
     return SIGN.join(
         re.sub(r"[^\W\d]\w*", lambda match: names.get(match[0], match[0]), f) if f.startswith("(") else names.get(f, f)
@@ -90,10 +90,10 @@ def renamed(name: str, names: Mapping[str, str]) -> str:
 
 def value_of(name: str, values: Mapping[str, int]) -> int | None:
     """The value of a size, given those of the shape variables; None if one is unknown."""
-    return evaluated(name, values) if all(variable in values for variable in shape_variables(name)) else None
+    return evaluate_size(name, values) if all(variable in values for variable in shape_variables(name)) else None
 
 
-def evaluated(name: str, values: Mapping[str, int]) -> int:
+def evaluate_size(name: str, values: Mapping[str, int]) -> int:
     """The value of a size, given those of all its shape variables."""
     return prod(
         evaluate(parse(factor), values.__getitem__) if factor.startswith("(") else values[factor]
@@ -131,7 +131,7 @@ def product(factors: Sequence[Index]) -> ir.Value:
     if name in symbols:
         return symbols[name]
     touch_size(name)
-    with _after(func.body, [v for t in texts for v in parts[t].values]), ir.Location.unknown():
+    with _insertion_point_after(func.body, [v for t in texts for v in parts[t].values]), ir.Location.unknown():
         operands = [apply(parts[text]) for text in texts]
         result = operands[0]
         for operand in operands[1:]:
@@ -153,7 +153,7 @@ def size_source(size: IntExpr) -> str:
     return grouped_text(size, lambda leaf: f"({leaf})" if len(factor_names(str(leaf))) > 1 else str(leaf))
 
 
-def _after(body: ir.Block, values: Sequence[ir.Value]) -> ir.InsertionPoint:
+def _insertion_point_after(body: ir.Block, values: Sequence[ir.Value]) -> ir.InsertionPoint:
     """The insertion point in a function's body after the last op that defines one of some values."""
     owners = {v.owner.operation for v in values if not isinstance(v.owner, ir.Block)}
     if not owners:

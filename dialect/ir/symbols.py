@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.dialect.ir.memo import remembered
+from tir_mlir.dialect.ir.memo import cache_while_frozen
 from tir_mlir.dialect.ir.views import is_program
 
 
@@ -42,12 +42,12 @@ def _count(module: ir.Operation) -> int:
     return len(module.regions[0].blocks[0].operations)
 
 
-class _State(threading.local):
+class _SymbolState(threading.local):
     def __init__(self) -> None:
         self.kept: list[Callable[[], KeptSymbols | None]] = []
 
 
-_state = _State()
+_state = _SymbolState()
 
 
 def symbols_kept(module: ir.Module) -> KeptSymbols:
@@ -75,7 +75,7 @@ def symbol_table(module: ir.Operation) -> ir.SymbolTable:
     return _made_table(module) if table is None else table.table
 
 
-@remembered
+@cache_while_frozen
 def _made_table(module: ir.Operation) -> ir.SymbolTable:
     return ir.SymbolTable(module)
 

@@ -33,7 +33,7 @@ def box(shape: Sequence[int | None], indices: Sequence[Index], lanes: int) -> tu
     for size, index in zip(reversed(shape), reversed(indices), strict=True):
         if size is None or lanes <= size or len(inner) + 1 == len(shape):
             return (lanes, *inner)
-        if lanes % size or index.simplified().as_constant() != 0:
+        if lanes % size or index.simplify().as_constant() != 0:
             return (lanes, *inner) if not inner else None
         inner.insert(0, size)
         lanes //= size
@@ -86,7 +86,7 @@ def mark(value: ir.Value, dtype: str) -> None:
     value.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
 
 
-def loaded(value: ir.Value) -> ir.Operation | None:
+def underlying_load(value: ir.Value) -> ir.Operation | None:
     """The vector load behind a value, whose lanes it may have reshaped; None for anything else."""
     op = None if isinstance(value.owner, ir.Block) else value.owner.operation
     if op is not None and op.name == "vector.shape_cast":

@@ -16,7 +16,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered, size_names
+from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, size_names
 from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
 
 _ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
@@ -107,7 +107,7 @@ class _OneView(type):
     """Makes one view per op while modules are frozen. Without `__new__`: half of the calls for a view that is known."""
 
     def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
-        cache = answers()
+        cache = active_cache()
         if cache is None:
             return type.__call__(cls, op)
         key = (cls, op.operation)
@@ -206,7 +206,7 @@ class Loop(View):
 
     @property
     def extent(self) -> Index:
-        return (self.upper - self.lower).simplified()
+        return (self.upper - self.lower).simplify()
 
     @property
     def const_extent(self) -> int | None:
@@ -220,7 +220,7 @@ class Loop(View):
         return f"loop {self.name}"
 
 
-@remembered
+@cache_while_frozen
 def _init_in(block: ir.Operation) -> ir.Operation | None:
     return next((op for op in direct_ops(block) if is_init(op)), None)
 
@@ -277,7 +277,7 @@ class Block(View):
         return self.where or self.op
 
     @property
-    def guarded(self) -> ir.Operation:
+    def guarded_op(self) -> ir.Operation:
         """The outermost guard, also on data, or the block's op: what is to stay together with the block."""
         parent = self.outermost.parent
         return parent.operation if parent is not None and is_data_where(parent) else self.outermost
@@ -423,7 +423,7 @@ class Func(View):
         return symbols_by_name(self.op)
 
     def arg_name(self, number: int) -> str:
-        return attrs.of_argument(self.op, number).get(attrs.NAME, f"arg{number}")
+        return attrs.argument_attributes(self.op, number).get(attrs.NAME, f"arg{number}")
 
     def __repr__(self) -> str:
         return f"function {self.name}"
@@ -435,7 +435,7 @@ def funcs(module: ir.Module | ir.Operation) -> list[Func]:
     return [Func(op) for op in _programs(root)]
 
 
-@remembered
+@cache_while_frozen
 def _programs(root: ir.Operation) -> list[ir.Operation]:
     return [op for op in direct_ops(root) if is_program(op)]
 
@@ -453,7 +453,7 @@ def func_of(op: ir.Operation) -> Func:
     return Func(_func_above(op.operation))
 
 
-@remembered
+@cache_while_frozen
 def _func_above(op: ir.Operation) -> ir.Operation:
     while op.name != "func.func":
         op = parent_op(op)
@@ -465,10 +465,10 @@ def symbols_by_name(op: ir.Operation) -> dict[str, ir.Value]:
     return _symbols(func_of(op).op)
 
 
-BESIDE_SIZES = SIZES | FOLDED
+SIZE_PRELUDE = SIZES | FOLDED
 
 
-@remembered
+@cache_while_frozen
 def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
     func, symbols = Func(op), Symbols(op)
     for number, arg in enumerate(func.args):
@@ -476,7 +476,7 @@ def _symbols(op: ir.Operation) -> dict[str, ir.Value]:
             symbols[func.arg_name(number)] = arg
     missing = size_names(op)
     for inner in func.body.operations:
-        if missing == set() and inner.operation.name not in BESIDE_SIZES:
+        if missing == set() and inner.operation.name not in SIZE_PRELUDE:
             break  # the body may be long
         for name, value in sizes_of(inner.operation):
             symbols[name] = value
@@ -540,7 +540,7 @@ def _dynamic_sizes(op: ir.Operation) -> list[Index]:
     if op.name == "memref.subview":
         counts = attrs.integers(op, "operandSegmentSizes")
         start = counts[0] + counts[1]
-        return [Index.of(v) for v in list(op.operands)[start : start + counts[2]]]
+        return [Index.from_value(v) for v in list(op.operands)[start : start + counts[2]]]
     if op.name == "memref.view":
         operands = list(op.operands)[2:]
     else:

@@ -12,7 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, answers, remembered, top_of
+from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, top_of
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
 from tir_mlir.dialect.ir.views import (
     Block,
@@ -35,7 +35,7 @@ def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) 
     return list(_all_ops(root.operation)) if skip is None else _ops_outside(root.operation, skip)
 
 
-@remembered
+@cache_while_frozen
 def _all_ops(root: ir.Operation) -> list[ir.Operation]:
     visited: list[ir.Operation] = []
     append, advance = visited.append, _ADVANCE  # bound once: called for each op
@@ -75,10 +75,10 @@ def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
     return hits[0] if hits else None
 
 
-@remembered
+@cache_while_frozen
 def parents(op: ir.Operation) -> list[ir.Operation]:
     """The ancestors of `op`, innermost first, up to and including its function."""
-    if answers() is not None:  # the ancestors of the parent are known, or will be asked for again
+    if active_cache() is not None:  # the ancestors of the parent are known, or will be asked for again
         if op.name == "func.func" or (parent := op.parent) is None:
             return []
         return [parent.operation, *parents(parent.operation)]
@@ -237,7 +237,7 @@ def position_of_many(op: ir.Operation) -> int:
     return _positions(op.operation.block)[op.operation]
 
 
-@remembered
+@cache_while_frozen
 def _positions(block: ir.Block) -> dict[ir.Operation, int]:
     return {o.operation: i for i, o in enumerate(block.operations)}
 
@@ -265,7 +265,7 @@ def _condition(set_: ir.Attribute) -> tuple[ir.AffineMap, tuple[bool, ...]]:
     return parse_set(str(set_))
 
 
-@remembered
+@cache_while_frozen
 def constraints(if_op: ir.Operation) -> list[Constraint]:
     """The conjunction of an `affine.if` (its set is parsed from text: the bindings cannot read it)."""
     map_, kinds = _condition(if_op.attributes["condition"])
@@ -273,7 +273,7 @@ def constraints(if_op: ir.Operation) -> list[Constraint]:
     return [Constraint(i, k) for i, k in zip(indices, kinds, strict=True)]
 
 
-@remembered
+@cache_while_frozen
 def access_indices(op: ir.Operation) -> list[Index]:
     """The index expressions of an affine load or store, of an element or a vector."""
     return read_map(attrs.affine_map(op, "map"), index_operands(op))
@@ -305,7 +305,7 @@ def module_of(op: ir.Operation) -> ir.Operation:
 
 
 # attributes: `mlir` of an IRModule; `alone` of a PrimFunc (the module of that function only); `mod` of a schedule
-_ATTRIBUTES = ("mlir", "alone", "mod")
+_ATTRIBUTES = ("mlir", "isolated_module", "mod")
 
 
 def held_module(program: Any) -> ir.Module | None:

@@ -2,7 +2,7 @@
 of loops, implied guards, conditions on shape variables.
 """
 
-from tir_mlir.dialect.presburger.digit_boxes import Side as Side
+from tir_mlir.dialect.presburger.digit_boxes import BoxSide as BoxSide
 from tir_mlir.dialect.presburger.digit_boxes import all_run_at_first as all_run_at_first
 from tir_mlir.dialect.presburger.digit_boxes import enclosing_box as enclosing_box
 from tir_mlir.dialect.presburger.digit_boxes import filled_box as filled_box
@@ -17,7 +17,7 @@ from tir_mlir.dialect.presburger.full_box import fills_constant_domain as fills_
 from tir_mlir.dialect.presburger.full_box import is_full_box as is_full_box
 from tir_mlir.dialect.presburger.full_box import is_injective as is_injective
 from tir_mlir.dialect.presburger.full_box import span as span
-from tir_mlir.dialect.presburger.guards import either as either
+from tir_mlir.dialect.presburger.guards import disjunction as disjunction
 from tir_mlir.dialect.presburger.guards import sides as sides
 from tir_mlir.dialect.presburger.guards import simplify_expr as simplify_expr
 from tir_mlir.dialect.presburger.guards import simplify_index as simplify_index
@@ -26,8 +26,8 @@ from tir_mlir.dialect.presburger.intervals import DimFactors as DimFactors
 from tir_mlir.dialect.presburger.intervals import LinearTerms as LinearTerms
 from tir_mlir.dialect.presburger.intervals import Split as Split
 from tir_mlir.dialect.presburger.intervals import ValueRanges as ValueRanges
-from tir_mlir.dialect.presburger.intervals import around as around
 from tir_mlir.dialect.presburger.intervals import dim_factors as dim_factors
+from tir_mlir.dialect.presburger.intervals import enclosing_ranges as enclosing_ranges
 from tir_mlir.dialect.presburger.intervals import fold_expr as fold_expr
 from tir_mlir.dialect.presburger.intervals import fold_index as fold_index
 from tir_mlir.dialect.presburger.intervals import has_division as has_division
@@ -55,6 +55,6 @@ from tir_mlir.dialect.presburger.sets import smallest_point as smallest_point
 from tir_mlir.dialect.presburger.sets import speaks_of_sizes as speaks_of_sizes
 from tir_mlir.dialect.presburger.sets import to_aff as to_aff
 from tir_mlir.dialect.presburger.sets import zeros as zeros
+from tir_mlir.dialect.presburger.size_conditions import constraint_text as constraint_text
 from tir_mlir.dialect.presburger.size_conditions import only_where as only_where
-from tir_mlir.dialect.presburger.size_conditions import promised as promised
 from tir_mlir.dialect.presburger.size_conditions import sizes_without as sizes_without

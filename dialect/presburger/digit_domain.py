@@ -19,14 +19,14 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     Loop,
+    cache_while_frozen,
     constraints,
     is_block,
     is_loop,
     is_symbol,
-    remembered,
     used_dims,
 )
-from tir_mlir.dialect.presburger.digits import DigitSum, Ends, InDigits, Number, in_digits, is_range_of
+from tir_mlir.dialect.presburger.digits import DigitSum, Ends, InDigits, MixedRadixNumber, in_digits, is_range_of
 from tir_mlir.dialect.presburger.intervals import constant_bounds, has_division
 from tir_mlir.dialect.presburger.sets import Domain, dim_type, enclosing, local_space, nonneg, start, to_aff, zeros
 
@@ -61,21 +61,21 @@ def over_digits(
     return _with_digits(op.block, top, tuple(indices), tuple(nest.dims[: places[0]])) if places else None
 
 
-@remembered
-def _nest(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...]) -> Nest | None:
-    nest = Nest.of(body, top, indices)
+@cache_while_frozen
+def _nest(body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...]) -> IterationNest | None:
+    nest = IterationNest.from_block(body, top, indices)
     if nest is None or any(ends is not None and ends[0] > ends[1] for ends in nest.ranges.values()):
         return None
     for count in range(len(nest.dims)):
         split = DigitSplit(nest, [v for n, v in enumerate(nest.dims) if n < count or nest.ranges.get(v) is None])
         if split.parts is not None:
-            nest.least, nest.divided, nest.sums = count, split.divided, split.sums_of_dims
+            nest.least, nest.divided, nest.sums = count, split.digit_dims, split.sums_of_dims
             return nest
     return None
 
 
 @dataclass
-class Nest:
+class IterationNest:
     """What bounds an iteration: loops and iters of `top` with their ranges (None: not constant), and conditions, over
     these and values defined outside. With the outermost `least` dimensions as they are, the others have digits, which
     expressions use of those in `divided`; `sums`: dimensions that are one number."""
@@ -90,7 +90,7 @@ class Nest:
     sums: list[list[ir.Value]] = field(default_factory=list)
 
     @staticmethod
-    def of(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> Nest | None:
+    def from_block(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> IterationNest | None:
         """None if no index or condition divides, or for a condition that is no conjunction of affine ones."""
         bound: dict[ir.Value, Index] = {}
         loops: list[Loop] = []
@@ -110,10 +110,10 @@ class Nest:
                 conditions += [Constraint(c.index.substitute(bound), c.is_eq) for c in constraints(parent)]
             elif parent.name != "func.func":
                 return None
-        resolved = [i.substitute(bound).simplified() for i in indices]
+        resolved = [i.substitute(bound).simplify() for i in indices]
         if not any(has_division(i.expr) for i in (*resolved, *(c.index for c in conditions))):
             return None
-        return Nest._with_bounds(loops, top, bound, conditions, resolved)
+        return IterationNest._with_bounds(loops, top, bound, conditions, resolved)
 
     @staticmethod
     def _with_bounds(
@@ -122,16 +122,16 @@ class Nest:
         bound: dict[ir.Value, Index],
         conditions: list[Constraint],
         indices: list[Index],
-    ) -> Nest:
+    ) -> IterationNest:
         iters = Block(top).iters if top is not None and is_block(top) else []
         ranges: dict[ir.Value, Ends | None] = dict.fromkeys(it.var for it in iters)
-        bounds = {it.var: _inside(it.var, [it.min], [it.min + it.extent]) for it in iters}
+        bounds = {it.var: _range_conditions(it.var, [it.min], [it.min + it.extent]) for it in iters}
         for loop in loops:
             ranges[loop.var] = constant_bounds(loop.op)
-            bounds[loop.var] = [i.substitute(bound) for i in _inside(loop.var, loop.lowers, loop.uppers)]
+            bounds[loop.var] = [i.substitute(bound) for i in _range_conditions(loop.var, loop.lowers, loop.uppers)]
         expressions = [*indices, *(c.index for c in conditions), *(i for part in bounds.values() for i in part)]
         free = dict.fromkeys(v for i in expressions for v in i.values if v not in ranges and not is_symbol(v))
-        return Nest([*free, *ranges], ranges, bounds, conditions, indices)
+        return IterationNest([*free, *ranges], ranges, bounds, conditions, indices)
 
     def is_fixed(self, value: ir.Value) -> bool:
         """Whether a dimension has one value only."""
@@ -147,16 +147,16 @@ class Nest:
                 yield from self.bounds.get(value, [])
 
 
-def _inside(var: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> list[Index]:
+def _range_conditions(var: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> list[Index]:
     """What is not negative where a variable is in its range."""
-    return [*(Index.of(var) - low for low in lows), *(high - var - 1 for high in highs)]
+    return [*(Index.from_value(var) - low for low in lows), *(high - var - 1 for high in highs)]
 
 
 class DigitSplit:
     """The expressions of a nest as sums of digits; `opaque`: the dimensions that stay as they are."""
 
-    def __init__(self, nest: Nest, opaque: Sequence[ir.Value]):
-        indices = [i.simplified() for i in nest.expressions(opaque)]
+    def __init__(self, nest: IterationNest, opaque: Sequence[ir.Value]):
+        indices = [i.simplify() for i in nest.expressions(opaque)]
         self.values = list(dict.fromkeys(v for i in indices for v in i.values))
         dim_of = {v: ir.AffineExpr.get_dim(n) for n, v in enumerate(self.values)}
         over = [ir.AffineMap.get(len(self.values), 0, [dim_of[v] for v in i.values]) for i in indices]
@@ -170,7 +170,7 @@ class DigitSplit:
         self.exprs = exprs
 
     @property
-    def divided(self) -> set[ir.Value]:
+    def digit_dims(self) -> set[ir.Value]:
         """The dimensions of which expressions use digits."""
         if self.parts is None:
             return set()
@@ -181,11 +181,11 @@ class DigitSplit:
     @property
     def sums_of_dims(self) -> list[list[ir.Value]]:
         """The dimensions of each number that is a sum of several."""
-        numbers: Sequence[Number] = () if self.parts is None else self.parts.numbers
+        numbers: Sequence[MixedRadixNumber] = () if self.parts is None else self.parts.numbers
         return [[self.values[d] for d in n.weights] for n in numbers if n.is_sum]
 
 
-@remembered
+@cache_while_frozen
 def _with_digits(
     body: ir.Block, top: ir.Operation | None, indices: tuple[Index, ...], outer: tuple[ir.Value, ...]
 ) -> DigitDomain | None:
@@ -205,7 +205,7 @@ def _with_digits(
     for expr, aff, is_eq in list(zip(split.exprs, affs, split.is_eq, strict=True))[split.first :]:
         if is_eq or not is_range_of(expr, split.ranges, split.parts.numbers):
             points = points.intersect(zeros(aff) if is_eq else nonneg(aff))
-    points = space.bounded(points, nest.ranges, mixed)
+    points = space.constrain(points, nest.ranges, mixed)
     values = dict(zip(indices, affs, strict=False))
     in_numbers = [split.values[d] for number in split.parts.numbers for d in number.weights]
     determined = frozenset([*space.dims, *in_numbers])
@@ -239,7 +239,7 @@ class _Space:
         dims = [self.env.get(v, self.zero) for v in self.values]
         return result if total.rest is None else result.add(to_aff(total.rest, dims, self.zero))
 
-    def bounded(self, points: isl.Set, ranges: Mapping[ir.Value, Ends | None], mixed: Sequence[ir.Value]) -> isl.Set:
+    def constrain(self, points: isl.Set, ranges: Mapping[ir.Value, Ends | None], mixed: Sequence[ir.Value]) -> isl.Set:
         """Add the constant ranges of the dimensions, and what the digits of those in `mixed` are."""
         for position, value in enumerate(self.dims):
             if (ends := ranges.get(value)) is not None:

@@ -24,7 +24,7 @@ _MAX_DIGITS = 64
 Ends = tuple[int, int]
 
 
-class Number(NamedTuple):
+class MixedRadixNumber(NamedTuple):
     """The sum of `weight * dimension`, which takes each value in [low, high] once."""
 
     weights: Mapping[int, int]
@@ -58,7 +58,7 @@ class InDigits(NamedTuple):
 
     digits: tuple[Digit, ...]
     sums: tuple[DigitSum, ...]
-    numbers: tuple[Number, ...]
+    numbers: tuple[MixedRadixNumber, ...]
 
 
 class IndexSum(NamedTuple):
@@ -105,27 +105,31 @@ def in_digits(
     takes become the range of that sum; the caller adds the others. None if divisors cut a number at places of which one
     does not divide the next or the count of its values, and for the quotient of a sum of digits and opaque dimensions.
     """
-    guarded = _merged([_guarded(guard, ranges) for guard in guards])
+    guarded = _disjoint_numbers([_bounded_number(guard, ranges) for guard in guards])
     plain = _attempt(exprs, ranges, guarded)
     if plain is not None:
         return plain
     dividends = [number for expr in exprs for number in _dividends(expr, ranges)]
-    numbers = _merged([*guarded, *dividends])
+    numbers = _disjoint_numbers([*guarded, *dividends])
     return None if len(numbers) == len(guarded) else _attempt(exprs, ranges, numbers)
 
 
-def is_range_of(guard: ir.AffineExpr, ranges: Sequence[Ends | None], numbers: Sequence[Number]) -> bool:
+def is_range_of(guard: ir.AffineExpr, ranges: Sequence[Ends | None], numbers: Sequence[MixedRadixNumber]) -> bool:
     """Whether a guard says only that one of the numbers is in its range."""
-    number = _guarded(guard, tuple(ranges))
+    number = _bounded_number(guard, tuple(ranges))
     return number is not None and number in numbers
 
 
-def _attempt(exprs: Sequence[ir.AffineExpr], ranges: Sequence[Ends | None], sums: Sequence[Number]) -> InDigits | None:
+def _attempt(
+    exprs: Sequence[ir.AffineExpr], ranges: Sequence[Ends | None], sums: Sequence[MixedRadixNumber]
+) -> InDigits | None:
     in_sum = {dim for number in sums for dim in number.weights}
-    single = [Number({dim: 1}, *ends) for dim, ends in enumerate(ranges) if ends is not None and dim not in in_sum]
+    single = [
+        MixedRadixNumber({dim: 1}, *ends) for dim, ends in enumerate(ranges) if ends is not None and dim not in in_sum
+    ]
     slices = _Slices((*sums, *single), ranges)
     try:
-        parts = [slices.of(expr) for expr in exprs]
+        parts = [slices.slice_sum(expr) for expr in exprs]
         digits = _digits(slices.numbers, {piece for part in parts for piece in part.factors})
     except _NoDigits:
         return None
@@ -137,7 +141,7 @@ def _attempt(exprs: Sequence[ir.AffineExpr], ranges: Sequence[Ends | None], sums
 # --- sums of dimensions that are numbers of their own ----------------------------------------------------------------
 
 
-def _guarded(guard: ir.AffineExpr, ranges: Sequence[Ends | None]) -> Number | None:
+def _bounded_number(guard: ir.AffineExpr, ranges: Sequence[Ends | None]) -> MixedRadixNumber | None:
     """The number that a guard `last - (d0 * 16 + d1) >= 0` bounds; None if it is no such guard."""
     linear = dim_factors(guard)
     if linear is None:
@@ -145,7 +149,9 @@ def _guarded(guard: ir.AffineExpr, ranges: Sequence[Ends | None]) -> Number | No
     return _number({dim: -factor for dim, factor in linear.factors.items()}, ranges, linear.constant)
 
 
-def _number(weights: Mapping[int, int], ranges: Sequence[Ends | None], last: int | None = None) -> Number | None:
+def _number(
+    weights: Mapping[int, int], ranges: Sequence[Ends | None], last: int | None = None
+) -> MixedRadixNumber | None:
     """A sum of dimensions as a number, of at most `last`; None if it is not in mixed radix."""
     high, digits = 0, {}
     for dim, weight in sorted(weights.items(), key=lambda item: item[1]):
@@ -160,10 +166,10 @@ def _number(weights: Mapping[int, int], ranges: Sequence[Ends | None], last: int
         high += weight * ends[1]
     if len(digits) < (2 if last is None else 1) or (last is not None and last < 0):
         return None
-    return Number(MappingProxyType(digits), 0, high if last is None else min(high, last))
+    return MixedRadixNumber(MappingProxyType(digits), 0, high if last is None else min(high, last))
 
 
-def _dividends(expr: ir.AffineExpr, ranges: Sequence[Ends | None]) -> list[Number]:
+def _dividends(expr: ir.AffineExpr, ranges: Sequence[Ends | None]) -> list[MixedRadixNumber]:
     """The sums of dimensions that an expression divides, as numbers."""
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
@@ -174,9 +180,9 @@ def _dividends(expr: ir.AffineExpr, ranges: Sequence[Ends | None]) -> list[Numbe
     return [*_dividends(expr.lhs, ranges), *_dividends(expr.rhs, ranges)]
 
 
-def _merged(numbers: Sequence[Number | None]) -> list[Number]:
+def _disjoint_numbers(numbers: Sequence[MixedRadixNumber | None]) -> list[MixedRadixNumber]:
     """The longest numbers of which no two have a dimension in common; of the same one, that with the tightest range."""
-    result: list[Number] = []
+    result: list[MixedRadixNumber] = []
     for number in sorted((n for n in numbers if n is not None), key=lambda n: (-len(n.weights), n.high)):
         if not any(number.weights.keys() & other.weights.keys() for other in result):
             result.append(number)
@@ -189,7 +195,7 @@ def _merged(numbers: Sequence[Number | None]) -> list[Number]:
 class _Slices:
     """Expressions as sums of slices of numbers."""
 
-    def __init__(self, numbers: tuple[Number, ...], ranges: Sequence[Ends | None]):
+    def __init__(self, numbers: tuple[MixedRadixNumber, ...], ranges: Sequence[Ends | None]):
         self.numbers = numbers
         self._dims: dict[int, _SliceSum] = {}
         for dim, ends in enumerate(ranges):
@@ -201,7 +207,7 @@ class _Slices:
             for (dim, weight), end in zip(weights, ends_of_slices, strict=True):
                 self._dims.setdefault(dim, _SliceSum({_Slice(position, weight, end): 1}, 0))
 
-    def of(self, expr: ir.AffineExpr) -> _SliceSum:
+    def slice_sum(self, expr: ir.AffineExpr) -> _SliceSum:
         """An expression as a sum of slices. Raises _NoDigits."""
         expr = expr.maybe_downcast()
         if isinstance(expr, ir.AffineConstantExpr):
@@ -212,9 +218,9 @@ class _Slices:
             raise _NoDigits
         if not any(dim in self._dims for dim in used_dims(expr)):
             return _SliceSum(_ZERO, 0, expr)
-        lhs = self.of(expr.lhs)
+        lhs = self.slice_sum(expr.lhs)
         if isinstance(expr, ir.AffineAddExpr):
-            return self._plus(lhs, self.of(expr.rhs))
+            return self._plus(lhs, self.slice_sum(expr.rhs))
         by = ir.AffineConstantExpr(expr.rhs).value
         if isinstance(expr, ir.AffineMulExpr):
             rest = None if lhs.rest is None or not by else lhs.rest * by
@@ -223,10 +229,10 @@ class _Slices:
             raise _NoDigits
         remainder = isinstance(expr, ir.AffineModExpr)
         try:
-            return self._divided(lhs, by, remainder)
+            return self._divide(lhs, by, remainder)
         except _NoDigits:
             multiple, quotient = self._congruent(lhs, by)
-            divided = self._divided(multiple, by, remainder)
+            divided = self._divide(multiple, by, remainder)
             return divided if remainder else self._plus(divided, quotient)
 
     def _congruent(self, total: _SliceSum, by: int) -> tuple[_SliceSum, _SliceSum]:
@@ -245,20 +251,20 @@ class _Slices:
                 others = {s: f for s, f in total.factors.items() if s not in own_digits}
                 quotient = _SliceSum(_ZERO, 0)
                 for dim, value in excess.items():
-                    quotient = self._plus(quotient, _scaled(self._dims[dim], -(value // by)))
+                    quotient = self._plus(quotient, _scale(self._dims[dim], -(value // by)))
                 return total._replace(factors={**others, _Slice(position, start, None): 1}), quotient
         raise _NoDigits
 
     def _plus(self, a: _SliceSum, b: _SliceSum) -> _SliceSum:
         factors = {s: f for s in {**a.factors, **b.factors} if (f := a.factors.get(s, 0) + b.factors.get(s, 0))}
         remainder = b.rest if a.rest is None else a.rest if b.rest is None else a.rest + b.rest
-        return _SliceSum(_joined(factors), a.constant + b.constant, remainder)
+        return _SliceSum(_join_adjacent_slices(factors), a.constant + b.constant, remainder)
 
-    def _divided(self, total: _SliceSum, by: int, remainder: bool) -> _SliceSum:
+    def _divide(self, total: _SliceSum, by: int, remainder: bool) -> _SliceSum:
         """The quotient or remainder of a sum: of the terms that `by` does not divide."""
         if total.factors and max(total.factors.values()) < 0:  # x // k = -((k - 1 - x) // k)
-            part = self._divided(_scaled(total, -1, by - 1), by, remainder)
-            return _scaled(part, -1, by - 1 if remainder else 0)
+            part = self._divide(_scale(total, -1, by - 1), by, remainder)
+            return _scale(part, -1, by - 1 if remainder else 0)
         above = {s: f // by for s, f in total.factors.items() if f % by == 0}
         below = {s: f for s, f in total.factors.items() if f % by}
         carried, constant = divmod(total.constant, by)
@@ -271,8 +277,8 @@ class _Slices:
                 raise _NoDigits
             upper, lower = self._cut(piece, by // factor)
             below |= {lower: factor}
-            above = above if upper is None else _joined({**above, upper: above.get(upper, 0) + 1})
-        return _SliceSum(_joined(below), constant) if remainder else _SliceSum(above, carried)
+            above = above if upper is None else _join_adjacent_slices({**above, upper: above.get(upper, 0) + 1})
+        return _SliceSum(_join_adjacent_slices(below), constant) if remainder else _SliceSum(above, carried)
 
     def _ends(self, factors: Mapping[_Slice, int], constant: int) -> Ends:
         ends = [sorted(f * end for end in self._range(s)) for s, f in factors.items()]
@@ -294,7 +300,7 @@ class _Slices:
         return upper, _Slice(number, piece.start, start)
 
 
-def _scaled(total: _SliceSum, by: int, constant: int = 0) -> _SliceSum:
+def _scale(total: _SliceSum, by: int, constant: int = 0) -> _SliceSum:
     """`total * by + constant`; of a sum without opaque dimensions."""
     return _SliceSum({s: f * by for s, f in total.factors.items()}, total.constant * by + constant)
 
@@ -305,7 +311,7 @@ def _factor_of(factors: Mapping[_Slice, int], weight: int) -> int:
     return next((factor * (weight // piece.start) for piece, factor in pieces), 0)
 
 
-def _joined(factors: Mapping[_Slice, int]) -> Mapping[_Slice, int]:
+def _join_adjacent_slices(factors: Mapping[_Slice, int]) -> Mapping[_Slice, int]:
     """A sum in which slices that follow each other are one: `x floordiv 8 * 8 + x mod 8` is x."""
     result = dict(factors)
     for piece in sorted(factors, key=lambda s: -s.start):
@@ -319,7 +325,7 @@ def _joined(factors: Mapping[_Slice, int]) -> Mapping[_Slice, int]:
     return result
 
 
-def _digits(numbers: Sequence[Number], pieces: set[_Slice]) -> tuple[Digit, ...]:
+def _digits(numbers: Sequence[MixedRadixNumber], pieces: set[_Slice]) -> tuple[Digit, ...]:
     """The digits of the numbers, cut where slices start and end. Raises _NoDigits if these are not independent."""
     digits: list[Digit] = []
     for position, number in enumerate(numbers):
@@ -351,7 +357,7 @@ def index_sums(indices: Sequence[Index], ranges: Mapping[ir.Value, Ends]) -> lis
 
     None if `in_digits` has none.
     """
-    indices = [i.simplified() for i in indices]
+    indices = [i.simplify() for i in indices]
     values = list(dict.fromkeys(v for i in indices for v in i.values))
     dim_of = {v: ir.AffineExpr.get_dim(n) for n, v in enumerate(values)}
     over = [ir.AffineMap.get(len(values), 0, [dim_of[v] for v in i.values]) for i in indices]

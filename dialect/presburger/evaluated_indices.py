@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, dtypes, read_map, remembered, signs
+from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_map, signs
 from tir_mlir.dialect.ir.op_traits import CASTS, COMPUTED_ACCESSES, INDEX_CASTS, index_operands
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
@@ -47,7 +47,7 @@ def stays_within(op: ir.Operation, block: Block, mins: Sequence[Index], extents:
     return True
 
 
-@remembered
+@cache_while_frozen
 def _points(block: Block) -> dict[ir.Value, Values] | None:
     """The values of the iters at all points of the domain of a block; None if it is too large, or not constant."""
     spans = [(it.min.as_constant(), it.extent.as_constant()) for it in block.iters]
@@ -76,10 +76,10 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     )
     if not parts or any(p is None for p in parts):
         return None
-    return _computed(op, [p for p in parts if p is not None])
+    return _evaluate_op(op, [p for p in parts if p is not None])
 
 
-def _computed(op: ir.Operation, parts: list[Values]) -> Values | None:
+def _evaluate_op(op: ir.Operation, parts: list[Values]) -> Values | None:
     """The result of an op on known operands, as its type holds it; None if that does not represent it."""
     dtype = "int64" if isinstance(op.results[0].type, ir.IndexType) else dtypes.to_name(op.results[0].type)
     with np.errstate(all="ignore"):

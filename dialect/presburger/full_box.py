@@ -84,7 +84,7 @@ def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operatio
     inner = {*loops, *bound}
     mins, extents = [], []
     for iterator in iterators:
-        binding = bound.get(iterator, Index.of(iterator)).simplified()
+        binding = bound.get(iterator, Index.from_value(iterator)).simplify()
         loop_vars = [v for v in binding.values if v in loops]
         split = split_linear(binding, loop_vars)
         bounds = [constant_bounds(loops.pop(v).op) for v in loop_vars]
@@ -94,7 +94,7 @@ def _plain_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operatio
         reach = span(digits)
         if len(digits) < len(loop_vars) or not loop_vars or not (reach.dense and reach.distinct) or reach.low is None:
             return None
-        mins.append((split.rest + reach.low).simplified())
+        mins.append((split.rest + reach.low).simplify())
         extents.append(Index.constant(reach.size or 0))
     return (mins, extents) if not loops else None
 
@@ -112,7 +112,7 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
         low = to_index(_single(image.dim_min(number), image.domain()), outer, symbols)
         high = to_index(_single(image.dim_max(number), image.domain()), outer, symbols)
         mins.append(low)
-        extents.append((high - low + 1).simplified())
+        extents.append((high - low + 1).simplify())
     full = region_map(_outer_domain(dom, top), mins, extents).intersect_domain(image.domain())
     missing = full.subtract(image)
     if not missing.is_empty():
@@ -127,7 +127,7 @@ def _isl_box(iterators: Sequence[ir.Value], op: ir.Operation, top: ir.Operation,
 def _outer_domain(dom: Domain, top: ir.Operation) -> Domain:
     """The domain of the outer values of `dom`, its loops projected out."""
     first = top.regions[0].blocks[0].operations[0].operation
-    return domain(first, top, [Index.of(v) for v in dom.dims[: dom.free]])
+    return domain(first, top, [Index.from_value(v) for v in dom.dims[: dom.free]])
 
 
 def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
@@ -190,7 +190,7 @@ def span(digits: Iterable[tuple[int, int, Bound]], start: int = 0, width: int = 
 
 def index_span(index: Index, loops: Mapping[ir.Value, Loop]) -> Span | None:
     """The values of a sum of loop variables with constant bounds; None for any other expression."""
-    index = index.simplified()
+    index = index.simplify()
     linear = dim_factors(index.expr)
     if linear is None:
         return None
@@ -346,7 +346,7 @@ def _guarded_iters(block: Block, iters: Sequence[Iter]) -> set[int] | None:
     """The iters whose bindings the guard limits to the end of their domains; None if it has other conditions."""
     cut: set[int] = set()
     for condition in [] if block.where is None else constraints(block.where):
-        ends = [n for n, it in enumerate(iters) if condition.index.same(it.min + it.extent - 1 - it.binding)]
+        ends = [n for n, it in enumerate(iters) if condition.index.is_equal_to(it.min + it.extent - 1 - it.binding)]
         if condition.is_eq or not ends:
             return None
         cut.add(ends[0])
@@ -358,10 +358,10 @@ def _covers_domain(it: Iter, loops: Mapping[ir.Value, Loop], cut: bool) -> bool:
     if (value := it.binding.is_value()) is not None and value in loops:
         loop = loops[value]
         plain = len(loop.lowers) == len(loop.uppers) == 1
-        if plain and loop.lower.same(it.min) and loop.upper.same(it.min + it.extent):
+        if plain and loop.lower.is_equal_to(it.min) and loop.upper.is_equal_to(it.min + it.extent):
             return True
     low, extent = it.min.as_constant(), it.extent.as_constant()
-    binding = it.binding.simplified()
+    binding = it.binding.simplify()
     reach, terms = index_span(binding, loops), dim_factors(binding.expr)
     if (
         low is None

@@ -54,7 +54,7 @@ def simplify_index(index: Index, domain: Domain) -> Index:
 
     The result uses dimensions of the domain and shape variables; iters in the domain's environment are kept.
     """
-    plain = index.simplified()
+    plain = index.simplify()
     if not has_division(plain.expr):
         return plain
     folded = trim(fold_expr(plain.expr, tuple(_value_range(v, domain) for v in plain.values)), plain.values)
@@ -64,7 +64,7 @@ def simplify_index(index: Index, domain: Domain) -> Index:
     symbol_of = {p: symbols.get(p, folded.values[0]) for p in domain.params}  # any value for those that are not used
 
     def rebuilt(aff: isl.Aff) -> Index | None:
-        return to_index(aff, domain.dims, symbol_of) if _involved(aff) <= set(symbols) else None
+        return to_index(aff, domain.dims, symbol_of) if _used_params(aff) <= set(symbols) else None
 
     shorter = _gist(lambda: domain.aff(folded), domain.set, rebuilt)
     return shorter if shorter is not None and cost(shorter.expr) < cost(folded.expr) else folded
@@ -106,7 +106,7 @@ def _gist(aff: Callable[[], isl.Aff], points: isl.Set, rebuilt: Callable[[isl.Af
         return None
 
 
-def _involved(aff: isl.Aff) -> set[str]:
+def _used_params(aff: isl.Aff) -> set[str]:
     """The parameters that an expression uses: those of the domain too, as x mod 3 is x - 3 n where x // 3 is n."""
     count = aff.dim(dim_type.param)
     return {aff.get_dim_name(dim_type.param, i) or "" for i in range(count) if aff.involves_dims(dim_type.param, i, 1)}
@@ -124,7 +124,7 @@ def _value_range(value: ir.Value, domain: Domain) -> tuple[Bound, Bound]:
 # --- rules by interval arithmetic -------------------------------------------------------------------------------------
 
 
-def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:
+def disjunction(first: Constraint, second: Constraint, box: ValueRanges) -> Constraint | None:
     """The disjunction of two inequalities as one condition; None if ranges give no bounds."""
     if first.is_eq or second.is_eq:
         return None
@@ -136,7 +136,7 @@ def either(first: Constraint, second: Constraint, box: ValueRanges) -> Constrain
         return Constraint(Index.constant(0))
     size = max(-least, most + 1, 2)
     late = (size - 1 - first.index) // size
-    return Constraint((second.index - floor + late * floor).simplified())
+    return Constraint((second.index - floor + late * floor).simplify())
 
 
 def sides(condition: Constraint, box: ValueRanges) -> tuple[Constraint, Constraint] | None:
@@ -164,13 +164,13 @@ def _sides_at(
     low, high = intervals.interval(over, box)
     if low is None or high is None or low < 0 or high >= 2 * size:
         return None
-    second = (first + terms[late]).simplified()
+    second = (first + terms[late]).simplify()
     if second.as_constant() is not None or not intervals.at_least_zero(first, box):
         return None
-    return Constraint((size - 1 - over).simplified()), Constraint(second)
+    return Constraint((size - 1 - over).simplify()), Constraint(second)
 
 
-def needed(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
+def drop_implied_conditions(block: Block, guard: Sequence[Constraint]) -> list[Constraint]:
     """The conditions of a guard not implied by the loops or by other conditions; of equivalent ones, the first."""
     dom = sets.domain(block.outermost, extra=[c.index for c in guard])
     conditions = list(guard)
@@ -205,19 +205,21 @@ def normalize(root: ir.Operation) -> None:
     for op in [op for op in walk.ops(root) if is_where(op)]:
         block = walk.blocks_below(op, with_init=True)[0]
         units = {lp.var: lp.lower for lp in walk.loops_above(op) if lp.const_extent == 1}
-        box = intervals.around(op)
-        conditions = [Constraint(_folded(c.index.substitute(units), box), c.is_eq) for c in walk.constraints(op)]
+        box = intervals.enclosing_ranges(op)
+        conditions = [
+            Constraint(_fold_with_remainders(c.index.substitute(units), box), c.is_eq) for c in walk.constraints(op)
+        ]
         try:
             with question("which conditions of a guard are implied"):
-                conditions = needed(block, conditions)
+                conditions = drop_implied_conditions(block, conditions)
         except NotProvable:
             pass
         rewrite(block, op, conditions)
 
 
-def _folded(index: Index, box: ValueRanges) -> Index:
+def _fold_with_remainders(index: Index, box: ValueRanges) -> Index:
     """A simplified sum in which remainders are not written as quotients, as MLIR's simplification does."""
-    folded = fold_index(index.simplified(), box)
+    folded = fold_index(index.simplify(), box)
     return fold_index(trim(_as_remainders(folded.expr), folded.values), box)
 
 

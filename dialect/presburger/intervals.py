@@ -20,12 +20,12 @@ from tir_mlir.dialect.ir import (
     Block,
     Index,
     attrs,
+    cache_while_frozen,
     cost,
     is_block,
     is_loop,
     is_symbol,
     over_dims,
-    remembered,
     size_products,
     trim,
     used_dims,
@@ -127,7 +127,9 @@ def times(lhs: Index, rhs: Index) -> Index:
     for a, lhs_factor in parts[0]:
         for b, rhs_factor in parts[1]:
             factors = [*a, *b]
-            term = Index.of(size_products.product(factors)) if len(factors) > 1 else factors[0] if factors else 1
+            term = (
+                Index.from_value(size_products.product(factors)) if len(factors) > 1 else factors[0] if factors else 1
+            )
             result = result + Index.wrap(term) * (lhs_factor * rhs_factor)
     return result
 
@@ -171,16 +173,16 @@ Range = tuple[Bound, Bound]
 ValueRanges = dict[ir.Value, tuple[Bound, Bound]]
 
 
-def around(op: ir.Operation) -> ValueRanges:
+def enclosing_ranges(op: ir.Operation) -> ValueRanges:
     """The ranges of the loop variables and iters around an op: loops by their bounds, iters by their domains."""
     parent = None if op.name == "func.func" else op.parent
-    return {} if parent is None else within(parent.operation)
+    return {} if parent is None else body_ranges(parent.operation)
 
 
-@remembered
-def within(op: ir.Operation) -> ValueRanges:
+@cache_while_frozen
+def body_ranges(op: ir.Operation) -> ValueRanges:
     """The ranges of the variables of an op and of the ops around it."""
-    outer = around(op)
+    outer = enclosing_ranges(op)
     if not is_loop(op) and not is_block(op):
         return outer
     box = dict(outer)
@@ -215,8 +217,8 @@ def _loop_range(
 ) -> tuple[Bound, Bound]:
     """The range of a loop variable, from the ranges of its bounds' operands."""
     cut = low.n_inputs
-    lows = [of_expr(e, operand_ranges[:cut])[0] for e in over_dims(low)]
-    highs = [of_expr(e, operand_ranges[cut:])[1] for e in over_dims(high)]
+    lows = [expr_interval(e, operand_ranges[:cut])[0] for e in over_dims(low)]
+    highs = [expr_interval(e, operand_ranges[cut:])[1] for e in over_dims(high)]
     least = None if None in lows else max(v for v in lows if v is not None)
     ends = [v for v in highs if v is not None]
     return least, min(ends) - 1 if ends else None
@@ -231,10 +233,10 @@ def known_range(value: ir.Value, box: ValueRanges) -> tuple[Bound, Bound]:
 
 def interval(index: Index, box: ValueRanges) -> tuple[Bound, Bound]:
     """The minimum and maximum of an expression; shape variables are >= 0."""
-    return of_expr(index.expr, [known_range(v, box) for v in index.values])
+    return expr_interval(index.expr, [known_range(v, box) for v in index.values])
 
 
-def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
+def expr_interval(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[Bound, Bound]:
     """The minimum and maximum of an expression over dimensions of known ranges."""
     expr = expr.maybe_downcast()
     if isinstance(expr, ir.AffineConstantExpr):
@@ -242,9 +244,9 @@ def of_expr(expr: ir.AffineExpr, dims: Sequence[tuple[Bound, Bound]]) -> tuple[B
     if isinstance(expr, ir.AffineDimExpr):
         return dims[expr.position]
     assert isinstance(expr, ir.AffineBinaryExpr)  # symbols are dimensions here
-    low, high = of_expr(expr.lhs, dims)
+    low, high = expr_interval(expr.lhs, dims)
     if isinstance(expr, ir.AffineAddExpr):
-        other_low, other_high = of_expr(expr.rhs, dims)
+        other_low, other_high = expr_interval(expr.rhs, dims)
         return add_bounds(low, other_low), add_bounds(high, other_high)
     factor = ir.AffineConstantExpr(expr.rhs).value
     if isinstance(expr, ir.AffineMulExpr):
@@ -268,11 +270,11 @@ def _scale(value: Bound, factor: int) -> Bound:
 
 def at_least_zero(index: Index, box: ValueRanges) -> bool:
     """Whether intervals show `index >= 0`; `False` means unknown."""
-    low = interval(index.simplified(), box)[0]
+    low = interval(index.simplify(), box)[0]
     return low is not None and low >= 0
 
 
-def inside(index: Index, extent: Index, low: Index, size: Index, box: ValueRanges) -> bool:
+def is_in_range(index: Index, extent: Index, low: Index, size: Index, box: ValueRanges) -> bool:
     """Whether intervals show that [index, index + extent) lies in [low, low + size); `False` means unknown."""
     start, count = low.as_constant(), size.as_constant()
     if start is None or count is None:
@@ -307,21 +309,23 @@ def constant_of(expr: ir.AffineExpr) -> int | None:
     return expr.value if isinstance(expr, ir.AffineConstantExpr) else None
 
 
-def bindings_inside(op: ir.Operation, box: ValueRanges) -> bool:
+def are_bindings_in_domain(op: ir.Operation, box: ValueRanges) -> bool:
     """Whether intervals show that every binding of a block lies in its iter's constant domain."""
     low = attrs.affine_map(op, "lowerBoundsMap")
     ranges = _ranges_of(list(op.operands)[: low.n_inputs], box)
-    return _bindings_inside(low, ranges, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
+    return _are_bindings_in_domain(low, ranges, attrs.affine_map(op, attrs.MIN), attrs.affine_map(op, attrs.EXTENT))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _bindings_inside(low: ir.AffineMap, ranges: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap) -> bool:
+def _are_bindings_in_domain(
+    low: ir.AffineMap, ranges: tuple[Range, ...], mins: ir.AffineMap, extents: ir.AffineMap
+) -> bool:
     if mins.n_symbols:
         return False
     domains = zip(over_dims(low), over_dims(mins), over_dims(extents), strict=False)  # a dummy argument has no domain
     for binding, start, extent in domains:
         first, count = constant_of(start), constant_of(extent)
-        least, most = of_expr(binding, ranges)
+        least, most = expr_interval(binding, ranges)
         if first is None or count is None or least is None or most is None:
             return False
         if least < first or most >= first + count:
@@ -329,19 +333,19 @@ def _bindings_inside(low: ir.AffineMap, ranges: tuple[Range, ...], mins: ir.Affi
     return True
 
 
-def access_inside(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
+def is_access_in_bounds(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
     """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
     owner = memref.owner
     if not isinstance(owner, ir.Block) and owner.name not in ALLOCS:
         return False
     ranges = _ranges_of(index_operands(op), box)
-    return _access_inside(attrs.affine_map(op, "map"), ranges, tuple(ir.MemRefType(memref.type).shape))
+    return _is_access_in_bounds(attrs.affine_map(op, "map"), ranges, tuple(ir.MemRefType(memref.type).shape))
 
 
 @lru_cache(maxsize=ENTRIES)
-def _access_inside(map_: ir.AffineMap, ranges: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
+def _is_access_in_bounds(map_: ir.AffineMap, ranges: tuple[Range, ...], shape: tuple[int, ...]) -> bool:
     for expr, size in zip(over_dims(map_), shape, strict=True):
-        least, most = of_expr(expr, ranges)
+        least, most = expr_interval(expr, ranges)
         if least is None or most is None or least < 0 or most >= size:
             return False
     return True
@@ -376,7 +380,7 @@ def _terms_of(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     terms: Terms = {}
     for term, factor in linear.items():
         part, offset = _atom(term, ranges)
-        terms = _added(terms, _scaled(part, factor))
+        terms = _add_terms(terms, _scale_terms(part, factor))
         constant += offset * factor
     return terms, constant
 
@@ -394,14 +398,14 @@ def _atom(expr: ir.AffineExpr, ranges: Ranges) -> tuple[Terms, int]:
     return _floor(terms, constant + up, divisor, ranges)
 
 
-def _added(lhs: Mapping[ir.AffineExpr, int], rhs: Mapping[ir.AffineExpr, int]) -> Terms:
+def _add_terms(lhs: Mapping[ir.AffineExpr, int], rhs: Mapping[ir.AffineExpr, int]) -> Terms:
     total = dict(lhs)
     for term, factor in rhs.items():
         total[term] = total.get(term, 0) + factor
     return {t: f for t, f in total.items() if f}
 
 
-def _scaled(terms: Mapping[ir.AffineExpr, int], factor: int) -> Terms:
+def _scale_terms(terms: Mapping[ir.AffineExpr, int], factor: int) -> Terms:
     return {t: f * factor for t, f in terms.items()} if factor else {}
 
 
@@ -413,7 +417,7 @@ def _build(terms: Mapping[ir.AffineExpr, int], constant: int) -> ir.AffineExpr:
 
 
 def _range(terms: Mapping[ir.AffineExpr, int], constant: int, ranges: Ranges) -> tuple[Bound, Bound]:
-    return of_expr(_build(terms, constant), ranges)
+    return expr_interval(_build(terms, constant), ranges)
 
 
 def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[Terms, int]:
@@ -431,13 +435,13 @@ def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[T
         (term, factor), *_ = undivided.items()
         if high - low == abs(factor):  # two values: any function of them is linear
             below, above = low // divisor, high // divisor
-            least, _ = of_expr(term, ranges)
+            least, _ = expr_interval(term, ranges)
             assert least is not None
             start, rise = (below, above - below) if factor > 0 else (above, below - above)
-            return _added(quotients, {term: rise}), shift + start - rise * least
+            return _add_terms(quotients, {term: rise}), shift + start - rise * least
     if (digits := _digits(undivided, constant, divisor, ranges)) is not None:
         part, offset = _floor(digits.quotient, digits.above, divisor // digits.unit, ranges)
-        return _added(quotients, part), shift + offset
+        return _add_terms(quotients, part), shift + offset
     if len(undivided) == 1:
         (term, factor), *_ = undivided.items()
         inner = term.maybe_downcast()
@@ -445,8 +449,8 @@ def _floor(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tuple[T
             step = ir.AffineConstantExpr(inner.rhs).value
             terms, start = _terms_of(inner.lhs, ranges)
             part, offset = _floor(terms, start + step * constant, step * divisor, ranges)
-            return _added(quotients, part), shift + offset
-    return _added(
+            return _add_terms(quotients, part), shift + offset
+    return _add_terms(
         quotients, {ir.AffineExpr.get_floor_div(_build(undivided, constant), divisor).maybe_downcast(): 1}
     ), shift
 
@@ -458,17 +462,17 @@ def _remainder(terms: Terms, constant: int, divisor: int, ranges: Ranges) -> tup
         inner = term.maybe_downcast()
         if isinstance(inner, ir.AffineModExpr) and factor * ir.AffineConstantExpr(inner.rhs).value % divisor == 0:
             inner_terms, shift = _terms_of(inner.lhs, ranges)  # (x % (k * c) + y) % c = (x + y) % c
-            opened = _added(opened, _scaled(inner_terms, factor))
+            opened = _add_terms(opened, _scale_terms(inner_terms, factor))
             constant += shift * factor
         else:
-            opened = _added(opened, {term: factor})
+            opened = _add_terms(opened, {term: factor})
     undivided, constant = {t: f for t, f in opened.items() if f % divisor}, constant % divisor
     low, high = _range(undivided, constant, ranges)
     if low is not None and high is not None and low // divisor == high // divisor:
         return undivided, constant - low // divisor * divisor
     if (digits := _digits(undivided, constant, divisor, ranges)) is not None:
         part, inner_terms = _remainder(digits.quotient, digits.above, divisor // digits.unit, ranges)
-        return _added(_scaled(part, digits.unit), digits.low), inner_terms * digits.unit + digits.left
+        return _add_terms(_scale_terms(part, digits.unit), digits.low), inner_terms * digits.unit + digits.left
     return {ir.AffineExpr.get_mod(_build(undivided, constant), divisor).maybe_downcast(): 1}, 0
 
 

@@ -10,18 +10,18 @@ import islpy as isl
 from tir_mlir.dialect.presburger.questions import counter
 
 
-class Points:
+class LazyPoints:
     """A set, or one that follows from another by a step, which runs when somebody asks."""
 
     __slots__ = ("_before", "_step", "_value")
 
     def __init__(
-        self, value: isl.Set | None, before: Points | None = None, step: Callable[[isl.Set], isl.Set] | None = None
+        self, value: isl.Set | None, before: LazyPoints | None = None, step: Callable[[isl.Set], isl.Set] | None = None
     ):
         self._value, self._before, self._step = value, before, step
 
     @property
-    def known(self) -> bool:
+    def is_evaluated(self) -> bool:
         return self._value is not None
 
     def get(self) -> isl.Set:
@@ -39,10 +39,10 @@ class LazySet:
     def __get__(self, holder: Any, owner: type) -> isl.Set:
         if holder is None:
             raise AttributeError  # a field without a default
-        if holder.points.known:
+        if holder.points.is_evaluated:
             return holder.points.get()
         with counter(0):
             return holder.points.get()
 
-    def __set__(self, holder: Any, value: isl.Set | Points) -> None:
-        holder.points = value if isinstance(value, Points) else Points(value)
+    def __set__(self, holder: Any, value: isl.Set | LazyPoints) -> None:
+        holder.points = value if isinstance(value, LazyPoints) else LazyPoints(value)

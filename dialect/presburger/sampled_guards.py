@@ -22,7 +22,7 @@ def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
     Others of which none is found may be so as well. Only for loops of constant ranges below which nothing is
     conditional, in functions without sizes.
     """
-    points = _tried(op)
+    points = _sample_iterations(op)
     if points is None:
         return set()
     values = [index_values(c.index, points) for c in guard]
@@ -34,7 +34,7 @@ def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
     return {n for n, column in enumerate(false) if np.any(column & (count == 1))}
 
 
-def _tried(op: ir.Operation) -> dict[ir.Value, Values] | None:
+def _sample_iterations(op: ir.Operation) -> dict[ir.Value, Values] | None:
     """Values of the loops around an op at some iterations, the same in each run; None if these are not plain."""
     chain = enclosing(op.block, None)
     if symbols_by_name(op) or not all(is_loop(p) or is_block(p) or p.name == "func.func" for p in chain):

@@ -22,8 +22,9 @@ from tir_mlir.dialect.ir import (
     Constraint,
     Index,
     Loop,
-    answers,
+    active_cache,
     attrs,
+    cache_while_frozen,
     constraints,
     edit,
     emit_map,
@@ -34,12 +35,11 @@ from tir_mlir.dialect.ir import (
     parents,
     parse_set,
     read_map,
-    remembered,
     symbol_name,
     symbols_by_name,
 )
 from tir_mlir.dialect.ir.size_products import factor_names, factors_of, shape_variables, value_of
-from tir_mlir.dialect.presburger.lazy_sets import LazySet, Points
+from tir_mlir.dialect.presburger.lazy_sets import LazyPoints, LazySet
 from tir_mlir.dialect.presburger.questions import question as question
 
 AffineExpr = ir.AffineExpr
@@ -63,19 +63,19 @@ class Domain:
     free: int = 0
     outer: int = 0
     exact: bool = True
-    points: Points = field(init=False, repr=False)  # what `set` is computed from
+    points: LazyPoints = field(init=False, repr=False)  # what `set` is computed from
 
     def copy(self) -> Domain:
-        return self.over(self.dims, self.env)
+        return self.with_dims(self.dims, self.env)
 
-    def over(self, dims: list[ir.Value], env: dict[ir.Value, isl.Aff]) -> Domain:
+    def with_dims(self, dims: list[ir.Value], env: dict[ir.Value, isl.Aff]) -> Domain:
         """The same points, in terms of other values."""
         points: Any = self.points
         return Domain(dims, self.params, points, env, self.zero, self.free, self.outer, self.exact)
 
     def then(self, step: Callable[[isl.Set], isl.Set]) -> None:
         """Replace the set by what a step makes of it, once somebody asks."""
-        self.points = Points(None, self.points, step)
+        self.points = LazyPoints(None, self.points, step)
 
     def aff(self, index: Index) -> isl.Aff:
         """An index expression as an isl expression over the dimensions."""
@@ -157,7 +157,7 @@ def domain(
     `guards`, conditions around the op are ignored.
     """
     key = ("domain", op.block, top, tuple(dict.fromkeys(v for i in extra for v in i.values)), guards)
-    cache = answers()
+    cache = active_cache()
     if cache is not None and key in cache:
         return cache[key].copy()
     result = _like(op, top, key[3], guards) or _domain(op, top, extra, guards)
@@ -175,23 +175,23 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
     inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
     if nest is None or (inner is None and top is not None and top.name != "func.func"):
         return None
-    places = [nest.place(v) for v in extra]
+    places = [nest.origin(v) for v in extra]
     if None in places:
         return None
     key = (nest.number, inner and inner.number, *places, guards)
     if key not in _domains:
-        result = _domain(op, top, [Index.of(v) for v in extra], guards)
+        result = _domain(op, top, [Index.from_value(v) for v in extra], guards)
         if any(v not in nest.places for v in (*result.dims, *result.env)):
             return result
         _domains[key] = (
-            result.over([], {}),
+            result.with_dims([], {}),
             [nest.places[v] for v in result.dims],
             {nest.places[v]: aff for v, aff in result.env.items()},
         )
         return result
     bare, dims, env = _domains[key]
     values = {origin: value for value, origin in nest.places.items()}
-    return bare.over([values[p] for p in dims], {values[p]: aff for p, aff in env.items()})
+    return bare.with_dims([values[p] for p in dims], {values[p]: aff for p, aff in env.items()})
 
 
 def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], guards: bool) -> Domain:
@@ -218,7 +218,7 @@ def _domain(op: ir.Operation, top: ir.Operation | None, extra: Sequence[Index], 
     result.free, result.outer = len(free), len(free) + len(iters)
     if top is not None and is_block(top):
         for it in Block(top).iters:
-            _bound(result, it.var, [it.min], [it.min + it.extent])
+            _add_bounds(result, it.var, [it.min], [it.min + it.extent])
     for number, parent in enumerate(chain):
         if guards or parent.name != "affine.if":
             _enter(result, parent, chain[number + 1] if number + 1 < len(chain) else op)
@@ -287,7 +287,7 @@ def constraint_set(domain_: Domain, c: Constraint) -> isl.Set:
     return zeros(aff) if c.is_eq else nonneg(aff)
 
 
-def _bound(domain_: Domain, value: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> None:
+def _add_bounds(domain_: Domain, value: ir.Value, lows: Sequence[Index], highs: Sequence[Index]) -> None:
     """Add the bounds of a dimension: at least all of `lows`, less than all of `highs`."""
     position, var = domain_.index_of(value), domain_.env[value]
     for low in lows:
@@ -310,7 +310,7 @@ def _enter(domain_: Domain, parent: ir.Operation, child: ir.Operation) -> None:
     """Add the bounds, bindings or conditions of one enclosing op."""
     if is_loop(parent):
         loop = Loop(parent)
-        _bound(domain_, loop.var, loop.lowers, loop.uppers)
+        _add_bounds(domain_, loop.var, loop.lowers, loop.uppers)
     elif is_block(parent):
         block = Block(parent)
         arguments = list(block.body.arguments)
@@ -427,7 +427,7 @@ def holds(domain_: Domain, index: Index, is_eq: bool = False) -> bool:
     return domain_.set.is_subset(constraint_set(domain_, Constraint(index, is_eq)))
 
 
-@remembered
+@cache_while_frozen
 def assumptions(op: ir.Operation) -> list[Constraint]:
     """The assumptions of the function around an op, as constraints on its shape variables."""
     func = func_of(op).op

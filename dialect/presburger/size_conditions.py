@@ -57,7 +57,7 @@ def _no_empty(allowed: isl.Set, bad: isl.Set) -> tuple[isl.Set, isl.Set]:
     return allowed, bad
 
 
-def promised(constraint: Constraint, op: ir.Operation) -> str:
+def constraint_text(constraint: Constraint, op: ir.Operation) -> str:
     """A constraint on sizes as text."""
     dom = sizes(op, assuming=False)
     allowed = dom.set.params()

@@ -28,7 +28,7 @@ from tir_mlir.dialect.symbolic.expression import names_in as names_in
 from tir_mlir.dialect.symbolic.expression import operation as operation
 from tir_mlir.dialect.symbolic.expression import plus as plus
 from tir_mlir.dialect.symbolic.expression import text as text
-from tir_mlir.dialect.symbolic.named_sizes import Source as Source
+from tir_mlir.dialect.symbolic.named_sizes import SizeOrigin as SizeOrigin
 from tir_mlir.dialect.symbolic.named_sizes import bounds as bounds
 from tir_mlir.dialect.symbolic.named_sizes import linear as linear
 from tir_mlir.dialect.symbolic.named_sizes import sources as sources

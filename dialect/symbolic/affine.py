@@ -94,7 +94,7 @@ def from_ast(node: ast.expr, name: Callable[[str], Any], other: Callable[[ast.ex
 
 def parse(size: int | str) -> IntExpr:
     """A size, a number or text, as an expression of symbols: "n + 1". Errors: GraphError."""
-    return Constant(size) if isinstance(size, int) else _parsed(size)
+    return Constant(size) if isinstance(size, int) else _parse_size(size)
 
 
 def size_of(expr: IntExpr) -> int | str:
@@ -103,7 +103,7 @@ def size_of(expr: IntExpr) -> int | str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _parsed(text: str) -> IntExpr:
+def _parse_size(text: str) -> IntExpr:
     def refuse(_: ast.expr | None) -> IntExpr:
         raise GraphError(f"a size is a number, a name, or sums and products of them, not {short_repr(text)}")
 

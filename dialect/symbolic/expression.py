@@ -274,22 +274,22 @@ class Sampled(IntExpr):
     __rtruediv__ = __pow__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __truediv__
 
     def __eq__(self, rhs: object) -> Any:
-        return self is rhs or _compared(operator.eq, self, rhs)
+        return self is rhs or _compare_values(operator.eq, self, rhs)
 
     def __ne__(self, rhs: object) -> Any:
-        return self is not rhs and _compared(operator.ne, self, rhs)
+        return self is not rhs and _compare_values(operator.ne, self, rhs)
 
     def __lt__(self, rhs: Any) -> Any:
-        return _compared(operator.lt, self, rhs)
+        return _compare_values(operator.lt, self, rhs)
 
     def __le__(self, rhs: Any) -> Any:
-        return _compared(operator.le, self, rhs)
+        return _compare_values(operator.le, self, rhs)
 
     def __gt__(self, rhs: Any) -> Any:
-        return _compared(operator.gt, self, rhs)
+        return _compare_values(operator.gt, self, rhs)
 
     def __ge__(self, rhs: Any) -> Any:
-        return _compared(operator.ge, self, rhs)
+        return _compare_values(operator.ge, self, rhs)
 
     def __hash__(self) -> int:
         raise TypeError("a sampled integer is not hashable; use its value, sch.get(handle)")
@@ -326,7 +326,7 @@ class Formula(Sampled, Operation):
         return grouped_text(self, lambda leaf: str(leaf) if isinstance(leaf, Constant) else text_of(leaf))[1:-1]
 
 
-def _compared(compare: Callable[[Any, Any], bool], lhs: Sampled, rhs: Any) -> Any:
+def _compare_values(compare: Callable[[Any, Any], bool], lhs: Sampled, rhs: Any) -> Any:
     """A comparison of values; NotImplemented unless the right side is a number or a sampled integer."""
     if isinstance(rhs, Sampled):
         return compare(lhs.known_value(), rhs.known_value())

@@ -16,7 +16,7 @@ Size = int | str
 
 
 @dataclass(frozen=True)
-class Source:
+class SizeOrigin:
     """Where the value of a named size is read: an axis of a tensor, of `factor * size + rest` elements."""
 
     tensor: int
@@ -29,23 +29,23 @@ class Source:
         return (extent - self.rest) // self.factor
 
 
-def sources(shapes: Sequence[Sequence[Size]]) -> dict[str, Source]:
+def sources(shapes: Sequence[Sequence[Size]]) -> dict[str, SizeOrigin]:
     """Where the named sizes of tensors of these shapes are read: an axis that is the size, else one that determines
     it: of (8 * n, 4) axis 0."""
-    first_sources: dict[str, Source] = {}
+    first_sources: dict[str, SizeOrigin] = {}
     named = [(t, a, size) for t, shape in enumerate(shapes) for a, size in enumerate(shape) if isinstance(size, str)]
     for tensor, axis, size in named:
         if size.isidentifier():
-            first_sources.setdefault(size, Source(tensor, axis))
+            first_sources.setdefault(size, SizeOrigin(tensor, axis))
     for tensor, axis, size in named:
         if (solved := linear(size)) is not None:
-            first_sources.setdefault(solved[0], Source(tensor, axis, *solved[1:]))
+            first_sources.setdefault(solved[0], SizeOrigin(tensor, axis, *solved[1:]))
     return first_sources
 
 
 def linear(size: str) -> tuple[str, int, int] | None:
     """The name, its factor, which is positive, and the rest: ("n", 8, 3) of "8 * n + 3"; None of others."""
-    terms = dict(Polynomial.of(parse(size)).terms)
+    terms = dict(Polynomial.from_expr(parse(size)).terms)
     constant = terms.pop((), 0)
     if len(terms) != 1:
         return None
@@ -71,14 +71,14 @@ def bounds(size: Size, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]
             return 0, inf
         if symbol == "%":
             return 0, rhs[1] - 1
-        pairs = [_bound(symbol, a, b) for a in lhs for b in rhs]
+        pairs = [_apply_to_bounds(symbol, a, b) for a in lhs for b in rhs]
         return min(pairs), max(pairs)
 
     least, greatest = fold(parse(size), leaf, apply)
     return max(0, int(least)) if least > -inf else 0, int(greatest) if greatest < inf else -1
 
 
-def _bound(symbol: str, a: float, b: float) -> float:
+def _apply_to_bounds(symbol: str, a: float, b: float) -> float:
     if symbol == "*":
         return a * b if a and b else 0
     if symbol == "//":

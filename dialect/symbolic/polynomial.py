@@ -24,7 +24,7 @@ class Polynomial:
         self.terms = {factors: number for factors, number in terms.items() if number}
 
     @staticmethod
-    def of(expr: IntExpr | int) -> Polynomial:
+    def from_expr(expr: IntExpr | int) -> Polynomial:
         """The normal form of an expression."""
         return polynomial(as_expr(expr))
 
@@ -100,7 +100,7 @@ class Polynomial:
         number = int(atom.right.value)
         if number <= 0:
             return None
-        return Polynomial.of(atom.left) + Polynomial({(): self.terms.get((), 0) * number}), number
+        return Polynomial.from_expr(atom.left) + Polynomial({(): self.terms.get((), 0) * number}), number
 
     def mod(self, by: Polynomial) -> Polynomial:
         """The remainder: terms that divide by a positive number are dropped."""
@@ -170,7 +170,7 @@ def polynomial(expr: IntExpr, expanded: bool = False) -> Polynomial:
 
 def product(factors: Iterable[IntExpr | int]) -> Polynomial:
     """The product of expressions."""
-    return reduce(lambda a, b: a * b, map(Polynomial.of, factors), Polynomial({(): 1}))
+    return reduce(lambda a, b: a * b, map(Polynomial.from_expr, factors), Polynomial({(): 1}))
 
 
 def equal(left: IntExpr | int | str, right: IntExpr | int | str) -> bool:
@@ -181,7 +181,7 @@ def equal(left: IntExpr | int | str, right: IntExpr | int | str) -> bool:
 
 def is_nonnegative(expr: IntExpr | int) -> bool:
     """Whether an expression is at least 0 for all sizes, which are. True is definitive; False: not provable."""
-    return all(n >= 0 and all(map(_is_factor, factors)) for factors, n in Polynomial.of(expr).terms.items())
+    return all(n >= 0 and all(map(_is_factor, factors)) for factors, n in Polynomial.from_expr(expr).terms.items())
 
 
 def _is_factor(factor: IntExpr) -> bool:

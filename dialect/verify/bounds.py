@@ -8,11 +8,11 @@ from itertools import pairwise
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_domain, is_reshaped, known_indices, of_op, of_view
+from tir_mlir.dialect.analysis import Access, access_domain, accesses_of_op, is_reshaped, known_indices, view_access
 from tir_mlir.dialect.calls import ArenaView, is_arena_view
 from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable
 from tir_mlir.dialect.ir import Block, Buffer, Constraint, Index, Iter, constraints, is_block, parents
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -23,15 +23,15 @@ from tir_mlir.dialect.presburger import (
     over_digits,
     question,
 )
-from tir_mlir.dialect.verify.violation import example, fail, fail_undecided, listed
+from tir_mlir.dialect.verify.violation import coordinates_text, example, fail, fail_undecided
 
 ARENA = "arena"
 
 
 def bindings_in_domain(op: ir.Operation) -> None:
     """Check that every value bound to an iter is in the iter's domain, wherever the block runs."""
-    box = intervals.around(op)
-    if intervals.bindings_inside(op, box):
+    box = intervals.enclosing_ranges(op)
+    if intervals.are_bindings_in_domain(op, box):
         return
     block = Block(op)
     open_bounds = _open_bounds(block, box)
@@ -45,7 +45,7 @@ def bindings_in_domain(op: ir.Operation) -> None:
                 continue
         it = block.iters[number]
         coordinates, value = example(dom, outside, it.binding, op)
-        iteration = listed(coordinates)
+        iteration = coordinates_text(coordinates)
         size = it.extent.as_constant()
         low = it.min.as_constant() or 0
         has = f"[{low}, {low + size})" if size is not None else "of symbolic size"
@@ -65,7 +65,7 @@ def _open_bounds(block: Block, box: intervals.ValueRanges) -> list[tuple[int, In
     bounds: list[tuple[int, Index]] = []
     unit = Index.constant(1)
     for number, it in enumerate(block.iters):
-        if intervals.inside(it.binding, unit, it.min, it.extent, box):
+        if intervals.is_in_range(it.binding, unit, it.min, it.extent, box):
             continue
         size = it.extent.as_constant()
         if size is not None and size < 0:
@@ -101,12 +101,14 @@ def access_shape(op: ir.Operation) -> None:
 
 def check_access(op: ir.Operation) -> bool:
     """The same; returns whether all indices of the op are of these kinds, so that it is proved to be inside."""
-    if op.name in AFFINE_ELEMENT_ACCESSES and intervals.access_inside(op, accessed(op), intervals.around(op)):
+    if op.name in AFFINE_ELEMENT_ACCESSES and intervals.is_access_in_bounds(
+        op, accessed_memref(op), intervals.enclosing_ranges(op)
+    ):
         return True
-    if op.name in AFFINE_ACCESSES and is_reshaped(Buffer(accessed(op))):
+    if op.name in AFFINE_ACCESSES and is_reshaped(Buffer(accessed_memref(op))):
         return _inside_view(op)
     proved = op.name not in COMPUTED_ACCESSES or None not in known_indices(op)
-    for access in of_op(op):
+    for access in accesses_of_op(op):
         if access.exact or (op.name in COMPUTED_ACCESSES and access_domain(access).exact):
             in_bounds(op, access)
         else:
@@ -116,19 +118,19 @@ def check_access(op: ir.Operation) -> bool:
 
 def _inside_view(op: ir.Operation) -> bool:
     """The same for an affine access of a view with other strides than its root."""
-    if not ir.MemRefType(accessed(op).type).has_static_shape:
+    if not ir.MemRefType(accessed_memref(op).type).has_static_shape:
         return False
-    in_bounds(op, of_view(op))
+    in_bounds(op, view_access(op))
     return True
 
 
 def in_bounds(op: ir.Operation, access: Access) -> None:
     """Check that an access is inside its buffer, wherever it runs."""
     buffer = Buffer(access.buffer)
-    box = intervals.around(op)
+    box = intervals.enclosing_ranges(op)
     start = Index.constant(0)
     for number, (low, extent, size) in enumerate(zip(access.mins, access.extents, buffer.dims, strict=True)):
-        if intervals.inside(low, extent, start, size, box):
+        if intervals.is_in_range(low, extent, start, size, box):
             continue
         checks = (low, size - low - extent)
         open_ = [c for c in checks if not intervals.at_least_zero(c, box) and not _is_condition(c, op)]
@@ -151,7 +153,7 @@ def in_bounds(op: ir.Operation, access: Access) -> None:
                 fail(
                     op,
                     "bounds",
-                    f"{buffer.name} is {kind} {out}, at {listed(coordinates)}{only_where(outside, op)}",
+                    f"{buffer.name} is {kind} {out}, at {coordinates_text(coordinates)}{only_where(outside, op)}",
                     Counterexample((Iteration(_block_name(op), coordinates),), _in_dim(buffer, number, value)),
                 )
 
@@ -161,7 +163,7 @@ def _is_condition(index: Index, op: ir.Operation) -> bool:
     chain = [op, *parents(op)]
     for child, parent in pairwise(chain):
         if parent.name == "affine.if" and child.block == parent.regions[0].blocks[0]:
-            gaps = [(index - c.index).simplified().as_constant() for c in constraints(parent)]
+            gaps = [(index - c.index).simplify().as_constant() for c in constraints(parent)]
             if any(gap is not None and gap >= 0 for gap in gaps):
                 return True
     return False
@@ -172,7 +174,7 @@ def _block_name(op: ir.Operation) -> str:
 
 
 def _in_dim(buffer: Buffer, number: int, value: int) -> Element:
-    return Element.of(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
+    return Element.from_indices(buffer.name, [value if d == number else ":" for d in range(buffer.rank)])
 
 
 # --- views of an arena: of bytes, inside it, at a multiple of the element ---------------------------------------------

@@ -22,11 +22,12 @@ from tir_mlir.dialect.ir import (
     Iter,
     Loop,
     all_blocks,
-    apart,
     attrs,
-    by_structure,
+    cache_by_structure,
+    cache_while_frozen,
     child_towards,
     common_parent,
+    fresh_query_cache,
     func_of,
     funcs,
     is_block,
@@ -37,7 +38,6 @@ from tir_mlir.dialect.ir import (
     loops_above,
     ops,
     parents,
-    remembered,
     symbol_name,
     users,
 )
@@ -79,13 +79,15 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: ir.Modu
             if not Buffer(access.buffer).is_param:
                 doubtful.setdefault(access.buffer, block)
             elif not _missing(block, True, source).is_empty():
-                if not (_shared(func, block, access) or _as_before(func, block, access.buffer, old_module)):
+                if not (
+                    _others_write_skipped(func, block, access) or _as_before(func, block, access.buffer, old_module)
+                ):
                     _report_uncovered(block, source)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
 
 
-def _shared(func: Func, block: Block, access: Access) -> bool:
+def _others_write_skipped(func: Func, block: Block, access: Access) -> bool:
     """Whether other blocks write the elements that a block skips: its siblings in a block without iters, or any block
     if it has a guard."""
     groups = [p for p in parents(block.op) if is_block(p) and not Block(p).has_iters]
@@ -105,7 +107,7 @@ def _as_before(func: Func, block: Block, param: ir.Value, old_module: ir.Module 
     """Whether a step leaves as many elements of a parameter out, or the block as many points, as were before."""
     if old_module is None:
         return False
-    with apart():
+    with fresh_query_cache():
         old_func = next((f for f in funcs(old_module) if f.name == func.name), None)
         return (
             _left_out_before(func, param, old_func)
@@ -164,7 +166,7 @@ def _domain_key(block: Block) -> Hashable | None:
     return None if nest is None else nest.number
 
 
-@remembered
+@cache_while_frozen
 def covers(block: Block) -> bool:
     """Whether the bindings cover every point of the domain, whatever the sizes."""
     return _fills_domain(block) or _covers(block)
@@ -177,7 +179,7 @@ def _fills_domain(block: Block) -> bool:
     return runs and block.where is None and fills_constant_domain(block.op, bounds)
 
 
-@by_structure(_domain_key)
+@cache_by_structure(_domain_key)
 def _covers(block: Block) -> bool:
     loops = _loops_around(block)
     return (not _may_be_empty(block, loops) and is_full_box(block, loops)) or _missing(block).is_empty()
@@ -218,7 +220,7 @@ def left_out(block: Block) -> str | None:
         return None
     func, missing = func_of(block.op), _missing(block, True, True)
     written = [a for a in accesses(block.op) if a.is_write and Buffer(a.buffer).is_param]
-    if missing.is_empty() or all(_shared(func, block, a) for a in written):
+    if missing.is_empty() or all(_others_write_skipped(func, block, a) for a in written):
         return None
     return point_text(block, missing)
 
@@ -246,7 +248,7 @@ def point_text(block: Block, points: isl.Set) -> str:
 def point_of(block: Block, points: isl.Set) -> Iteration:
     """The smallest point of a set in a block's domain."""
     point = (smallest_point(points) or [])[-len(block.iters) :]
-    return Iteration.of(block.name, [i.name for i in block.iters], point)
+    return Iteration.from_point(block.name, [i.name for i in block.iters], point)
 
 
 def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False) -> tuple[isl.Set, isl.Set]:
@@ -258,7 +260,7 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
     guarded = not ragged or (top is None and not anywhere)
     dom = domain(block.op, top, bindings, guarded)
     with question(f'the domain of block "{block.name}"'):
-        free = _free(block, top, dom) if anywhere else set()
+        free = _restricted_iters(block, top, dom) if anywhere else set()
         digits = over_digits(block.op, top, bindings, 0) if guarded and not anywhere else None
         image = (digits or dom).map(bindings).range()
         for number in free:
@@ -273,14 +275,14 @@ def _domain_and_image(block: Block, ragged: bool = False, anywhere: bool = False
             low, high = inner.aff(it.min), inner.aff(it.min + it.extent - 1)
             full = full.intersect(var.ge_set(low)).intersect(var.le_set(high))
             if anywhere:
-                full = _stepped(full, image, number, it)
-        for loop in _repeating(block) if anywhere else []:
+                full = _strided_points(full, image, number, it)
+        for loop in _repeating_loops(block) if anywhere else []:
             for low, high in product(loop.lowers, loop.uppers):
                 full = full.intersect(constraint_set(inner, Constraint(high - low - 1)))
         return full, image
 
 
-def _repeating(block: Block) -> list[Loop]:
+def _repeating_loops(block: Block) -> list[Loop]:
     """Loops that repeat a block for each iteration of others, which have an iter for the loop: where the loop has no
     iteration, the domains of these are empty, and the block has nothing to add to."""
     bound_vars = {v for binding in block.bindings for v in binding.values}
@@ -289,25 +291,27 @@ def _repeating(block: Block) -> list[Loop]:
     return [lp for lp in loops if all(is_symbol(v) for i in (*lp.lowers, *lp.uppers) for v in i.values)]
 
 
-def _free(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
+def _restricted_iters(block: Block, top: ir.Operation | None, dom: Domain) -> set[int]:
     """The iters that the program text restricts to a part of their domain.
 
     By a constant binding, a guard that excludes values that the loops reach (`j_0 * 16 + j_1 <= i`), or a loop whose
     bounds use other loops.
     """
     iters, bindings = block.iters, block.bindings
-    loose = _free_of_each_other(block, dom)
+    loose = _relax_dependent_loops(block, dom)
     restricted = {n for n, b in enumerate(bindings) if loose.intersection(b.values)}
     restricted |= {n for n, b in enumerate(bindings) if iters[n].kind == "S" and b.as_constant() is not None}
     if block.where is not None:
         reached, guarded = (domain(block.op, top, bindings, guards=g).map(bindings).range() for g in (False, True))
-        restricted |= {n for n in range(len(bindings)) if not _only(reached, n).is_subset(_only(guarded, n))}
+        restricted |= {
+            n for n in range(len(bindings)) if not _project_to_dim(reached, n).is_subset(_project_to_dim(guarded, n))
+        }
     return restricted
 
 
-def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
+def _relax_dependent_loops(block: Block, dom: Domain) -> set[ir.Value]:
     """Relax loops whose bounds use other loops to the union of their ranges. Returns their variables."""
-    ranges = intervals.around(block.op)
+    ranges = intervals.enclosing_ranges(block.op)
     relaxed = set()
     for loop in loops_above(block.op):
         bound_values = [v for bound in (*loop.lowers, *loop.uppers) for v in bound.values]
@@ -319,7 +323,9 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
         if low is None or high is None:
             leading, trailing = position, free.dim(dim_type.set) - position - 1
             reached = (
-                _only(dom.set, position).insert_dims(dim_type.set, 1, trailing).insert_dims(dim_type.set, 0, leading)
+                _project_to_dim(dom.set, position)
+                .insert_dims(dim_type.set, 1, trailing)
+                .insert_dims(dim_type.set, 0, leading)
             )
             dom.set = free.intersect(reached)
         else:
@@ -328,13 +334,13 @@ def _free_of_each_other(block: Block, dom: Domain) -> set[ir.Value]:
     return relaxed
 
 
-def _only(points: isl.Set, number: int) -> isl.Set:
+def _project_to_dim(points: isl.Set, number: int) -> isl.Set:
     """The projection to one dimension."""
     trailing = points.dim(dim_type.set) - number - 1
     return points.project_out(dim_type.set, number + 1, trailing).project_out(dim_type.set, 0, number)
 
 
-def _stepped(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
+def _strided_points(full: isl.Set, image: isl.Set, number: int, it: Iter) -> isl.Set:
     """The points that a binding such as `i * 16 + 3` can take; a reduce iter must still start at its minimum."""
     info = image.get_stride_info(number)
     step, start = info.get_stride(), info.get_offset()
@@ -417,7 +423,7 @@ def _all_reads_written(func: Func, buffer: ir.Value, block: Block) -> None:
     point = ", ".join(map(str, found_at))
     way = only_where(missing, block.op)
     text = f'{name}[{point}] is read, but the loops around block "{block.name}" never compute it{way}'
-    fail(block.op, "cover", text, Counterexample(element=Element.of(name, found_at)))
+    fail(block.op, "cover", text, Counterexample(element=Element.from_indices(name, found_at)))
 
 
 # --- what nobody wrote is not read, in programs that users write ------------------------------------------------------
@@ -445,7 +451,7 @@ def _check_flow(func: Func, buffer: ir.Value, is_written: bool) -> None:
     if missing is None:
         return
     touch, point = missing
-    element, iteration, name = touch.element(point), touch.at(point), Buffer(buffer).name
+    element, iteration, name = touch.element(point), touch.iteration_at(point), Buffer(buffer).name
     block = next((p for p in parents(touch.access.op) if is_block(p)), touch.access.op)
     why = "writes it before" if is_written else f"writes {name}"
     text = f"{element} is read at {iteration}, but nothing {why}; write it in a block before, or in T.init()"
@@ -474,7 +480,7 @@ def _filling_block(write: Access) -> Block | None:
     for index, size in zip(write.mins, dims, strict=True):
         value = index.is_value()
         it = None if value is None else free.pop(value, None)
-        if it is None or it.min.as_constant() != 0 or not it.extent.same(size):
+        if it is None or it.min.as_constant() != 0 or not it.extent.is_equal_to(size):
             return None
     return block if covers(block) else None
 
@@ -484,7 +490,7 @@ def _is_after_init(block: Block, write: Access, read: Access) -> bool:
     init = block.init
     if init is None or not is_inside(write.op, init) or is_inside(read.op, init) or not is_inside(read.op, block.op):
         return False
-    return all(w.same(r) for w, r in zip(write.mins, read.mins, strict=True))
+    return all(w.is_equal_to(r) for w, r in zip(write.mins, read.mins, strict=True))
 
 
 def _runs_before(first: ir.Operation, second: ir.Operation) -> bool:

@@ -48,18 +48,18 @@ def _conflict(block: Block, spatial: Sequence[int], ordered: Sequence[int]) -> I
 def _advice(clash: IterConflict, spatial: Sequence[int], ordered: Sequence[int]) -> str:
     """The kinds to declare: reduce for a sum, product or extremum, else the fewest ordered iters that suffice."""
     block = clash.block
-    summed = _folded(clash)
+    summed = _accumulating_iters(clash)
     if summed:
-        return f"its order does not matter: declare {_listed(summed)} reduce (T.axis.reduce)"
+        return f"its order does not matter: declare {_join_names(summed)} reduce (T.axis.reduce)"
     for size in range(1, len(spatial) + 1):
         for chosen in combinations(spatial, size):
             remaining = [n for n in spatial if n not in chosen]
             if _conflict(block, remaining, [*ordered, *chosen]) is None:
-                return f"declare {_listed([block.iters[n].name for n in chosen])} {ORDERED}"
+                return f"declare {_join_names([block.iters[n].name for n in chosen])} {ORDERED}"
     return f"declare its iters {ORDERED}"
 
 
-def _folded(clash: IterConflict) -> list[str]:
+def _accumulating_iters(clash: IterConflict) -> list[str]:
     """The spatial iters whose iterations add up in one element, if the conflict is between such updates."""
     block = clash.block
     touched = accesses_to(clash.buffer, block.op)
@@ -69,7 +69,7 @@ def _folded(clash: IterConflict) -> list[str]:
     return [i.name for i in block.iters if i.kind == "S" and i.var not in index_values and i.extent.as_constant() != 1]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 

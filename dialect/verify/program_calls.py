@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis import has_distinct_buffers
-from tir_mlir.dialect.analysis.accesses import behind, of_op
+from tir_mlir.dialect.analysis.accesses import accesses_of_op, resolve_views
 from tir_mlir.dialect.calls import Effect, bound_sizes, callee_of, calls_in, effects_of, passed_dims
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, attrs, func_of
-from tir_mlir.dialect.presburger import domain, holds, promised, question, region_map
+from tir_mlir.dialect.presburger import constraint_text, domain, holds, question, region_map
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.verify.bounds import in_bounds
 from tir_mlir.dialect.verify.violation import fail
@@ -31,12 +31,12 @@ def program_call(op: ir.Operation) -> None:
     for number, arg in enumerate(callee.args):
         if isinstance(arg.type, ir.MemRefType):
             _buffer(op, callee, number)
-    for access in of_op(op):
+    for access in accesses_of_op(op):
         in_bounds(op, access)
     _sizes(op, callee)
-    _assumed(op, callee)
+    _check_assumptions(op, callee)
     if has_distinct_buffers(callee.op):
-        _apart(op, callee, effects_of(callee))
+        _check_no_alias(op, callee, effects_of(callee))
 
 
 def _cycle(caller: Func, callee: Func) -> list[str]:
@@ -88,7 +88,7 @@ def _is_multiple(op: ir.Operation, buffer: Buffer, factor: int) -> bool:
     if not buffer.is_view:
         return True
     source = Buffer(buffer.op.operands[0])  # type: ignore[union-attr]
-    mins = behind(buffer, [Index.constant(0)] * buffer.rank, [Index.constant(1)] * buffer.rank)[1]
+    mins = resolve_views(buffer, [Index.constant(0)] * buffer.rank, [Index.constant(1)] * buffer.rank)[1]
     strides, offset = source.type.get_strides_and_offset()
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if dynamic in (*strides, offset) or len(mins) != len(strides):
@@ -104,7 +104,7 @@ def _is_multiple(op: ir.Operation, buffer: Buffer, factor: int) -> bool:
 def _sizes(op: ir.Operation, callee: Func) -> None:
     """Check that the extents passed are those declared, for all sizes of the caller."""
     for dim in passed_dims(op, callee):
-        if dim.wanted is not None and dim.wanted.same(dim.given):
+        if dim.wanted is not None and dim.wanted.is_equal_to(dim.given):
             continue
         numbers = None if dim.wanted is None else (dim.wanted.as_constant(), dim.given.as_constant())
         constant = numbers is not None and None not in numbers
@@ -127,13 +127,14 @@ def _equal(op: ir.Operation, first: Index, second: Index) -> bool:
         return False
 
 
-def _assumed(op: ir.Operation, callee: Func) -> None:
+def _check_assumptions(op: ir.Operation, callee: Func) -> None:
     """Check that what the callee assumes of its sizes holds for those passed."""
     sizes = bound_sizes(op, callee)
     for promise in assumptions(callee.op):
         index = promise.index.substitute(sizes) if all(v in sizes for v in promise.index.values) else None
         if index is None or not _holds(op, Constraint(index, promise.is_eq)):
-            text = f"{callee.name} assumes {promised(promise, callee.op)}, which is not provable of the sizes passed"
+            assumption = constraint_text(promise, callee.op)
+            text = f"{callee.name} assumes {assumption}, which is not provable of the sizes passed"
             fail(op, RULE, f"{text}; fix: T.assume it of the sizes of {func_of(op).name}", provable=False)
 
 
@@ -148,7 +149,7 @@ def _holds(op: ir.Operation, promise: Constraint) -> bool:
 # --- aliasing ---------------------------------------------------------------------------------------------------------
 
 
-def _apart(op: ir.Operation, callee: Func, effects: Sequence[Effect]) -> None:
+def _check_no_alias(op: ir.Operation, callee: Func, effects: Sequence[Effect]) -> None:
     """Check that a buffer that the callee writes shares no element with another that it takes."""
     for number, effect in enumerate(effects):
         for second, beside in enumerate(effects):
@@ -167,7 +168,7 @@ def _distinct(op: ir.Operation, callee: Func, written: int, number: int) -> None
         return
     if _uncast(first) == _uncast(second):
         _refuse(op, callee, names, f"{_uncast(first).name} is passed for both", provable=True)
-    parts = [behind(b, [Index.constant(0)] * b.rank, b.dims) for b in (first, second)]
+    parts = [resolve_views(b, [Index.constant(0)] * b.rank, b.dims) for b in (first, second)]
     if _plainly_apart(parts[0], parts[1]):
         return
     indices = [i for _, mins, extents, _ in parts for i in (*mins, *extents)]

@@ -14,7 +14,15 @@ from typing import Any
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, computed, declared, explicit, hides, only_groups, unwritten_reads
+from tir_mlir.dialect.analysis import (
+    Region,
+    accessed_regions,
+    explicit,
+    get_declared_regions,
+    hides,
+    only_groups,
+    unwritten_reads,
+)
 from tir_mlir.dialect.analysis.accesses import READ, WRITE, accesses_to, touches
 from tir_mlir.dialect.diagnostics import Counterexample, Iteration, VerifyError
 from tir_mlir.dialect.incremental import ChangedNests, settled_key
@@ -28,17 +36,17 @@ from tir_mlir.dialect.ir import (
     Loop,
     all_blocks,
     attrs,
-    by_structure,
-    frozen,
+    cache_by_structure,
+    cache_while_frozen,
+    freeze_modules,
     funcs,
     is_block,
     ops,
     over_dims,
     parent_op,
     parents,
-    remembered,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, accessed_memref
 from tir_mlir.dialect.presburger import (
     constraint_set,
     domain,
@@ -53,7 +61,7 @@ from tir_mlir.dialect.verify.bounds import access_shape, arena_view, bindings_in
 from tir_mlir.dialect.verify.coverage import cover, written_before_read
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.dialect.verify.program_calls import program_call
-from tir_mlir.dialect.verify.violation import fail, fail_undecided, listed, names_of
+from tir_mlir.dialect.verify.violation import coordinates_text, fail, fail_undecided, names_of
 
 _SHAPE = (attrs.ITERS, attrs.NAMES, attrs.MIN, attrs.EXTENT, attrs.SYMS, "lowerBoundsMap", "upperBoundsMap")
 
@@ -122,7 +130,7 @@ def verify(
         check_mlir(op)
     if changed is not None:
         _check_order(changed.edited)
-    with frozen():
+    with freeze_modules():
         _verify(root, source, old_module, changed)
         for func in funcs(root) if written else []:
             written_before_read(func)
@@ -176,8 +184,8 @@ def _check_ops(root: ir.Operation) -> list[Block]:
 def _is_obvious(op: ir.Operation, name: str) -> bool:
     """Whether intervals show that the rules in `SETTLED` hold."""
     if name in AFFINE_ELEMENT_ACCESSES:
-        return intervals.access_inside(op, accessed(op), intervals.around(op))
-    if name != "affine.parallel" or not intervals.bindings_inside(op, intervals.around(op)):
+        return intervals.is_access_in_bounds(op, accessed_memref(op), intervals.enclosing_ranges(op))
+    if name != "affine.parallel" or not intervals.are_bindings_in_domain(op, intervals.enclosing_ranges(op)):
         return False
     return reduces_upwards(op) or Block(op).init is None
 
@@ -192,7 +200,7 @@ def _check_order(tops: Iterable[ir.Operation]) -> None:
                 raise VerifyError("operand does not dominate this use", "mlir", op.location)
 
 
-@by_structure(settled_key)
+@cache_by_structure(settled_key)
 def _check_settled(op: ir.Operation) -> None:
     """Check the rules that depend only on an op and its nest; a success is cached for equal structure."""
     for rule in SETTLED[op.name]:
@@ -219,11 +227,11 @@ def declared_regions(op: ir.Operation) -> None:
         return
     if only_groups(block) or _names_whole_buffers(block):
         return
-    actuals = computed(block)
+    actuals = accessed_regions(block)
     for key, actual in zip((attrs.READS, attrs.WRITES), actuals, strict=True):
         if key not in op.attributes:
             continue
-        declarations = declared(block, key, [])
+        declarations = get_declared_regions(block, key, [])
         word = "T.reads" if key == attrs.READS else "T.writes"
         free = {declarations[n].buffer for n in explicit(block, key) if 0 <= n < len(declarations)}
         for need in actual:
@@ -258,7 +266,7 @@ def _names_whole_buffers(block: Block) -> bool:
     for key, kind in ((attrs.READS, READ), (attrs.WRITES, WRITE)):
         if key not in block.op.attributes:
             continue
-        full_buffers = {r.buffer.value for r in declared(block, key, []) if _is_whole(r)}
+        full_buffers = {r.buffer.value for r in get_declared_regions(block, key, []) if _is_whole(r)}
         if not full_buffers.issuperset(
             t.buffer for t in touches(block.op) if t.kind == kind and t.buffer not in allocated
         ):
@@ -268,7 +276,7 @@ def _names_whole_buffers(block: Block) -> bool:
 
 def _is_whole(region: Region) -> bool:
     sizes = zip(region.extents, region.buffer.dims, strict=True)
-    return all(i.as_constant() == 0 for i in region.mins) and all(a.same(b) for a, b in sizes)
+    return all(i.as_constant() == 0 for i in region.mins) and all(a.is_equal_to(b) for a, b in sizes)
 
 
 def _element(need: Region, missing: isl.Map) -> str:
@@ -320,7 +328,7 @@ def loop_shape(op: ir.Operation) -> None:
         )
 
 
-@by_structure(shape_key)
+@cache_by_structure(shape_key)
 def block_shape(op: ir.Operation) -> None:
     """Check that a block is a single point (upper bounds = lower bounds + 1) with a name, kind and domain per iter."""
     name = attrs.get(op, attrs.BLOCK)
@@ -358,7 +366,7 @@ def isolation(op: ir.Operation) -> None:
             )
 
 
-@remembered
+@cache_while_frozen
 def _block_with_iters(op: ir.Operation) -> Block | None:
     """The innermost block with iters that an op is, or is in."""
     if is_block(op) and Block(op).has_iters:
@@ -392,8 +400,8 @@ def init_first(op: ir.Operation) -> None:
     count = len(dom.dims)
     names = names_of(dom, op)
     first, second = point[-2 * count : -count], point[-count:]
-    pair = tuple(Iteration.of(block.name, names, p) for p in (first, second))
-    show = [listed(i.values) for i in pair]
+    pair = tuple(Iteration.from_point(block.name, names, p) for p in (first, second))
+    show = [coordinates_text(i.values) for i in pair]
     fail(
         op,
         "init",

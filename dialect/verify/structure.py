@@ -45,7 +45,7 @@ def check(module: ir.Module) -> None:
             _fail(op, f"{buffer.type} has more elements than 64 bits can count")
         for key in op.attributes:
             if key.startswith("tir."):
-                _typed(op, key, op.attributes[key], op.name)
+                _check_attribute(op, key, op.attributes[key], op.name)
         if message := misfit(op):
             _fail(op, message)
         if op.name == "func.func":
@@ -103,7 +103,9 @@ def _parameter(func: Func, number: int, type_: ir.Type, symbols: Iterable[str]) 
         _fail(func.op, f"parameter {name} has a symbolic shape but no {attrs.SHAPE} and {attrs.SYMS}")
     for sym in attrs.from_attr(facts.get(attrs.SYMS, ir.ArrayAttr.get([]))):
         if sym not in symbols:
-            _fail(func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_listed(symbols)})")
+            _fail(
+                func.op, f"parameter {name}: the function has no shape variable {sym} (it has {_join_names(symbols)})"
+            )
 
 
 def _assumption(func: Func, symbols: Iterable[str]) -> None:
@@ -115,7 +117,7 @@ def _assumption(func: Func, symbols: Iterable[str]) -> None:
     if map_.n_dims or map_.n_symbols != len(syms):
         _fail(func.op, f"{attrs.ASSUME} of function {func.name} must be over the {len(syms)} names of {attrs.SYMS}")
     if missing := [s for s in syms if s not in symbols]:
-        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_listed(symbols)})")
+        _fail(func.op, f"function {func.name} has no shape variable {missing[0]} (it has {_join_names(symbols)})")
 
 
 def _regions(op: ir.Operation) -> None:
@@ -127,7 +129,7 @@ def _regions(op: ir.Operation) -> None:
         for region in attrs.get(op, key, []):
             buffer = region["buffer"]
             if buffer not in ranks:
-                _fail(op, f'{key} of block "{name}": there is no buffer {buffer} (there are {_listed(ranks)})')
+                _fail(op, f'{key} of block "{name}": there is no buffer {buffer} (there are {_join_names(ranks)})')
             for part in ("min", "extent"):
                 map_ = region[part]
                 inputs = map_.n_dims <= iters and map_.n_symbols == len(attrs.get(op, attrs.SYMS, []))
@@ -248,7 +250,7 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
 }
 
 
-def _typed(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
+def _check_attribute(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
     if key not in TABLE:
         near = difflib.get_close_matches(key, TABLE, 1, 0.8)
         if near:
@@ -278,7 +280,7 @@ def _arguments(op: ir.Operation) -> None:
         facts = _argument_facts(op, number)
         for key, attr in facts.items():
             if key.startswith("tir."):
-                _typed(op, key, attr, "a parameter")
+                _check_attribute(op, key, attr, "a parameter")
         dtype = facts.get(attrs.DTYPE)
         if dtype is not None and (message := misfit_argument(number, type_, dtype.value)):
             _fail(op, message)
@@ -327,7 +329,8 @@ def _block(op: ir.Operation) -> None:
     symbols = symbols_by_name(op)
     if missing := [s for s in syms if s not in symbols]:
         _fail(
-            op, f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_listed(symbols)})'
+            op,
+            f'block "{name}": no shape variable of the function is called {missing[0]} (it has {_join_names(symbols)})',
         )
 
 
@@ -360,7 +363,7 @@ def _strides(op: ir.Operation) -> None:
         _fail(op, f"{attrs.STRIDES} must have one entry per axis of the buffer, not {len(names)}")
 
 
-def _stray(op: ir.Operation) -> None:
+def _refuse_stray(op: ir.Operation) -> None:
     _fail(op, f"this affine.parallel has attributes of a block but no {attrs.BLOCK}")
 
 
@@ -375,7 +378,7 @@ def _is_stray(op: ir.Operation) -> bool:
 
 _RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None]]] = [
     (is_block, _block),
-    (_is_stray, _stray),
+    (_is_stray, _refuse_stray),
     (is_where, _where),
     (is_data_where, _data_where),
     (lambda op: op.name == "affine.if" and attrs.INIT in op.attributes, _init),
@@ -384,7 +387,7 @@ _RULES: list[tuple[Callable[[ir.Operation], bool], Callable[[ir.Operation], None
 ]
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
@@ -406,15 +409,15 @@ def misfit(op: ir.Operation) -> str:
         return ""
     dtype = attrs.get(op, attrs.DTYPE)
     if op.name == "affine.for":
-        return _unfit(dtype, ir.IndexType.get(), f"loop {attrs.get(op, attrs.LOOP, '')}".rstrip())
+        return _misfit_text(dtype, ir.IndexType.get(), f"loop {attrs.get(op, attrs.LOOP, '')}".rstrip())
     if len(op.results) != 1:
         return f"{attrs.DTYPE} declares the type of a loop or of a result; {op.name} has {len(op.results)} results"
-    return _unfit(dtype, op.results[0].type, op.name)
+    return _misfit_text(dtype, op.results[0].type, op.name)
 
 
 def misfit_argument(number: int, type_: ir.Type, dtype: str) -> str:
     """Why the declared type of a parameter does not fit it; "" if it does."""
-    return _unfit(dtype, type_, f"parameter {number}")
+    return _misfit_text(dtype, type_, f"parameter {number}")
 
 
 def _iters(op: ir.Operation) -> str:
@@ -424,21 +427,21 @@ def _iters(op: ir.Operation) -> str:
     for name, dtype in declared.items():
         if name not in names:
             return f"{attrs.DTYPES} of {block}: it has no iter {name} (its iters: {', '.join(names) or 'none'})"
-        if misfit := _unfit(str(dtype), ir.IndexType.get(), f"iter {name} of {block}", attrs.DTYPES):
+        if misfit := _misfit_text(str(dtype), ir.IndexType.get(), f"iter {name} of {block}", attrs.DTYPES):
             return misfit
     return ""
 
 
-def _unfit(dtype: str, type_: ir.Type, owner: str, key: str = attrs.DTYPE) -> str:
+def _misfit_text(dtype: str, type_: ir.Type, owner: str, key: str = attrs.DTYPE) -> str:
     element = ir.MemRefType(type_).element_type if isinstance(type_, ir.MemRefType) else type_
-    fitting = _fitting(element)
+    fitting = _allowed_dtypes(element)
     if dtype in fitting:
         return ""
     needed = f"{element} holds {' or '.join(fitting)}" if fitting else f"{element} has only one reading"
     return f'{key} = "{dtype}" does not fit {owner}: {needed}'
 
 
-def _fitting(type_: ir.Type) -> tuple[str, ...]:
+def _allowed_dtypes(type_: ir.Type) -> tuple[str, ...]:
     """The types that a value of an MLIR type may be declared as: of an integer, both signs of its width."""
     if isinstance(type_, ir.IndexType):
         return _INDICES

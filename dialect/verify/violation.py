@@ -40,7 +40,7 @@ def example(dom: Domain, points: isl.Set, index: Index, op: ir.Operation) -> tup
     return tuple(zip(names, point, strict=False)), image[-1]
 
 
-def listed(values: Iterable[tuple[str, int]]) -> str:
+def coordinates_text(values: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{n} = {v}" for n, v in values) or "every point"
 
 

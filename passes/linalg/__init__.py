@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from tir_mlir.passes.linalg.from_linalg import from_linalg
 from tir_mlir.passes.linalg.registry import CONVERSIONS
-from tir_mlir.passes.linalg.to_linalg import Stayed, to_linalg
+from tir_mlir.passes.linalg.to_linalg import UnraisedBlock, to_linalg
 
-__all__ = ["CONVERSIONS", "Stayed", "from_linalg", "to_linalg"]
+__all__ = ["CONVERSIONS", "UnraisedBlock", "from_linalg", "to_linalg"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import linalg, memref
 
-from tir_mlir.dialect.computation import Form, Leaf, Node, NotRaisable, Operand, Tree, leaves
+from tir_mlir.dialect.computation import Form, Leaf, NotRaisable, Operand, OpNode, Tree, leaves
 from tir_mlir.dialect.ir import Index, create, func_of, is_symbol
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -34,7 +34,7 @@ class LinalgEmitter:
         counted = any(n.op == "linalg.index" for n in _nodes(form.payload))
         for column in reversed(range(len(form.axes) if not counted else 0)):
             if form.axes[column].is_unit and not any(row[column] for o in form.operands for row in o.rows):
-                form = form.without(column)
+                form = form.drop_axis(column)
         if varying := [a.name for a in form.axes if any(not is_symbol(v) for v in a.extent.values)]:
             raise NotRaisable(f"the range of {varying[0]} depends on a loop around it")
         self.form = form
@@ -96,7 +96,7 @@ class LinalgEmitter:
             return OperandAxis(base, Index.constant(1), 1, ir.AffineExpr.get_constant(0) if is_full else None, is_full)
         if len(columns) == 1 and row[columns[0]] > 0:
             n, factor = columns[0], row[columns[0]]
-            is_full = at_start and factor == 1 and extents[n].same(dim)
+            is_full = at_start and factor == 1 and extents[n].is_equal_to(dim)
             return OperandAxis(base, extents[n], factor, ir.AffineExpr.get_dim(n), is_full)
         low, high = Index.constant(0), Index.constant(0)
         expr: ir.AffineExpr = ir.AffineExpr.get_constant(0)
@@ -104,11 +104,11 @@ class LinalgEmitter:
             reach = (extents[n] - 1) * row[n]
             low, high = (low, high + reach) if row[n] > 0 else (low + reach, high)
             expr = expr + ir.AffineExpr.get_dim(n) * row[n]
-        shift = low.simplified().as_constant()
+        shift = low.simplify().as_constant()
         if shift is None:
             raise NotRaisable("an index decreases with an iterator of symbolic size")
-        is_full = (base + low).simplified().as_constant() == 0
-        return OperandAxis((base + low).simplified(), (high - low + 1).simplified(), 1, expr - shift, is_full)
+        is_full = (base + low).simplify().as_constant() == 0
+        return OperandAxis((base + low).simplify(), (high - low + 1).simplify(), 1, expr - shift, is_full)
 
     def _map(self, number: int) -> ir.AffineMap:
         exprs = [a.expr for a in self.axes[number] if a.expr is not None]
@@ -130,8 +130,8 @@ class LinalgEmitter:
         return create.alloc("window", sizes, dtype), map_
 
 
-def _nodes(tree: Tree) -> Iterator[Node]:
-    if isinstance(tree, Node):
+def _nodes(tree: Tree) -> Iterator[OpNode]:
+    if isinstance(tree, OpNode):
         yield tree
         for child in tree.children:
             yield from _nodes(child)
@@ -198,7 +198,7 @@ class TreeEmitter:
             self.made[tree] = self._make(tree)
         return self.made[tree]
 
-    def _make(self, tree: Node) -> ir.Value:
+    def _make(self, tree: OpNode) -> ir.Value:
         if tree.op == "func.arg":
             return self.arguments[int(dict(tree.facts)["number"])]
         if tree.op == "linalg.index":

@@ -48,22 +48,22 @@ class ExtentSolver:
                     continue
                 value = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
                 self.free.append(value)
-                dims.append(Index.of(value))
+                dims.append(Index.from_value(value))
         return dims
 
     # --- extents of values -------------------------------------------------------------------------------------------
 
-    def of(self, value: ir.Value) -> list[Index]:
+    def extents_of(self, value: ir.Value) -> list[Index]:
         """The extents of a buffer or view, as far as solved."""
         if value not in self.dims:
             self.dims[value] = reshapes.extents(value, self)
-        return [self.known(d) for d in self.dims[value]]
+        return [self.substitute_solved(d) for d in self.dims[value]]
 
-    def known(self, index: Index) -> Index:
+    def substitute_solved(self, index: Index) -> Index:
         """The expression with solved variables replaced."""
         while any(v in self.solved for v in index.values):
             index = index.substitute(self.solved)
-        return index.simplified()
+        return index.simplify()
 
     def term(self, value: ir.Value, bindings: Mapping[ir.Value, Index] | None = None) -> Index:
         """An index that a function computes, as an expression of shape variables, loop variables and the values of
@@ -74,7 +74,7 @@ class ExtentSolver:
         if bindings is not None and value in bindings:
             return bindings[value]
         if isinstance(value.owner, ir.Block) or value in self.free:
-            return self.known(Index.of(value))
+            return self.substitute_solved(Index.from_value(value))
         op = value.owner.operation
         if op.name == "arith.constant":
             return Index.constant(ir.IntegerAttr(op.attributes["value"]).value)
@@ -82,18 +82,18 @@ class ExtentSolver:
             return self._dim(op)
         if is_apply(value):
             index = read_apply(value)
-            return self.known(index.substitute({v: self.term(v, bindings) for v in index.values}))
+            return self.substitute_solved(index.substitute({v: self.term(v, bindings) for v in index.values}))
         if op.name == "arith.index_cast" and "i64" in (str(op.operands[0].type), str(value.type)):
             return self.term(op.operands[0], bindings)
         if op.name in INDEX_ARITH:
             lhs, rhs = (self.term(v, bindings) for v in op.operands)
-            return self.known(_fold(op, lhs, rhs))
+            return self.substitute_solved(_fold(op, lhs, rhs))
         raise LinalgError(f"the size or offset computed by {op.name} is not an affine expression of sizes", op.location)
 
     def _dim(self, op: ir.Operation) -> Index:
         if attrs.NAME in op.attributes:
-            return Index.of(op.results[0])
-        axis, dims = self.term(op.operands[1]).as_constant(), self.of(op.operands[0])
+            return Index.from_value(op.results[0])
+        axis, dims = self.term(op.operands[1]).as_constant(), self.extents_of(op.operands[0])
         if axis is None or not 0 <= axis < len(dims):
             raise LinalgError("memref.dim of an unknown or missing dimension", op.location)
         return dims[axis]
@@ -102,14 +102,14 @@ class ExtentSolver:
 
     def equal(self, lhs: Index, rhs: Index, op: ir.Operation, what: str) -> None:
         """Add an equation: solve it for a free variable, or check that it holds. Errors: LinalgError."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        difference = (lhs - rhs).simplified()
+        lhs, rhs = self.substitute_solved(lhs), self.substitute_solved(rhs)
+        difference = (lhs - rhs).simplify()
         if difference.as_constant() == 0:
             return
         for variable in reversed(self.free):
             split = split_linear(difference, [variable]) if variable in difference.values else None
             if split is not None and abs(split.factors[0]) == 1 and variable not in split.rest.values:
-                self.solved[variable] = (split.rest * -split.factors[0]).simplified()
+                self.solved[variable] = (split.rest * -split.factors[0]).simplify()
                 self.free.remove(variable)
                 return
         sizes = f"{self.text(lhs)} and {self.text(rhs)}"
@@ -119,7 +119,7 @@ class ExtentSolver:
 
     def at_least(self, size: Index, need: Index) -> None:
         """Solve a free extent of which `need` elements are used; others are left to the bounds rule."""
-        size, need = self.known(size), self.known(need)
+        size, need = self.substitute_solved(size), self.substitute_solved(need)
         variable = size.is_value()
         if variable is not None and variable in self.free and variable not in need.values:
             self.solved[variable] = need
@@ -155,7 +155,11 @@ class ExtentSolver:
 
     def settle(self) -> None:
         """Name the remaining variables, and set the shapes of parameters."""
-        shapes = {a: [self.known(d) for d in dims] for a, dims in self.dims.items() if isinstance(a.owner, ir.Block)}
+        shapes = {
+            a: [self.substitute_solved(d) for d in dims]
+            for a, dims in self.dims.items()
+            if isinstance(a.owner, ir.Block)
+        }
         reserved = {*self.func.symbols, *(self.func.arg_name(n) for n in range(len(self.func.args)))}
         names = (n for n in [*_NAMES, *(f"n{i}" for i in range(1000))] if n not in reserved)
         for value in self.free:

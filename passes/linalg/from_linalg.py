@@ -182,7 +182,7 @@ def _name(func: Func, written: NameOfLocation) -> None:
 def _equate_allocation(op: ir.Operation, func: Func, sizes: ExtentSolver) -> None:
     """Equate the shape of a parameter that was an allocation with the allocated sizes."""
     number: int = attrs.get(op, ALLOCATED_PARAMETER)
-    for size, allocated in zip(sizes.of(func.args[number]), sizes.of(op.results[0]), strict=True):
+    for size, allocated in zip(sizes.extents_of(func.args[number]), sizes.extents_of(op.results[0]), strict=True):
         sizes.equal(size, allocated, op, f"result {func.arg_name(number)}")
 
 
@@ -222,7 +222,7 @@ def _allocations(func: Func, sizes: ExtentSolver) -> None:
             buffer = Buffer(op.results[0])
             with _after_allocations(func, allocs), op.location:
                 name = attrs.get(op, attrs.NAME, f"buf{len(allocs)}")
-                new = create.alloc(name, sizes.of(buffer.value), buffer.dtype, buffer.scope)
+                new = create.alloc(name, sizes.extents_of(buffer.value), buffer.dtype, buffer.scope)
             allocs.append(new.owner.operation)
             buffer.value.replace_all_uses_with(new)
             _drop(op)
@@ -261,7 +261,13 @@ def _erase_unused(func: Func, sizes: ExtentSolver) -> None:
             op.erase()
         elif op.name == "memref.dim" and attrs.NAME not in op.attributes and _used(op):
             value = op.results[0]
-            edit.substitute({value: sizes.known(Index.of(value)) if value in sizes.solved else sizes.term(value)})
+            edit.substitute(
+                {
+                    value: sizes.substitute_solved(Index.from_value(value))
+                    if value in sizes.solved
+                    else sizes.term(value)
+                }
+            )
     for op in reversed(_outside_blocks(func)):
         pure = op.name.split(".")[0] in ("arith", "math") or reshapes.is_view_op(op)
         if (pure or op.name == "memref.dim" or op.name == "affine.apply") and not _used(op):
@@ -320,7 +326,7 @@ def _is_fill(linalg_op: GenericOp) -> bool:
         or isinstance(linalg_op.inputs[0].type, ir.MemRefType)
     ):
         return False
-    return linalg_op.yielded() == [body.arguments[0]] and _is_whole(linalg_op, 0)
+    return linalg_op.yielded_values() == [body.arguments[0]] and _is_whole(linalg_op, 0)
 
 
 def _is_whole(linalg_op: GenericOp, number: int) -> bool:
@@ -351,7 +357,7 @@ def _start(
     if users.count(reduction.op) != 1:
         return None
     last = earlier[-1]
-    between = [op for op in users if places[last.op] < _place(op, places) < position]
+    between = [op for op in users if places[last.op] < _position(op, places) < position]
     return None if between else last
 
 
@@ -367,6 +373,6 @@ def _users(buffer: ir.Value) -> list[ir.Operation]:
     return users
 
 
-def _place(op: ir.Operation, places: dict[ir.Operation, int]) -> int:
+def _position(op: ir.Operation, places: dict[ir.Operation, int]) -> int:
     """The place of an op, or of the loop around it, in the function."""
     return next(places[ancestor] for ancestor in [op, *walk.parents(op)] if ancestor in places)

@@ -35,7 +35,7 @@ class GenericOp:
         return self.op.regions[0].blocks[0] if len(self.op.regions) else None
 
     @cached_property
-    def accessed(self) -> list[tuple[ir.Value, ir.AffineMap]]:
+    def buffer_operands(self) -> list[tuple[ir.Value, ir.AffineMap]]:
         """The operands that are buffers, with their maps."""
         pairs = zip((*self.inputs, *self.outputs), self.maps, strict=True)
         return [(v, m) for v, m in pairs if isinstance(v.type, ir.MemRefType)]
@@ -49,11 +49,11 @@ class GenericOp:
         return "copy" if self.body is None else "generic"
 
     @property
-    def place(self) -> ir.Location:
+    def source_location(self) -> ir.Location:
         location = self.op.location
         return location.child_loc if location.is_a_name() else location
 
-    def yielded(self) -> list[ir.Value]:
+    def yielded_values(self) -> list[ir.Value]:
         return list(list(self.body.operations)[-1].operands) if self.body is not None else []
 
 
@@ -89,7 +89,7 @@ def _updates(generic: GenericOp) -> list[tuple[ir.Value | None, ir.Value]]:
         return [(None, v) for v in generic.outputs]
     running = list(generic.body.arguments)[len(generic.inputs) :]
     updates: list[tuple[ir.Value | None, ir.Value]] = []
-    for value, old in zip(generic.yielded(), running, strict=True):
+    for value, old in zip(generic.yielded_values(), running, strict=True):
         owner = value.owner
         folds = not isinstance(owner, ir.Block) and owner.name in ASSOCIATIVE and old in owner.operands
         updates.append((value if folds else None, old))
@@ -106,8 +106,8 @@ def _uses(value: ir.Value) -> int:
 def extents(generic: GenericOp, sizes: ExtentSolver) -> list[Index]:
     """The extents of the iterators, from the dimensions that each indexes alone; adds the equations between them."""
     iter_extents: list[Index | None] = [None] * len(generic.kinds)
-    for value, map_ in generic.accessed:
-        for size, expr in zip(sizes.of(value), map_.results, strict=True):
+    for value, map_ in generic.buffer_operands:
+        for size, expr in zip(sizes.extents_of(value), map_.results, strict=True):
             expr = expr.maybe_downcast()
             if not isinstance(expr, ir.AffineDimExpr):
                 continue
@@ -119,14 +119,14 @@ def extents(generic: GenericOp, sizes: ExtentSolver) -> list[Index]:
     if None in iter_extents:
         message = f"no operand of {generic.name} determines the extent of iterator d{iter_extents.index(None)}"
         raise LinalgError(message, generic.op.location)
-    return [sizes.known(e) for e in iter_extents if e is not None]
+    return [sizes.substitute_solved(e) for e in iter_extents if e is not None]
 
 
 def require_extents(generic: GenericOp, sizes: ExtentSolver) -> None:
     """Require dimensions with a composite index (of a convolution) to have at least the elements used."""
     ends = [e - 1 for e in extents(generic, sizes)]
-    for value, map_ in generic.accessed:
-        for size, expr in zip(sizes.of(value), map_.results, strict=True):
+    for value, map_ in generic.buffer_operands:
+        for size, expr in zip(sizes.extents_of(value), map_.results, strict=True):
             last = _maximum(expr.maybe_downcast(), ends)
             if last is not None and not isinstance(expr.maybe_downcast(), ir.AffineDimExpr):
                 sizes.at_least(size, last + 1)
@@ -158,7 +158,7 @@ def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str, starts: Seque
     """
     point = ir.InsertionPoint(generic.op)
     loops: list[Loop] = []
-    with generic.place:
+    with generic.source_location:
         for number, extent in enumerate(extents(generic, sizes)):
             if _varies(extent):
                 what = f"iterator d{number} of {generic.name} has a range that depends on an outer loop"
@@ -173,8 +173,8 @@ def emit_loops(generic: GenericOp, sizes: ExtentSolver, name: str, starts: Seque
 def _block(
     generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[Loop], starts: Sequence[GenericOp]
 ) -> None:
-    runs = [Index.of(loop.var) for loop in loops]
-    places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.accessed]
+    runs = [Index.from_value(loop.var) for loop in loops]
+    places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.buffer_operands]
     written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
     outer = _outer_loops(generic, places, loops)
     kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in outer}
@@ -182,10 +182,10 @@ def _block(
     for loop, kind in zip(loops, generic.kinds, strict=True):
         # an iteration of the outer loop may write an element that another one writes at another point of the nest
         kinds[loop.var] = "O" if kind == "S" and any(i.uses(loop.var) for i in revisited) else kind
-    specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.of(o.var)) for o in outer]
-    specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.of(o.var)) for n, o in enumerate(loops)]
+    specs = [IterSpec(f"v_{o.name}", kinds[o.var], o.lower, o.extent, Index.from_value(o.var)) for o in outer]
+    specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.from_value(o.var)) for n, o in enumerate(loops)]
     block = create.block(name, specs)
-    iters = {o.var: Index.of(it.var) for o, it in zip([*outer, *loops], block.iters, strict=True)}
+    iters = {o.var: Index.from_value(it.var) for o, it in zip([*outer, *loops], block.iters, strict=True)}
     moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
     with create.at_end(block.body):
         if starts:
@@ -277,7 +277,7 @@ class BodyEmitter:
                 targets.append(element)
             else:
                 self.loads[argument] = lambda value=value: self.value(value)
-        values = [self.value(v) for v in self.generic.yielded()]
+        values = [self.value(v) for v in self.generic.yielded_values()]
         for value, target in zip(values, targets[len(targets) - len(outputs) :], strict=True):
             create.store(value, *target)
 
@@ -289,7 +289,7 @@ class BodyEmitter:
             if value in self.made:
                 pending.pop()
                 continue
-            missing = [v for v in self._needed(value) if v not in self.made]
+            missing = [v for v in self._operands_to_emit(value) if v not in self.made]
             if missing:
                 pending += reversed(missing)
             else:
@@ -297,7 +297,7 @@ class BodyEmitter:
                 pending.pop()
         return self.made[root]
 
-    def _needed(self, value: ir.Value) -> list[ir.Value]:
+    def _operands_to_emit(self, value: ir.Value) -> list[ir.Value]:
         """The values that must be emitted before a value."""
         if isinstance(value.owner, ir.Block):
             return []

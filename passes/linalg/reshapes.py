@@ -31,7 +31,7 @@ def extents(value: ir.Value, sizes: ExtentSolver) -> list[Index]:
     """The extents of an allocation or view, as far as known."""
     op = value.owner.operation
     if op.name in ALLOCS:
-        return _filled(Buffer(value).shape, _sizes_of(op, sizes))
+        return _fill_dynamic_dims(Buffer(value).shape, _sizes_of(op, sizes))
     if op.name in _VIEWS:
         return _VIEWS[op.name][0](op, sizes)
     raise LinalgError(f"a buffer made by {op.name} is not supported: {_FIX}", op.location)
@@ -44,7 +44,7 @@ def element(value: ir.Value, indices: Indices, sizes: ExtentSolver) -> tuple[ir.
         op = value.owner.operation
         coordinates = _VIEWS[op.name][1](op, coordinates, sizes)
         value = op.operands[0]
-    return value, [i.simplified() for i in coordinates]
+    return value, [i.simplify() for i in coordinates]
 
 
 def apply_map(map_: ir.AffineMap, indices: Indices) -> list[Index]:
@@ -62,7 +62,7 @@ def apply_map(map_: ir.AffineMap, indices: Indices) -> list[Index]:
 _FIX = "linalg programs use parameters, memref.alloc, and views of these (subview, cast, expand_shape, collapse_shape)"
 
 
-def _filled(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index]:
+def _fill_dynamic_dims(shape: Sequence[int | None], dynamic: Sequence[Index]) -> list[Index]:
     sizes = iter(dynamic)
     return [Index.constant(n) if n is not None else next(sizes) for n in shape]
 
@@ -77,14 +77,14 @@ def _sizes_of(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
 
 def _cast_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
     """The extents of a cast, which equates those of its source with the static ones."""
-    source_extents = sizes.of(op.operands[0])
+    source_extents = sizes.extents_of(op.operands[0])
     for extent, size in zip(source_extents, Buffer(op.results[0]).shape, strict=True):
         if size is not None:
             sizes.equal(extent, Index.constant(size), op, "the source of a cast")
     return source_extents
 
 
-def _same(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
+def _cast_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
     return list(indices)
 
 
@@ -99,7 +99,7 @@ def _subview_params(op: ir.Operation, sizes: ExtentSolver) -> list[list[Index]]:
     for key, count in zip(("static_offsets", "static_sizes", "static_strides"), counts[1:], strict=True):
         values, operands = operands[:count], operands[count:]
         static = [None if n == _DYNAMIC else n for n in attrs.integers(op, key)]
-        params.append(_filled(static, [sizes.term(v) for v in values]))
+        params.append(_fill_dynamic_dims(static, [sizes.term(v) for v in values]))
     return params
 
 
@@ -154,16 +154,16 @@ def _inner(shape: Sequence[Index], group: Sequence[int], op: ir.Operation) -> li
 
 
 def _expand_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
-    shape = _filled(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
-    for extent, group in zip(sizes.of(op.operands[0]), _groups(op), strict=True):
+    shape = _fill_dynamic_dims(Buffer(op.results[0]).shape, [sizes.term(v) for v in list(op.operands)[1:]])
+    for extent, group in zip(sizes.extents_of(op.operands[0]), _groups(op), strict=True):
         inner = math.prod(_inner(shape, group, op))
         if group:
             sizes.equal(extent, shape[group[0]] * inner, op, "the source of expand_shape")
-    return [sizes.known(s) for s in shape]
+    return [sizes.substitute_solved(s) for s in shape]
 
 
 def _expand_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
-    shape, merged = sizes.of(op.results[0]), []
+    shape, merged = sizes.extents_of(op.results[0]), []
     for group in _groups(op):
         index = indices[group[0]]
         for d, size in zip(group[1:], _inner(shape, group, op), strict=True):
@@ -173,12 +173,12 @@ def _expand_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> 
 
 
 def _collapse_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.of(op.operands[0])
+    shape = sizes.extents_of(op.operands[0])
     return [shape[g[0]] * math.prod(_inner(shape, g, op)) for g in _groups(op)]
 
 
 def _collapse_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.of(op.operands[0])
+    shape = sizes.extents_of(op.operands[0])
     if not _groups(op):  # all dimensions have size 1
         return [Index.constant(0) for _ in shape]
     split = []
@@ -197,7 +197,7 @@ def _order(op: ir.Operation) -> list[int]:
 
 
 def _transpose_extents(op: ir.Operation, sizes: ExtentSolver) -> list[Index]:
-    shape = sizes.of(op.operands[0])
+    shape = sizes.extents_of(op.operands[0])
     return [shape[d] for d in _order(op)]
 
 
@@ -207,7 +207,7 @@ def _transpose_element(op: ir.Operation, indices: Indices, sizes: ExtentSolver) 
 
 
 _VIEWS: dict[str, tuple[Callable[..., list[Index]], Callable[..., list[Index]]]] = {
-    "memref.cast": (_cast_extents, _same),
+    "memref.cast": (_cast_extents, _cast_element),
     "memref.subview": (_subview_extents, _subview_element),
     "memref.expand_shape": (_expand_extents, _expand_element),
     "memref.collapse_shape": (_collapse_extents, _collapse_element),

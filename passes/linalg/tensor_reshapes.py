@@ -24,7 +24,7 @@ def rewrite_tensor_reshapes(module: ir.Module) -> None:
         if sizes is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(reshaped(source, ir.RankedTensorType(op.results[0].type), sizes))
+            op.results[0].replace_all_uses_with(emit_reshape(source, ir.RankedTensorType(op.results[0].type), sizes))
         op.erase()
         if not any(True for _ in shape.uses) and not isinstance(shape.owner, ir.Block):
             shape.owner.operation.erase()
@@ -44,7 +44,7 @@ def _sizes(shape: ir.Value, result: ir.RankedTensorType, op: ir.Operation) -> li
         return [v if isinstance(v.type, ir.IndexType) else arith.index_cast(index, v) for v in values]
 
 
-def reshaped(source: ir.Value, result_type: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+def emit_reshape(source: ir.Value, result_type: ir.RankedTensorType, sizes: Sequence[ir.Value]) -> ir.Value:
     """A tensor in another shape, at the insertion point. sizes: of its dynamic dimensions."""
     type_ = ir.RankedTensorType(source.type)
     unknown = ir.ShapedType.get_dynamic_size()

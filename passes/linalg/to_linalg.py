@@ -16,7 +16,7 @@ from tir_mlir.passes.linalg.extents import restore_shape_variables
 
 
 @dataclass(frozen=True)
-class Stayed:
+class UnraisedBlock:
     """A block that could not be raised, and the reason; `place` is `file:line:column` or empty."""
 
     func: str
@@ -28,7 +28,7 @@ class Stayed:
         return f'block "{self.block}" of {self.func} stays: {self.reason}'
 
 
-def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> list[Stayed]:
+def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> list[UnraisedBlock]:
     """Replace every block nest that is a pure tensor computation by `linalg.generic`, its init by `linalg.fill`.
 
         for i, j, k in T.grid(n, m, l):
@@ -40,7 +40,7 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     Other blocks stay and are reported with the reason. `named`: upstream specializes generics to named ops where
     possible. `strict`: raises LinalgError for a block that stays.
     """
-    stayed: list[Stayed] = []
+    stayed: list[UnraisedBlock] = []
     for func in funcs(module):
         _raise_below(func.op, func, stayed, strict)
         edit.fold_applies(func.op)
@@ -51,7 +51,7 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
     return stayed
 
 
-def _raise_below(parent: ir.Operation, func: Func, stayed: list[Stayed], strict: bool) -> None:
+def _raise_below(parent: ir.Operation, func: Func, stayed: list[UnraisedBlock], strict: bool) -> None:
     """Raise the nests in the body of a function or loop, the largest possible ones."""
     for op in [o.operation for o in parent.regions[0].blocks[0].operations]:
         if not is_loop(op) and not len(op.regions):
@@ -67,7 +67,7 @@ def _raise_below(parent: ir.Operation, func: Func, stayed: list[Stayed], strict:
                 continue
             del stayed[count:]  # a single nest: the reason for the whole nest is more specific
         blocks = [(block.name, block.op.location) for block in _blocks(op)] or [("", op.location)]
-        reasons = [Stayed(func.name, name, reason, _location_text(location)) for name, location in blocks]
+        reasons = [UnraisedBlock(func.name, name, reason, _location_text(location)) for name, location in blocks]
         if strict:
             raise LinalgError(str(reasons[0]), blocks[0][1])
         stayed += reasons
@@ -89,7 +89,7 @@ def _raise_nest(op: ir.Operation) -> str | None:
             op.move_before(top)
             top.erase()
         return str(error)
-    with ir.InsertionPoint(top), ir.Location.name(name, _place(top)):
+    with ir.InsertionPoint(top), ir.Location.name(name, _block_location(top)):
         writer.write()
     top.erase()
     return None
@@ -119,7 +119,7 @@ def _location_text(location: ir.Location) -> str:
     return f"{match[1]}:{match[2]}:{match[3]}" if match else ""
 
 
-def _place(op: ir.Operation) -> ir.Location:
+def _block_location(op: ir.Operation) -> ir.Location:
     block = next(iter(_blocks(op)), None)
     return block.op.location if block is not None else op.location
 

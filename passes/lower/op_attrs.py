@@ -27,7 +27,7 @@ def zero_vector(type_: ir.Type) -> ir.Value:
 
 def is_nonnegative(op: ir.Operation, index: Index) -> bool:
     """Whether `index >= 0` in every iteration of the loops around an op, by intervals, then isl."""
-    if intervals.at_least_zero(index, intervals.around(op)):
+    if intervals.at_least_zero(index, intervals.enclosing_ranges(op)):
         return True
     try:
         domain = sets.domain(op, extra=[index])

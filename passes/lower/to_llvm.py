@@ -12,7 +12,7 @@ from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import CheckedSite, LoweringError
-from tir_mlir.dialect.ir import attrs, entered, llvm_intrinsics
+from tir_mlir.dialect.ir import attrs, enter_context, llvm_intrinsics
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
@@ -44,7 +44,7 @@ def lower_to_llvm(
     if (target or "llvm").split()[0] not in CPU_TARGETS:
         raise LoweringError(f'target "{target}" is not supported by this lowering; use "llvm" (the CPU)')
     clock = PassTimer(timing, follow, module)
-    with entered():
+    with enter_context():
         promised, called = abi.noalias_functions(module), called_programs(module)
         units = bare_pointers.unit_parameters(module)
         attrs.put(module.operation, REGISTERS, registers)
@@ -91,7 +91,7 @@ def _set_interface(
     """
     promised |= {name: part.ranks for name, part in parts.items() if body_symbol(part.caller) in promised}
     abi.set_noalias(module, promised)
-    abi.keep_apart(module, {*parts, *(part.caller for part in parts.values()), *called} - units.keys())
+    abi.forbid_inlining(module, {*parts, *(part.caller for part in parts.values()), *called} - units.keys())
     bare_pointers.pass_bare_pointers(module, units)
 
 

@@ -9,9 +9,9 @@ from harness import ROOT
 
 from tir_mlir import Schedule, build, create_llvm
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.examples import demo
-from tir_mlir.examples.matmul import C_KERNEL, import_kernel, matmul, scheduled, steps
+from tir_mlir.examples.matmul import C_KERNEL, import_kernel, matmul, schedule_matmul, steps
 from tir_mlir.script import parse
 from tir_mlir.script.structural_equal import difference
 
@@ -29,7 +29,7 @@ def assert_product(mod, shape, driver="jit"):
 
 
 def assert_same(left, right):
-    with entered():
+    with enter_context():
         assert difference(left.mlir, right.mlir) is None
 
 
@@ -56,7 +56,7 @@ def test_earlier_states_do_not_change_under_later_steps():
 
 
 def test_the_trace_replays():
-    sch = scheduled(64, 64, 64)
+    sch = schedule_matmul(64, 64, 64)
     again = Schedule(matmul(64, 64, 64))
     sch.trace.replay(again)
     assert_same(sch.mod, again.mod)
@@ -73,7 +73,7 @@ def test_the_trace_replays():
 @pytest.mark.parametrize("size", [64, 128])
 def test_both_kernels_in_both_drivers(size, kernel, driver):
     text = create_llvm(C_KERNEL) if kernel == "C" else None
-    assert_product(scheduled(size, size, size, text).mod, (size, size, size), driver)
+    assert_product(schedule_matmul(size, size, size, text).mod, (size, size, size), driver)
 
 
 @pytest.mark.parametrize("driver", ["jit", "tools"])
@@ -81,7 +81,7 @@ def test_the_given_kernel_is_used(driver):
     doubled = create_llvm(C_KERNEL.replace("+= sum", "+= 2 * sum"))
     a, b = (RNG.standard_normal((32, 32), dtype=np.float32) for _ in range(2))
     c = np.empty((32, 32), np.float32)
-    build(scheduled(32, 32, 32, doubled).mod, driver=driver)["main"](a, b, c)
+    build(schedule_matmul(32, 32, 32, doubled).mod, driver=driver)["main"](a, b, c)
     np.testing.assert_allclose(c, 2 * (a @ b.T), rtol=1e-4, atol=1e-4)
 
 
@@ -120,7 +120,7 @@ def test_a_size_in_one_direction_that_tiles_do_not_divide():
 
 
 def test_the_kernel_can_be_given_late():
-    sch = scheduled(32, 32, 32)
+    sch = schedule_matmul(32, 32, 32)
     import_kernel(sch, create_llvm(C_KERNEL))
     assert "pragma_import_llvm" in sch.mod.script()
     assert_product(sch.mod, (32, 32, 32))

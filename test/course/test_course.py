@@ -10,7 +10,7 @@ import pytest
 from harness import ROOT, extract
 from harness.notebook import Notebook
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script.structural_equal import difference
 
@@ -27,7 +27,7 @@ def assert_printed(printed: str, module: IRModule, where: str) -> None:
     """A printed output is a program, and the same as the module that was shown."""
     # stride variables have other names in each edition
     names = "T.match_buffer" not in printed
-    with entered():
+    with enter_context():
         found = difference(parse(printed).mlir, module.mlir, names=names)
     assert found is None, f"{where}: {found}"
 

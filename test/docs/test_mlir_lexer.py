@@ -32,6 +32,6 @@ def test_kinds(piece, kind):
 
 
 def test_a_scheduled_program_has_no_unknown_text():
-    text = matmul.scheduled(64, 64, 64).mod.text()
+    text = matmul.schedule_matmul(64, 64, 64).mod.text()
     assert "".join(piece for _, piece in MlirLexer().get_tokens(text)) == text.strip("\n") + "\n"
     assert {"affine.parallel", "func.call", "memref.alloc"} <= {p for kind, p in tokens(text) if kind is Keyword}

@@ -20,7 +20,7 @@ _kept: list[Any] = []
 
 def lending(array_type: type, current_stream: int = 0x70) -> type:
     """A type of such arrays that also lends them in native code, by DLPack's exchange API, as torch does."""
-    lend_type = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(tensors._Tensor))
+    lend_type = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(tensors._DLPackTensor))
     stream_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
     @lend_type
@@ -89,7 +89,9 @@ class DeviceArray:
         shape, strides = (ctypes.c_int64 * rank)(*self.values.shape), (ctypes.c_int64 * rank)(*self.strides)
         self._kept = [shape, strides]
         code, bits = _CODES[self.values.dtype.kind], 8 * self.values.dtype.itemsize
-        return tensors._Tensor(self.address, self.kind, self.device, rank, code, bits, 1, shape, strides, self.offset)
+        return tensors._DLPackTensor(
+            self.address, self.kind, self.device, rank, code, bits, 1, shape, strides, self.offset
+        )
 
     def get(self) -> np.ndarray:
         """A copy in main memory."""

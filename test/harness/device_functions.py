@@ -8,7 +8,7 @@ import numpy as np
 from harness.device_arrays import DeviceArray
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.gpu.function import functions
@@ -47,7 +47,7 @@ def function(n: str, memory: bool = True, launches: int = 1, align: int = 4) -> 
     kernels = f"gpu.module @scale_kernels {{ gpu.func @scale_kernel({arguments}) kernel {{ gpu.return }} }}"
     allocation = "%T = memref.alloc() : memref<4xf32>" if memory else ""
     func = SCALE.format(n=n, memory=allocation, launches=LAUNCH.format(n=n, third=third) * launches)
-    with entered():
+    with enter_context():
         host = ir.Module.parse(f"module attributes {{gpu.container_module}} {{ {func} {kernels} }}")
         (signature,) = signatures(ir.Module.parse(CALLED.format(n=n))).values()
         programs = {"scale": HostProgram(host.body.operations[0].operation)}

@@ -7,7 +7,7 @@ from typing import Any
 from programs.parsed import parse
 
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
-from tir_mlir.tune.trials import Job, Limits, job_of
+from tir_mlir.tune.trials import Job, TrialLimits, job_of
 
 STORES = """
         llvm.func @NAME(%p: !llvm.ptr) -> i32 {
@@ -73,8 +73,8 @@ class Module:
 """
 
 
-def job(name: str, limits: Limits | None = None, **options: Any) -> Job:
+def job(name: str, limits: TrialLimits | None = None, **options: Any) -> Job:
     """A job whose program calls the kernel of this name, which this process registers."""
     if name in KERNELS:
         register_kernel(name, lambda: emit(KERNELS[name]), override=True)
-    return job_of(parse(PROGRAM.replace("NAME", name)), limits=limits or Limits(run=5.0), **options)
+    return job_of(parse(PROGRAM.replace("NAME", name)), limits=limits or TrialLimits(run=5.0), **options)

@@ -11,7 +11,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import all_blocks, entered
+from tir_mlir.dialect.ir import all_blocks, enter_context
 
 LONGEST = 110
 
@@ -66,6 +66,6 @@ def loop(sch: Schedule, block: str, number: int = 0) -> Any:
 
 def in_init(sch: Schedule, name: str, outer: str) -> Any:
     """Return the block of a name in the init of block `outer`, which get_block does not find."""
-    with entered():
+    with enter_context():
         block = next(b for b in all_blocks(sch.mod.mlir.operation) if b.name == name)
     return replace(sch.get_block(outer), id=block.id)

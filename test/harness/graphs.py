@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
 
@@ -23,14 +23,14 @@ def graph_of(write: Callable[..., Any], *shapes: tuple[Any, ...], dtype: str = "
 
 def operators(graph: Graph) -> list[str]:
     """The operators of the nodes, in order; of other nodes, their kind."""
-    with entered():
+    with enter_context():
         return [node.operator or node.kind for node in graph.func.nodes]
 
 
 def inputs_of(graph: Graph, **sizes: int) -> list[np.ndarray]:
     """Small whole numbers, so that sums are exact."""
     rng = np.random.default_rng(3)
-    with entered():
+    with enter_context():
         func = graph.func
         types = [func.input_type(n) for n in range(len(func.inputs)) if func.weight(n) is None]
     shapes = [[sizes[s] if isinstance(s, str) else s for s in t.shape] for t in types]

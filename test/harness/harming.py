@@ -6,7 +6,7 @@ from dataclasses import replace
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, View, attrs, is_block, is_loop, walk
-from tir_mlir.dialect.ir.op_traits import accessed
+from tir_mlir.dialect.ir.op_traits import accessed_memref
 from tir_mlir.passes.schedule import PRIMITIVES
 
 
@@ -33,7 +33,7 @@ def _map(op, key, change):
 
 
 def _accesses(root, name, buffer):
-    return [o for o in walk.ops(root) if o.name == name and Buffer(accessed(o)).name == buffer]
+    return [o for o in walk.ops(root) if o.name == name and Buffer(accessed_memref(o)).name == buffer]
 
 
 def drop_guards(root):

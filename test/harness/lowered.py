@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm
 from tir_mlir.runtime.drivers.openmp import openmp
 
@@ -18,7 +18,7 @@ OPENMP = openmp()
 
 def passed(source: str, *names: str) -> str:
     """Return the text of a module after some of the lowering passes."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(source)
         for name in names:
             LOWERINGS[name].run(module)
@@ -28,7 +28,7 @@ def passed(source: str, *names: str) -> str:
 
 def run(source: str, *arrays: np.ndarray, name: str = "main", libs: tuple[str, ...] = (), kernel: str = "") -> None:
     """Parse, lower, compile and call; results are written to the arrays."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(source)
         if kernel:
             _define(module, kernel)

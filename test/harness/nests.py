@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from programs.parsed import parse
 
-from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, entered, funcs, is_block, is_loop, ops
+from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, enter_context, funcs, is_block, is_loop, ops
 
 
 @dataclass
@@ -28,8 +28,8 @@ class Nest:
     def index(self, name: str) -> Index:
         """Return a loop variable or iter as an index expression."""
         if name in self.loops:
-            return Index.of(self.loops[name].var)
-        return next(Index.of(i.var) for b in self.blocks.values() for i in b.iters if i.name == name)
+            return Index.from_value(self.loops[name].var)
+        return next(Index.from_value(i.var) for b in self.blocks.values() for i in b.iters if i.name == name)
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def nest(params: str, body: str, check: bool = True) -> Iterator[Nest]:
     """Parse the program `def main(params): body` in the MLIR context; without `check` it need not be well-formed."""
     lines = "\n".join("    " + line for line in body.strip("\n").splitlines())
     module = parse(f"@T.prim_func(check_well_formed={check})\ndef main({params}):\n{lines}\n").mlir
-    with entered():
+    with enter_context():
         found = Nest(funcs(module)[0])
         for op in ops(module.operation):
             if is_loop(op):

@@ -132,7 +132,7 @@ def _undecided_is_legal() -> None:
     from tir_mlir.dialect.analysis import dependences
     from tir_mlir.dialect.diagnostics import NotProvable
 
-    for name in ("carried", "reordered"):
+    for name in ("loop_carried_conflict", "reordering_conflict"):
 
         def ask(*args: Any, known: Callable[..., Any] = getattr(dependences, name)) -> Any:
             try:
@@ -160,12 +160,12 @@ def _unchecked() -> None:
 
 def _no_records() -> None:
     """Edits are not recorded."""
-    import_module("tir_mlir.dialect.incremental.contents").Touched.add = _nothing
+    import_module("tir_mlir.dialect.incremental.contents").TouchListener.add = _nothing
 
 
 RULES = {
     "reorder keeps no dependence": Planted(
-        _dependences(f"{SCHEDULE}.loops.reorder", "reordered"), "ordered", "reorder,split", "expected"
+        _dependences(f"{SCHEDULE}.loops.reorder", "reordering_conflict"), "ordered", "reorder,split", "expected"
     ),
     "fission keeps no dependence": Planted(
         _without(f"{SCHEDULE}.loops.fission", "_check_dependences"), "in_turn,scratch,solved", "fission", "expected"
@@ -174,10 +174,16 @@ RULES = {
         _without(f"{SCHEDULE}.loops.merge", "_check_order"), "stencil,flip,mirrored,elementwise", "merge", "expected"
     ),
     "lanes conflict": Planted(
-        _dependences(f"{SCHEDULE}.loops.loop_kinds", "carried"), "ordered,scatter", "vectorize", "concurrent loop"
+        _dependences(f"{SCHEDULE}.loops.loop_kinds", "loop_carried_conflict"),
+        "ordered,scatter",
+        "vectorize",
+        "concurrent loop",
     ),
     "threads conflict": Planted(
-        _dependences(f"{SCHEDULE}.loops.loop_kinds", "carried"), "ordered,scatter", "parallel", "concurrent loop"
+        _dependences(f"{SCHEDULE}.loops.loop_kinds", "loop_carried_conflict"),
+        "ordered,scatter",
+        "parallel",
+        "concurrent loop",
     ),
     "a cache drops conditions on data": Planted(
         _after(("cache_read", "cache_write", "reindex"), _always), "mask", "cache_read,cache_write,reindex", "expected"

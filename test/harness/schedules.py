@@ -14,7 +14,7 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.drivers import jit
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.llvm import object_code
@@ -57,7 +57,7 @@ def _result(mod: Any, sizes: tuple) -> list[np.ndarray]:
 
 def _text(mod: Any) -> str:
     """What a program is, in MLIR's text: it costs a tenth of TVMScript's."""
-    with entered():
+    with enter_context():
         return str(mod.mlir) if isinstance(mod, IRModule) else mod.script()
 
 

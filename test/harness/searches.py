@@ -70,7 +70,7 @@ class Silent:
     def begin(self, title: str, trials: int) -> None:
         pass
 
-    def tested(self, trial: TrialResult, best: TrialResult | None) -> None:
+    def report_trial(self, trial: TrialResult, best: TrialResult | None) -> None:
         pass
 
     def phase(self, text: str) -> None:

@@ -49,7 +49,7 @@ def _search(url: str, study: str, trials: int, seed: int) -> None:
 
 def _stick(url: str, study: str) -> None:
     made = searching(url, study, 1, 1)
-    candidate = made.proposals.next()
+    candidate = made.proposals.next_candidate()
     print(made.ledger.start(candidate.choices, candidate.decisions, "random"), flush=True)
     time.sleep(600)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tir_mlir.tune.boards.ssh_runner import shared
+from tir_mlir.tune.boards.ssh_measurer import shared_connection_options
 
 SERVER = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 NEEDED = SERVER and shutil.which("ssh") and shutil.which("ssh-keygen")
@@ -63,7 +63,7 @@ def board(folder: Path, names: tuple[str, ...] = ("board",)) -> Iterator[Board]:
         yield made
     finally:
         for name in names:  # connections that are kept
-            end = [str(made.bin / "ssh"), *shared(), "-O", "exit", name]
+            end = [str(made.bin / "ssh"), *shared_connection_options(), "-O", "exit", name]
             subprocess.run(end, capture_output=True, check=False)
         server.terminate()
         server.wait()

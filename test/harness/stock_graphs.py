@@ -13,7 +13,7 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.ir import entered, walk
+from tir_mlir.dialect.ir import enter_context, walk
 
 TO_BUFFERS = (
     "inline,symbol-dce,one-shot-bufferize{bufferize-function-boundaries=1 "
@@ -24,7 +24,7 @@ TO_BUFFERS = (
 
 def stock_graph(text: str, inputs: list[np.ndarray], outputs: list[np.ndarray], name: str = "main") -> None:
     """Bufferize the module and lower it to loops with upstream passes only, and call a function of the graph."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
         for op in module.body.operations:
             kind = ir.StringAttr.get("public" if ir.StringAttr(op.attributes["sym_name"]).value == name else "private")

@@ -10,7 +10,7 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 from mlir.runtime import get_ranked_memref_descriptor
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 
 STOCK = (
     "convert-linalg-to-loops,lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,arith-expand,"
@@ -20,7 +20,7 @@ STOCK = (
 
 def stock(text: str, *arrays: np.ndarray, name: str = "main") -> None:
     """Lower linalg to loops with upstream passes only, and call a function; results are written to the arrays."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
         for op in module.body.operations:
             op.operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
@@ -32,7 +32,7 @@ def stock(text: str, *arrays: np.ndarray, name: str = "main") -> None:
 
 def generics(text: str) -> list[str]:
     """Return maps, iterator kinds and body of every generic after upstream generalization, in order."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
         PassManager.parse("builtin.module(linalg-generalize-named-ops)").run(module.operation)
         found = []

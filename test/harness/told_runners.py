@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.tune.trials import Job, Outcome, Status
-from tir_mlir.tune.trials.local_runner import LocalRunner
+from tir_mlir.tune.trials.local_measurer import LocalMeasurer
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Board:
         return self.name
 
     def build(self, job: Job) -> Any:
-        return LocalRunner().build(job)
+        return LocalMeasurer().build(job)
 
     def measure(self, built: Any, job: Job) -> Outcome:
         return Outcome(Status.OK, (float(job.seed),), {"measure.board": 0.0}, self.name)

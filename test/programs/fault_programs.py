@@ -332,7 +332,7 @@ COUNT = (
 """
 )
 
-CHAPTER, CHAPTER_SCHEDULED = chapter.matmul(32, 32, 48), chapter.scheduled(32, 32, 48).mod
+CHAPTER, CHAPTER_SCHEDULED = chapter.matmul(32, 32, 48), chapter.schedule_matmul(32, 32, 48).mod
 
 PAIRS = {
     "mm": (MM, MM_TILED), "square": (SQUARE, SQUARE_PACKED), "softmax": (SOFTMAX, SOFTMAX_FUSED),

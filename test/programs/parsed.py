@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.ir.create import clone_module
 from tir_mlir.script import parser
 from tir_mlir.script.module import IRModule
@@ -18,5 +18,5 @@ def parse(source: Any, *rest: Any, **options: Any) -> IRModule:
         return parser.parse(source, *rest, **options)
     if source not in _parsed:
         _parsed[source] = parser.parse(source)
-    with entered():
+    with enter_context():
         return IRModule(clone_module(_parsed[source].mlir))

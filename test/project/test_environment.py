@@ -11,12 +11,12 @@ from harness import ROOT
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.diagnostics import variables as door
 from tir_mlir.runtime import dump, progress
-from tir_mlir.runtime.cache import mapped, store
+from tir_mlir.runtime.cache import mapped_arrays, store
 from tir_mlir.runtime.drivers.openmp import openmp
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.runtime.workers import pool
 from tir_mlir.script import parse
-from tir_mlir.target.host import assumed
+from tir_mlir.target.host import assumed_cpu_name
 
 PAGE = (ROOT / "docs/reference/environment.md").read_text()
 TOOLS = {toolchain.variable(name) for name in (*toolchain.TOOLS, *toolchain.SYSTEM)}
@@ -31,13 +31,13 @@ def wrong_script() -> None:
 NUMBERS = ["-5", "much", "nan", "inf", "-inf", "1e999", "0x10", "5 MiB", "--1"]
 WRONG: dict[str, tuple[Callable[[], object], list[str], str]] = {
     "TIR_CACHE_SIZE": (store.limit, NUMBERS, "a number of MiB that is not negative; 0 turns the cache off"),
-    "TIR_WEIGHTS_SIZE": (mapped.limit, NUMBERS, "a number of MiB that is not negative; 0 keeps no weights"),
+    "TIR_WEIGHTS_SIZE": (mapped_arrays.limit, NUMBERS, "a number of MiB that is not negative; 0 keeps no weights"),
     "TIR_WORKERS": (pool.count, ["0", "-1", "2.5", "few", "nan", "9" * 5000, "²"], "a number of processes; 1 is this"),
     "TIR_PROGRESS": (progress._is_shown, ["no", "2", "-1"], "expected 0 or 1"),
     "TIR_FULL_TRACEBACK": (wrong_script, ["no", "yes", "2"], "expected 0 or 1"),
-    "TIR_HOST": (assumed.__wrapped__, ["zen9", "-5", "avx2 "], "known: sse2"),
+    "TIR_HOST": (assumed_cpu_name.__wrapped__, ["zen9", "-5", "avx2 "], "known: sse2"),
     "TIR_OPENMP": (openmp, ["/nowhere/libomp.so", "-5", "/tmp"], "set TIR_OPENMP to a libomp or libiomp5"),
-    "TIR_DUMP": (lambda: dump.opened(None, "f").__enter__(), ["/proc/nowhere", "/dev/null/f"], "cannot be written"),
+    "TIR_DUMP": (lambda: dump.open_dump(None, "f").__enter__(), ["/proc/nowhere", "/dev/null/f"], "cannot be written"),
     "TIR_ZIG": (lambda: toolchain.find("zig"), ["/nowhere/zig", "-5"], "not a program; correct or unset the variable"),
 }
 WARNED = {"TIR_CACHE_DIR"}

@@ -11,8 +11,8 @@ from harness import ROOT
 from tir_mlir.graph.operators import OPERATORS
 
 REDUCTIONS = {
-    "tir_mlir/graph/fronts/aten/aten_scatters.py": ["sum", "mean", "prod"],
-    "tir_mlir/graph/fronts/onnx_operators/onnx_scatters.py": ["add", "min", "max"],
+    "tir_mlir/graph/importers/aten/aten_scatters.py": ["sum", "mean", "prod"],
+    "tir_mlir/graph/importers/onnx_operators/onnx_scatters.py": ["add", "min", "max"],
 }
 """Words for reductions, of torch and ONNX, that are also names of operators."""
 LEAST = 3

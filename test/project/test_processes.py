@@ -7,7 +7,7 @@ import ast
 from project.test_layers import sources, syntax
 
 DOOR = "tir_mlir/runtime/tools/processes.py"
-FORKS = ("tir_mlir/llm/forked_copies.py", "tir_mlir/opt/crash_guard.py", "tir_mlir/tune/trials/forked.py")
+FORKS = ("tir_mlir/llm/forked_copies.py", "tir_mlir/opt/crash_guard.py", "tir_mlir/tune/trials/forked_run.py")
 MODULES = ("subprocess", "pty", "multiprocessing", "_posixsubprocess", "concurrent.futures.process")
 STARTS = ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "startfile")
 ASYNCHRONOUS = ("create_subprocess_exec", "create_subprocess_shell", "ProcessPoolExecutor")

@@ -7,13 +7,13 @@ import pytest
 from programs.short import each, program
 
 from tir_mlir import Schedule, interpret
-from tir_mlir.dialect.ir import entered, funcs
-from tir_mlir.examples.matmul import scheduled
+from tir_mlir.dialect.ir import enter_context, funcs
+from tir_mlir.examples.matmul import schedule_matmul
 from tir_mlir.visual.counts import traffic
 
 
 def counted(sch: Schedule, **sizes: int) -> dict[str, tuple[str, str]]:
-    with entered():
+    with enter_context():
         return {t.buffer: (str(t.loads), str(t.stores)) for t in traffic(funcs(sch.executor.module)[0], sizes)}
 
 
@@ -47,7 +47,7 @@ def test_as_the_interpreter_counts(programs, name, factor):
 
 def test_each_step_of_the_chapter_as_the_interpreter_counts():
     arrays = [np.zeros((32, 32), np.float32) for _ in range(3)]
-    for entry in scheduled(32, 32, 32).history:
+    for entry in schedule_matmul(32, 32, 32).history:
         if entry.changed and not entry.call.startswith("tensorize"):
             ran = interpret(entry.mod, *arrays)
             found = {n.replace(".", "_"): (f"{c.loads:,}", f"{c.stores:,}") for n, c in ran.buffers.items()}
@@ -55,8 +55,8 @@ def test_each_step_of_the_chapter_as_the_interpreter_counts():
 
 
 def test_arguments_of_a_kernel():
-    sch = scheduled(64, 64, 64)
-    with entered():
+    sch = schedule_matmul(64, 64, 64)
+    with enter_context():
         rows = {t.buffer: t for t in traffic(funcs(sch.executor.module)[0])}
     calls = 4 * 4 * 4
     assert rows["A_global_A_reg"].loads.value == calls * 256 and rows["A_global_A_reg"].loads.by_calls

@@ -3,7 +3,7 @@
 import pytest
 
 from tir_mlir import Schedule
-from tir_mlir.examples.matmul import scheduled
+from tir_mlir.examples.matmul import schedule_matmul
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,7 +48,7 @@ def test_a_block_shows_iters_and_regions(tiled, parsed, texts):
 
 
 def test_texts_stay_in_the_picture(parsed):
-    picture = scheduled(64, 64, 64).plot(width=340)
+    picture = schedule_matmul(64, 64, 64).plot(width=340)
     root = parsed(picture)
     for e in root.iter(SVG + "text"):
         size = 10.5 if "tir-small" in (e.get("class") or "") else 12
@@ -56,7 +56,7 @@ def test_texts_stay_in_the_picture(parsed):
 
 
 def test_calls_guards_and_allocations(programs, parsed, texts):
-    words = texts(parsed(scheduled(64, 64, 64).plot(width=800)))
+    words = texts(parsed(schedule_matmul(64, 64, 64).plot(width=800)))
     assert "tmm16" in words and "A_global_A_reg 64 × 64 float32 in global.A_reg" in words
     sch = Schedule(programs["scaled"])
     sch.split(sch.get_loops("B")[0], [None, 16])
@@ -65,7 +65,7 @@ def test_calls_guards_and_allocations(programs, parsed, texts):
 
 
 def test_names_are_those_of_the_printed_program():
-    sch = scheduled(64, 64, 64)
+    sch = schedule_matmul(64, 64, 64)
     text = sch.mod.script()
     for name in ("A_global_A_reg", "vy_o", "vx_i_init", "ax0"):
         assert name in text and name in sch.plot().svg

@@ -11,7 +11,7 @@ import pytest
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.diagnostics.proofs import ASSERTED
+from tir_mlir.dialect.diagnostics.remarks import ASSERTED
 from tir_mlir.visual.history_page import diff_lines
 
 

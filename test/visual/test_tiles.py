@@ -6,20 +6,20 @@ import pytest
 from programs.short import each, program
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.visual.accessed_regions import accessed_regions, enclosing_loops
 from tir_mlir.visual.tile_motion import Motion
-from tir_mlir.visual.touched import loops_around, touched
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def answers(sch: Schedule, block: str, loop: str | None, **sizes: int):
     """By (kind, buffer), what a block touches in one iteration of a loop."""
-    with entered():
+    with enter_context():
         view = sch.executor.view(sch.get_block(block), sch.executor.module)
-        around = next((lp for lp in loops_around(view) if lp.name == loop), None)
+        around = next((lp for lp in enclosing_loops(view) if lp.name == loop), None)
         assert loop is None or around is not None
-        return {(t.kind, t.buffer): t for t in touched(view, around, sizes)}
+        return {(t.kind, t.buffer): t for t in accessed_regions(view, around, sizes)}
 
 
 def test_tiles_of_a_tiled_product(tiled):

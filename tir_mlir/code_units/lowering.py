@@ -35,7 +35,7 @@ class LoweringOptions:
     timing: Timing = field(default_factory=Timing)
 
 
-def lowered(original: ir.Module, source: str, options: LoweringOptions) -> LoweredProgram:
+def lower_program(original: ir.Module, source: str, options: LoweringOptions) -> LoweredProgram:
     """Lower a program, whose text is `source`, to the llvm dialect and link kernels. The module is not modified."""
     timing, warned, cpu_target = options.timing, [], options.wanted
     sites: list[CheckedSite] | None = [] if options.checked else None

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.code_units import unit_code
 from tir_mlir.code_units.divide import divide
-from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lower_program
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import warn
 from tir_mlir.runtime.drivers import jit
@@ -34,7 +34,7 @@ def compile_by_function(
         tasks = [unit_code.task(unit, libs, options.wanted) for unit in units]
     with timing.clock("functions"):
         codes = _codes(tasks, cache)
-    program = lowered(host, str(host), options)
+    program = lower_program(host, str(host), options)
     with timing.clock("link"):
         needed = jit.needed_libraries(program.module, libs, program.kernels, [unit.symbol for unit in units])
     reached()
@@ -46,7 +46,7 @@ def compile_by_function(
     warned = [text.replace(u.symbol, u.name) for u, code in zip(units, codes, strict=True) for text in code.warned]
     for text in warned:
         warn(text)
-    return _joined(compiled, codes, support, warned, {unit.symbol: unit.name for unit in units})
+    return _merge_objects(compiled, codes, support, warned, {unit.symbol: unit.name for unit in units})
 
 
 def _codes(tasks: Sequence[Task], cache: bool) -> list[jit.Compiled]:
@@ -58,7 +58,7 @@ def _codes(tasks: Sequence[Task], cache: bool) -> list[jit.Compiled]:
     return [code for code in codes if code is not None]
 
 
-def _joined(
+def _merge_objects(
     host: jit.Compiled,
     codes: Sequence[jit.Compiled],
     support: Sequence[bytes],

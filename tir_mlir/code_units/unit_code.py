@@ -13,13 +13,13 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.code_units.divide import Unit
-from tir_mlir.code_units.lowering import LoweringOptions, code_target, lowered
+from tir_mlir.code_units.lowering import LoweringOptions, code_target, lower_program
 from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
-from tir_mlir.dialect.ir import attrs, entered, funcs
+from tir_mlir.dialect.ir import attrs, enter_context, funcs
 from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.code import direct_code
-from tir_mlir.passes.lower.direct.nests import Registers
+from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.drivers import jit, openmp, program_key
 from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
@@ -33,7 +33,7 @@ def task(unit: Unit, libs: Sequence[str], wanted: Target | None = None) -> Task:
     """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call.
     wanted: the CPU that it is for, None for this one."""
     own_libs = list(libs) if unit.externals else []
-    kernels = {symbol: text for symbol in unit.externals if (text := registered(symbol)) is not None}
+    kernels = {symbol: text for symbol in unit.externals if (text := kernel_registration(symbol)) is not None}
     cpu = None if wanted is None else {**asdict(wanted), "features": sorted(wanted.features)}
     head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels, "cpu": cpu}
     source = unit.text if cpu is None else f"{json.dumps(cpu)}\n{unit.text}"
@@ -52,7 +52,7 @@ def support_task() -> Task:
     return Task(f"{__name__}:support_code", b"", KIND, key, "support.c")
 
 
-def registered(symbol: str) -> list[object] | None:
+def kernel_registration(symbol: str) -> list[object] | None:
     """What workers do not know of a registered kernel: its code, the CPU features that this needs, whether it stands in
     for one of the program's author. None if none is registered."""
     builder = registry.find_kernel(symbol)
@@ -67,10 +67,10 @@ def compile_unit(payload: bytes) -> bytes:
     head = json.loads(line)
     builders = {symbol: functools.partial(registry.emit, code) for symbol, (code, _, _) in head["kernels"].items()}
     facts = {symbol: (needs, stands_in) for symbol, (_, needs, stands_in) in head["kernels"].items()}
-    with entered(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
+    with enter_context(), registry.replaced_kernels(builders, facts), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # recorded: the build tells them
         try:
-            return _compiled(text.decode(), head["symbol"], head["libs"], _target(head["cpu"])).to_bytes()
+            return _compile_text(text.decode(), head["symbol"], head["libs"], _target(head["cpu"])).to_bytes()
         except (BuildError, LoweringError) as error:
             raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
 
@@ -79,10 +79,10 @@ def _target(fields: dict[str, Any] | None) -> Target | None:
     return None if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
 
 
-def _compiled(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
+def _compile_text(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
     if f"{attrs.DIRECT} = " in text:
         return _compiled_directly(text, symbol, wanted)
-    program = lowered(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
+    program = lower_program(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
     needed = jit.needed_libraries(program.module, libs, program.kernels)
     code = None if wanted is None else code_target(wanted)
     passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
@@ -94,7 +94,7 @@ def _compiled_directly(text: str, symbol: str, wanted: Target | None) -> jit.Com
     module = ir.Module.parse(text)
     (func,) = (func for func in funcs(module) if func.name == symbol)
     cpu = wanted or host()
-    registers = Registers.of(cpu.vector_bits, cpu.registers)
+    registers = VectorRegisters.from_vector_registers(cpu.vector_bits, cpu.registers)
     try:
         code = direct_code(func, symbol, attrs.get(func.op, attrs.DIRECT), registers)
     except NotDirect as error:  # it was asked before the function got its attribute

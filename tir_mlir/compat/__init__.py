@@ -7,7 +7,7 @@ installed. Other names can be imported, and raise NotInCompat when used; `hasatt
 
 from __future__ import annotations
 
-from tir_mlir.compat.absent import NotInCompat
+from tir_mlir.compat.absent_modules import NotInCompat
 from tir_mlir.compat.import_hook import install, uninstall
 
 __all__ = ["NotInCompat", "install", "uninstall"]

@@ -11,7 +11,7 @@ from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.structural_equal import difference
 
 
-class NotEqual(TirError, ValueError, AssertionError):
+class StructuralMismatchError(TirError, ValueError, AssertionError):
     """Two programs differ. TVM raises ValueError here; tests expect an AssertionError."""
 
 
@@ -29,7 +29,7 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     """Raise NotEqual with the first line that differs unless two programs are equal (see `structural_equal`)."""
     mismatch = _difference(lhs, rhs)
     if mismatch is not None:
-        raise NotEqual(f"the programs differ: {mismatch}")
+        raise StructuralMismatchError(f"the programs differ: {mismatch}")
 
 
 def assert_structural_equal_ignore_global_symbol(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
@@ -44,14 +44,14 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     if _is_program(node):
         text = canonical(_module(node).mlir, names=False, symbols=False)
     else:
-        text = _text(_checked(node))
+        text = _text(_comparable_node(node))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _difference(lhs: Any, rhs: Any) -> str | None:
     if not _is_program(lhs) and not _is_program(rhs):
-        lhs, rhs = _checked(lhs), _checked(rhs)
-        return None if lhs == rhs else _values_apart(lhs, rhs)
+        lhs, rhs = _comparable_node(lhs), _comparable_node(rhs)
+        return None if lhs == rhs else _value_difference(lhs, rhs)
     if type(lhs) is not type(rhs):
         return f"{short_repr(lhs)} and {short_repr(rhs)} have different kinds"
     return difference(_module(lhs).mlir, _module(rhs).mlir, names=False, symbols=isinstance(lhs, IRModule))
@@ -66,7 +66,7 @@ def _is_graph(node: Any) -> bool:
     return hasattr(node, "params") and isinstance(node, on_demand.load("graphs").Function)
 
 
-def _checked(node: Any) -> Any:
+def _comparable_node(node: Any) -> Any:
     """The node; of a shape its type, as sizes are expressions. Errors: ArgumentError for what cannot be compared."""
     if isinstance(node, tuple) and hasattr(node, "struct_info"):
         return node.struct_info  # pyright: ignore[reportAttributeAccessIssue]
@@ -86,7 +86,7 @@ def _text(value: Any) -> str:
     return repr(value)
 
 
-def _values_apart(lhs: Any, rhs: Any) -> str:
+def _value_difference(lhs: Any, rhs: Any) -> str:
     """The first difference between two Python values."""
     if isinstance(lhs, (list, tuple)) and type(lhs) is type(rhs) and len(lhs) == len(rhs):
         keys: Any = range(len(lhs))
@@ -95,7 +95,7 @@ def _values_apart(lhs: Any, rhs: Any) -> str:
     else:
         return f"{short_repr(lhs)} and {short_repr(rhs)}"
     key = next(k for k in keys if lhs[k] != rhs[k])
-    return f"at [{short_repr(key)}], {_values_apart(lhs[key], rhs[key])}"
+    return f"at [{short_repr(key)}], {_value_difference(lhs[key], rhs[key])}"
 
 
 def _module(node: Any) -> IRModule:
@@ -103,7 +103,7 @@ def _module(node: Any) -> IRModule:
     if isinstance(node, PrimFunc):
         return IRModule({"main": node})
     if _is_graph(node):
-        return node.named("compared").alone
+        return node.with_name("compared").isolated_module
     functions = list(node.functions.values())
     if len(functions) > 1:
         return node

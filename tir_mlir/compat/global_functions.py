@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tir_mlir.compat.ndarray import wrapped
+from tir_mlir.compat.ndarray import wrap_array
 from tir_mlir.dialect.diagnostics import TirError, short_repr
 from tir_mlir.graph.packed_functions import register_packed
 
@@ -42,7 +42,7 @@ def _register(name: str, function: Any, override: bool) -> Any:
             f"the global function {name!r} is registered already; pass override=True to replace it"
         )
     _functions[name] = function
-    register_packed(name, lambda *arrays: function(*map(wrapped, arrays)), override=True)
+    register_packed(name, lambda *arrays: function(*map(wrap_array, arrays)), override=True)
     return function
 
 

@@ -12,7 +12,7 @@ from tir_mlir.target import CUDA, OpenCL, host_gpu
 from tir_mlir.target import named as _named
 
 _ARCH = re.compile(r"(?:^|\s)--?arch[= ](\S+)")
-_said: set[str] = set()
+_warned_keys: set[str] = set()
 """What was said: each thing once a process."""
 
 
@@ -27,16 +27,16 @@ def gpu_of(text: str) -> CUDA | OpenCL | None:
     return gpu if isinstance(gpu, (CUDA, OpenCL)) else None
 
 
-def runnable(gpu: CUDA | OpenCL) -> CUDA | OpenCL:
+def runnable_target(gpu: CUDA | OpenCL) -> CUDA | OpenCL:
     """The same target if this machine can run its code, else the kernels on the CPU, which is said once."""
     if isinstance(gpu, OpenCL):
         if importlib.util.find_spec("pyopencl") is not None:
             return gpu
-        _say("opencl", "pyopencl is not installed: kernels run on the CPU, the threads of a block in turn")
+        _warn_once("opencl", "pyopencl is not installed: kernels run on the CPU, the threads of a block in turn")
         return CUDA(emulated=True)
     if gpu.emulated or has_gpu():
         return gpu
-    _say(
+    _warn_once(
         "cuda",
         f"this machine has no NVIDIA GPU: kernels for {gpu.chip} run on the CPU, the threads of a block in turn; "
         "the results are those of a GPU, the times say nothing about one",
@@ -53,8 +53,8 @@ def has_gpu() -> bool:
     return True
 
 
-def _say(key: str, text: str) -> None:
-    if key in _said:
+def _warn_once(key: str, text: str) -> None:
+    if key in _warned_keys:
         return
-    _said.add(key)
+    _warned_keys.add(key)
     warn_at_user(text, UserWarning)

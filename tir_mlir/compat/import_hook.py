@@ -11,7 +11,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.compat.absent import AbsentModule, NotInCompat, refusal
+from tir_mlir.compat.absent_modules import AbsentModule, NotInCompat, refusal
 from tir_mlir.dialect.diagnostics import TirError
 
 _RUNTIME = "tir_mlir.compat.runtime"

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from tir_mlir import tune
-from tir_mlir.compat.gpu_targets import gpu_of, has_gpu, runnable
+from tir_mlir.compat.gpu_targets import gpu_of, has_gpu, runnable_target
 from tir_mlir.dialect.diagnostics import TirError, TuneError, TuneWarning, short_repr
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -97,7 +97,7 @@ def tune_tir(
     """
     threads = threads_of(target)
     gpu = gpu_of(str(target))
-    timed_on = gpu if isinstance(gpu, CUDA) and runnable(gpu) is gpu else None  # without a GPU that is said
+    timed_on = gpu if isinstance(gpu, CUDA) and runnable_target(gpu) is gpu else None  # without a GPU that is said
     if isinstance(gpu, CUDA) and _space(space) is None and timed_on is None:
         space = ScheduleFn(partial(kernels, target=gpu))
     settings = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
@@ -145,7 +145,7 @@ def trials_of(count: Any) -> int:
 
 def _function(mod: Any) -> IRModule:
     """The program as a module with one function, named as it is."""
-    module = mod.alone if isinstance(mod, PrimFunc) else mod
+    module = mod.isolated_module if isinstance(mod, PrimFunc) else mod
     if not isinstance(module, IRModule) or len(module) != 1:
         what = f"a module with {len(module)}" if isinstance(module, IRModule) else short_repr(mod)
         raise TuneError(f"tune_tir takes a module with one function, not {what}; fix: tune its functions one by one")

@@ -140,7 +140,7 @@ def memory_of(array: NDArray) -> np.ndarray:
     return array._memory
 
 
-def wrapped(memory: np.ndarray) -> NDArray:
+def wrap_array(memory: np.ndarray) -> NDArray:
     """An NDArray over an array, not a copy."""
     return NDArray(memory, memory.dtype.name, Device())
 

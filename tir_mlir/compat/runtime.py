@@ -14,10 +14,10 @@ import numpy as np
 from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
-from tir_mlir.compat.gpu_targets import gpu_of, runnable
+from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.target import CUDA, OpenCL
 
 
@@ -66,7 +66,7 @@ def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "",
     gpu = gpu_of(str(resolved))
     if gpu is None:
         return Module(_build(mod, target=resolved.kind))
-    library = _build(mod, target=runnable(gpu))
+    library = _build(mod, target=runnable_target(gpu))
     return Module(library, KernelModule(library, mod, gpu))
 
 
@@ -117,7 +117,9 @@ class Module:
 
     def __getitem__(self, name: str) -> Callable[..., None]:
         function = self.library[name]
-        return lambda *args, **named: function(*map(_unwrapped, args), **{n: _unwrapped(a) for n, a in named.items()})
+        return lambda *args, **named: function(
+            *map(_unwrap_array, args), **{n: _unwrap_array(a) for n, a in named.items()}
+        )
 
     get_function = __getitem__
 
@@ -164,16 +166,16 @@ class Module:
         function = self.library[func_name]
 
         def evaluate(*args: Any, **named: Any) -> BenchmarkResult:
-            by_name = {n: _unwrapped(a) for n, a in named.items()}
-            return timed(function, [_unwrapped(a) for a in args], by_name, number, repeat)
+            by_name = {n: _unwrap_array(a) for n, a in named.items()}
+            return time_function(function, [_unwrap_array(a) for a in args], by_name, number, repeat)
 
         return evaluate
 
 
-def timed(function: Any, args: list[Any], named: dict[str, Any], number: int, repeat: int) -> BenchmarkResult:
+def time_function(function: Any, args: list[Any], named: dict[str, Any], number: int, repeat: int) -> BenchmarkResult:
     """Run a function `number` times after one run to warm up, `repeat` times over; kernels of a GPU by its events."""
     if (seconds := getattr(function, "seconds", None)) is not None:
-        ordered = in_order(function.signature, args, named) if named else args
+        ordered = positional_arguments(function.signature, args, named) if named else args
         return BenchmarkResult(tuple(seconds(ordered, number, repeat)))
     function(*args, **named)
     results = []
@@ -212,10 +214,10 @@ class BenchmarkResult:
         return float(np.std(self.results))
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrap_array(value: Any) -> Any:
     return memory_of(value) if isinstance(value, NDArray) else value
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
     """NumPy's comparison, which also takes NDArrays."""
-    np.testing.assert_allclose(_unwrapped(actual), _unwrapped(desired), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(_unwrap_array(actual), _unwrap_array(desired), rtol=rtol, atol=atol)

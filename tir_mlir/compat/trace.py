@@ -14,7 +14,7 @@ from tir_mlir.schedule.trace.instruction import Instruction as Step
 from tir_mlir.schedule.trace.instruction import InstructionKind
 from tir_mlir.schedule.trace.json_text import step_of
 from tir_mlir.te import Var
-from tir_mlir.te.expr import Expr, named
+from tir_mlir.te.expr import Expr, rename_keys
 
 
 class _Alias(type):
@@ -79,7 +79,7 @@ def _with_handles(value: Any) -> Any:
         return _RESULTS[value.key]
     names = {key: f"v{n}" for n, key in enumerate(value.leaves)}
     try:
-        text = ast.unparse(named(value.node, names))
+        text = ast.unparse(rename_keys(value.node, names))
         return parse_formula(text, {names[key]: _with_handles(leaf) for key, leaf in value.leaves.items()})
     except (KeyError, ValueError) as error:
         raise TraceError(f"{short_repr(value)} in a trace: {error}") from None

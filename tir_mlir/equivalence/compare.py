@@ -27,8 +27,8 @@ from tir_mlir.dialect.ir import (
     Loop,
     all_blocks,
     clone_module,
-    entered,
-    frozen,
+    enter_context,
+    freeze_modules,
     funcs,
     held_module,
     is_loop,
@@ -36,7 +36,7 @@ from tir_mlir.dialect.ir import (
     substitute,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, IFS, accessed
+from tir_mlir.dialect.ir.op_traits import COMPARISONS, ELEMENT_LOADS, ELEMENT_STORES, IFS, accessed_memref
 from tir_mlir.equivalence import compile, inputs
 from tir_mlir.equivalence.field.field_functions import P, scale_of
 from tir_mlir.equivalence.result import Difference, Result, written_by
@@ -53,8 +53,8 @@ QUICK_WORK = 1 << 24
 THIN_WORK = 1 << 27
 """Above it, a program without comparisons runs on one data set: the others only add ties."""
 
-_kept: OrderedDict[tuple[str, str, bool], compile.CheckedProgram] = OrderedDict()
-_KEPT = 16
+_program_cache: OrderedDict[tuple[str, str, bool], compile.CheckedProgram] = OrderedDict()
+_CACHE_SIZE = 16
 
 
 class Comparison:
@@ -81,7 +81,7 @@ class Comparison:
         self.moves = {names.index(p): m for (f, p), m in moves.items() if f == self.signatures[1].name}
 
     def run(self) -> Difference | None:
-        if (words := _unlike(*self.signatures, self.moves)) is not None:
+        if (words := _signature_mismatch(*self.signatures, self.moves)) is not None:
             return Difference(self.name, {}, f"{self.name}: {words}")
         if (race := self._race()) is not None:
             return race
@@ -98,17 +98,17 @@ class Comparison:
         sides = [self._program(n, compile.EXACT, quick) for n in (0, 1)]
         self.scale = scale_of(c for s in sides for c in s.constants)
         for sizes, work in zip(choices, works, strict=True):
-            recipe = inputs.Arguments(self.signatures[0], sizes, limits)
+            recipe = inputs.ArgumentGenerator(self.signatures[0], sizes, limits)
             self.result.sizes.append(self._sizes(sizes))
             if (difference := self._exact(sides, recipe, work)) is not None:
                 return difference
-            if (difference := self._overlapping(sides, recipe)) is not None:
+            if (difference := self._compare_overlapping(sides, recipe)) is not None:
                 return difference
         if sides[1].allocates:
             for sizes, work in zip(choices, works, strict=True):
                 if work <= THIN_WORK:
-                    recipe = inputs.Arguments(self.signatures[0], sizes, limits)
-                    if (difference := self._poisoned(recipe, quick)) is not None:
+                    recipe = inputs.ArgumentGenerator(self.signatures[0], sizes, limits)
+                    if (difference := self._find_nan_difference(recipe, quick)) is not None:
                         return difference
                 else:
                     self.result.notes.append("no run with NaN-filled memory: too slow at these sizes")
@@ -120,7 +120,7 @@ class Comparison:
         if not scheduled.found and not scheduled.open:
             return None
         original = races(self.funcs[0])
-        self.result.notes += [f"{_undecided(lp)}{why}" for lp, why in scheduled.open]
+        self.result.notes += [f"{_undecided_note(lp)}{why}" for lp, why in scheduled.open]
         if not original.found and not original.open:
             self.undecided = [loop for loop, _ in scheduled.open]
         for loop, clash in scheduled.found:
@@ -134,7 +134,7 @@ class Comparison:
         """A race that isl does not decide, such as that of a scatter, shown by data: in reverse order, the iterations
         compute something else."""
         for loop in self.undecided:
-            module = in_reverse(self.modules[1], loop, self.funcs[1])
+            module = reverse_iterations(self.modules[1], loop, self.funcs[1])
             if module is None:
                 continue
             func = next(f for f in funcs(module) if f.name == self.funcs[1].name)
@@ -151,19 +151,19 @@ class Comparison:
                     f"{self.name}: the iterations of the {loop.kind} loop {loop.name} race: several touch {element},"
                     " and in reverse order its value is another"
                 )
-                self.result.notes = [n for n in self.result.notes if not n.startswith(_undecided(loop))]
+                self.result.notes = [n for n in self.result.notes if not n.startswith(_undecided_note(loop))]
                 return Difference(self.name, difference.sizes, text, difference.buffer, difference.index)
         return None
 
     def _program(self, side: int, domain: str, quick: bool) -> compile.CheckedProgram:
         key = (self.texts[side], domain, quick)
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
-        program = compile.compiled(self.modules[side], domain, quick)
-        _kept[key] = program
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
+        if key in _program_cache:
+            _program_cache.move_to_end(key)
+            return _program_cache[key]
+        program = compile.compile_checked(self.modules[side], domain, quick)
+        _program_cache[key] = program
+        while len(_program_cache) > _CACHE_SIZE:
+            _program_cache.popitem(last=False)
         return program
 
     def _sizes(self, sizes: Mapping[str, int]) -> str:
@@ -175,7 +175,9 @@ class Comparison:
 
     # -- over the field --------------------------------------------------------------------------------------------
 
-    def _exact(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments, work: int) -> Difference | None:
+    def _exact(
+        self, sides: Sequence[compile.CheckedProgram], recipe: inputs.ArgumentGenerator, work: int
+    ) -> Difference | None:
         ordered = any(s.ordered for s in sides)
         compares = any(s.compares for s in sides)
         rotations = ROTATIONS if ordered else ROTATIONS[:1]
@@ -191,7 +193,9 @@ class Comparison:
                     return difference
         return None
 
-    def _overlapping(self, sides: Sequence[compile.CheckedProgram], recipe: inputs.Arguments) -> Difference | None:
+    def _compare_overlapping(
+        self, sides: Sequence[compile.CheckedProgram], recipe: inputs.ArgumentGenerator
+    ) -> Difference | None:
         """A difference with arguments that overlap, where the function allows them; not in other layouts."""
         if self.moves or not inputs.may_overlap(self.signatures[0]):
             return None
@@ -206,30 +210,30 @@ class Comparison:
     def _run(
         self,
         sides: Sequence[compile.CheckedProgram],
-        recipe: inputs.Arguments,
+        recipe: inputs.ArgumentGenerator,
         kind: str,
         rotation: int,
         seed: int,
     ) -> Difference | None:
         arrays = [recipe.arrays(seed, kind, exact=True) for _ in sides]
-        arrays[1] = self._moved(arrays[1], recipe)
-        outside = self._both(sides, arrays, rotation, seed)
-        arrays[1] = self._moved_back(arrays[1], arrays[0], recipe)
+        arrays[1] = self._convert_layouts(arrays[1], recipe)
+        outside = self._run_both(sides, arrays, rotation, seed)
+        arrays[1] = self._restore_layouts(arrays[1], arrays[0], recipe)
         if outside[0] is not None:
             raise NotChecked(
                 f"the original program accesses {outside[0].site.buffer} out of bounds, at index {outside[0].index}"
                 f" ({outside[0].site})"
             )
         if kind == inputs.SMALL:
-            arrays = self._without_ties(arrays)
+            arrays = self._ignore_ties(arrays)
         diff = _first_difference(*arrays)
         if diff is not None and outside[1] is None:
-            repoisoned = self._with_other_poison(sides[0], recipe, kind, rotation, seed)
+            repoisoned = self._rerun_with_poison(sides[0], recipe, kind, rotation, seed)
             diff = _first_difference(arrays[0], arrays[1], repoisoned)
             if diff is None:
-                self._cannot_blame(arrays, kind)
+                self._refuse_undefined(arrays, kind)
             if isinstance(recipe, inputs.OverlappingArguments):
-                diff = self._in_written(arrays) or diff
+                diff = self._find_written_difference(arrays) or diff
             return self._different(diff, recipe, (kind, rotation, seed))
         if outside[1] is not None:
             site = outside[1].site
@@ -237,9 +241,9 @@ class Comparison:
             return Difference(self.name, recipe.known, text, site.buffer)
         return None
 
-    def _without_ties(self, arrays: list[list[Any]]) -> list[list[Any]]:
+    def _ignore_ties(self, arrays: list[list[Any]]) -> list[list[Any]]:
         """The results but those that data with equal elements leaves unspecified; a difference of these is a note."""
-        free = unspecified_by_ties(self.funcs[0])
+        free = tie_dependent_parameters(self.funcs[0])
         if free and (diff := _first_difference(*([a if n in free else None for n, a in enumerate(s)] for s in arrays))):
             note = (
                 f"{self.signatures[0].params[diff[0]].name} differs where elements are equal: which one an argmax or"
@@ -248,21 +252,21 @@ class Comparison:
             self.result.notes += [note] * (note not in self.result.notes)
         return [[None if n in free else a for n, a in enumerate(s)] for s in arrays]
 
-    def _with_other_poison(
-        self, original: compile.CheckedProgram, recipe: inputs.Arguments, kind: str, rotation: int, seed: int
+    def _rerun_with_poison(
+        self, original: compile.CheckedProgram, recipe: inputs.ArgumentGenerator, kind: str, rotation: int, seed: int
     ) -> list[Any]:
         """The results of the original with other contents of its allocations at the start."""
         arrays = recipe.arrays(seed, kind, exact=True)
         original.run(self.signatures[0].name, arrays, rotation, _poison(2, seed), scale=self.scale)
         return arrays
 
-    def _in_written(self, arrays: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
+    def _find_written_difference(self, arrays: Sequence[Sequence[Any]]) -> tuple[int, tuple[int, ...]] | None:
         """A difference in a buffer that the program names where it writes, if that memory has several names."""
         params = self.signatures[0].params
         sides = [[a if getattr(p, "written", False) else None for a, p in zip(s, params, strict=True)] for s in arrays]
         return _first_difference(*sides)
 
-    def _cannot_blame(self, arrays: Sequence[Sequence[Any]], kind: str) -> NoReturn:
+    def _refuse_undefined(self, arrays: Sequence[Sequence[Any]], kind: str) -> NoReturn:
         number, index = _first_difference(*arrays) or (0, ())
         where = f"{self.signatures[0].params[number].name}[{', '.join(map(str, index))}]"
         raise NotChecked(
@@ -270,7 +274,7 @@ class Comparison:
             " computes is not defined, so no step can be said to change it; write the buffer before it is read"
         )
 
-    def _moved(self, arrays: list[Any], recipe: inputs.Arguments) -> list[Any]:
+    def _convert_layouts(self, arrays: list[Any], recipe: inputs.ArgumentGenerator) -> list[Any]:
         """The arguments in the layouts of the scheduled program."""
         moved = list(arrays)
         for number, map_ in self.moves.items():
@@ -281,7 +285,7 @@ class Comparison:
             )
         return moved
 
-    def _moved_back(self, arrays: list[Any], like: Sequence[Any], recipe: inputs.Arguments) -> list[Any]:
+    def _restore_layouts(self, arrays: list[Any], like: Sequence[Any], recipe: inputs.ArgumentGenerator) -> list[Any]:
         restored = list(arrays)
         for number, map_ in self.moves.items():
             shape = like[number].shape
@@ -289,7 +293,7 @@ class Comparison:
             restored[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
         return restored
 
-    def _both(
+    def _run_both(
         self, sides: Sequence[compile.CheckedProgram], arrays: Sequence[Sequence[Any]], rotation: int, seed: int
     ) -> list[Any]:
         """Run both programs, concurrently if they are different code."""
@@ -305,7 +309,7 @@ class Comparison:
     def _different(
         self,
         diff: tuple[int, tuple[int, ...]],
-        recipe: inputs.Arguments,
+        recipe: inputs.ArgumentGenerator,
         how: tuple[str, int, int],
     ) -> Difference:
         number, index = diff
@@ -313,11 +317,11 @@ class Comparison:
         writers = []
         for side, module in enumerate(self.modules):
             kind, rotation, seed = how
-            seen = compile.watched(module, self.signatures[side].name, number)
+            seen = compile.compile_instrumented(module, self.signatures[side].name, number)
             arrays = recipe.arrays(seed, kind, exact=True)
             position = index
             if side:
-                arrays = self._moved(arrays, recipe)
+                arrays = self._convert_layouts(arrays, recipe)
                 moved = self.moves.get(number)
                 position = tuple(moved.map_indices(list(index), recipe.known)) if moved else index
             flat = int(np.ravel_multi_index(position, arrays[number].shape)) if position else 0
@@ -336,12 +340,12 @@ class Comparison:
 
     # -- in floats, NaN-filled memory -----------------------------------------------------------------------------
 
-    def _poisoned(self, recipe: inputs.Arguments, quick: bool) -> Difference | None:
+    def _find_nan_difference(self, recipe: inputs.ArgumentGenerator, quick: bool) -> Difference | None:
         self.result.nan_runs += 1
         reference = recipe.arrays(self.seed, inputs.UNIFORM, exact=False)
-        arrays = self._moved(recipe.arrays(self.seed, inputs.UNIFORM, exact=False), recipe)
+        arrays = self._convert_layouts(recipe.arrays(self.seed, inputs.UNIFORM, exact=False), recipe)
         self._program(1, compile.NAN, quick).run(self.signatures[1].name, arrays, 0, _poison(1, self.seed))
-        arrays = self._moved_back(arrays, reference, recipe)
+        arrays = self._restore_layouts(arrays, reference, recipe)
         floats = [n for n, b in enumerate(arrays) if isinstance(b, np.ndarray) and b.dtype == np.float64]
         nans = {number: mask for number in floats if (mask := np.isnan(arrays[number])).any()}
         if nans:  # only now the original matters: its own are no fault of a step
@@ -357,7 +361,7 @@ class Comparison:
         return None
 
 
-def _undecided(loop: Loop) -> str:
+def _undecided_note(loop: Loop) -> str:
     return f"not decided: races of the {loop.kind} loop {loop.name}: "
 
 
@@ -370,7 +374,7 @@ def _poison(side: int, seed: int) -> int:
     return 7919 * (side + 1) + 104729 * seed
 
 
-def _unlike(a: CallSignature, b: CallSignature, moved: Mapping[int, IndexMap]) -> str | None:
+def _signature_mismatch(a: CallSignature, b: CallSignature, moved: Mapping[int, IndexMap]) -> str | None:
     if len(a.params) != len(b.params):
         return f"it takes {len(a.params)} arguments, the scheduled one {len(b.params)}"
     for number, (param_a, param_b) in enumerate(zip(a.params, b.params, strict=True)):
@@ -397,7 +401,7 @@ def _first_difference(
     return None
 
 
-_one_at_a_time = threading.RLock()  # cached programs have one state
+_run_lock = threading.RLock()  # cached programs have one state
 
 
 def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
@@ -408,7 +412,7 @@ def equivalent(original: Any, scheduled: Any, *, seed: int = 0) -> Result:
     random values; out-of-bounds accesses are clamped and reported. Functions are paired by name; if each module has
     one, they are compared. Raises NotChecked for an op without exact semantics.
     """
-    with entered():
+    with enter_context():
         return compare(_module(original), _module(scheduled), seed)
 
 
@@ -423,7 +427,7 @@ def compare(
     layout, {(function, parameter): map}; `comparison`: how two functions are compared."""
     start = time.perf_counter()
     result = Result()
-    with _one_at_a_time:
+    with _run_lock:
         for pair in _pairs(original, scheduled, result):
             result.functions += 1
             try:
@@ -471,12 +475,12 @@ class Races:
 def races(func: Func) -> Races:
     """The races of a function (call inside `entered`)."""
     result = Races()
-    with frozen():
+    with freeze_modules():
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op)]:
             if loop.kind in ("serial", "unrolled") or is_warp_loop(loop):
                 continue
             try:
-                clash = dependences.carried(loop)
+                clash = dependences.loop_carried_conflict(loop)
             except NotProvable as error:
                 result.open.append((loop, str(error).splitlines()[0]))
                 continue
@@ -488,7 +492,7 @@ def races(func: Func) -> Races:
 # --- the iterations of a loop in reverse: if results differ, they depend on each other --------------------------------
 
 
-def in_reverse(module: ir.Module, loop: Loop, func: Func) -> ir.Module | None:
+def reverse_iterations(module: ir.Module, loop: Loop, func: Func) -> ir.Module | None:
     """`for i in range(a, b): f(i)` -> `for i in range(a, b): f(a + b - 1 - i)`, in a copy of the module.
 
     None if the loop has several lower or upper bounds.
@@ -510,7 +514,7 @@ def _loops(func: Func) -> list[ir.Operation]:
 # --- results that are unspecified where data is equal -----------------------------------------------------------------
 
 
-def unspecified_by_ties(func: Func) -> frozenset[int]:
+def tie_dependent_parameters(func: Func) -> frozenset[int]:
     """The numbers of the parameters that depend on which one of equal elements a reduction keeps.
 
         I[vi] = T.Select(V[vi] >= A[vi, vk], I[vi], vk)     # I, but not V
@@ -524,7 +528,7 @@ def unspecified_by_ties(func: Func) -> frozenset[int]:
         for b in _positions(block)
     ]
     if any(value not in func.args for value in roots):
-        stored = [accessed(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
+        stored = [accessed_memref(op) for op in walk.ops(func.op) if op.name in ELEMENT_STORES]
         roots = [Buffer(b).root.value for b in stored]
     return frozenset(n for n, a in enumerate(func.args) if a in roots)
 
@@ -532,16 +536,16 @@ def unspecified_by_ties(func: Func) -> frozenset[int]:
 def _positions(block: Block) -> list[ir.Value]:
     """The buffers that a block stores what it chose to, where it compares elements of another one that it stores."""
     stores = [op for op in walk.ops(block.op) if op.name in ELEMENT_STORES]
-    written = [accessed(op) for op in stores]
+    written = [accessed_memref(op) for op in stores]
     targets = []
     for store in stores:
-        target, compared = accessed(store), _compared(store.operands[0])
+        target, compared = accessed_memref(store), _compared_buffers(store.operands[0])
         if compared and target not in compared and any(c in written for c in compared):
             targets.append(target)
     return targets
 
 
-def _compared(value: ir.Value) -> list[ir.Value]:
+def _compared_buffers(value: ir.Value) -> list[ir.Value]:
     """The buffers of the elements that choose a stored value by a plain comparison, without a rule for ties.
 
     `T.Select` and `T.if_then_else` have their condition as first operand.
@@ -553,4 +557,4 @@ def _compared(value: ir.Value) -> list[ir.Value]:
     if isinstance(test, ir.Block) or test.name not in COMPARISONS:
         return []
     owners = [v.owner for v in test.operands]
-    return [accessed(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in ELEMENT_LOADS]
+    return [accessed_memref(o.operation) for o in owners if not isinstance(o, ir.Block) and o.name in ELEMENT_LOADS]

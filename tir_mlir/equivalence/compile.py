@@ -18,12 +18,12 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tir_mlir.dialect.constants.float_constants import rounded
+from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError, NotChecked
 from tir_mlir.dialect.ir import Func, clone_module, func_of, funcs, walk
 from tir_mlir.dialect.ir.op_traits import COMPARISONS, MAXIMA, MINIMA
 from tir_mlir.equivalence import instrument
-from tir_mlir.equivalence.edits import OpBuilder, is_float, retyped
+from tir_mlir.equivalence.edits import OpBuilder, change_float_types, is_float
 from tir_mlir.equivalence.field import exact_rounding, field_functions
 from tir_mlir.equivalence.field.field_functions import P, inverse
 from tir_mlir.equivalence.instrument import ARENA
@@ -111,22 +111,20 @@ class InstrumentedProgram:
     writers: list[instrument.Site]
 
 
-def compiled(module: ir.Module, domain: str, quick: bool = True) -> CheckedProgram:
+def compile_checked(module: ir.Module, domain: str, quick: bool = True) -> CheckedProgram:
     """Compile a module, which is not modified (call inside `entered`). `quick`: without optimization.
 
     Raises NotChecked for ops without exact semantics.
     """
-    return _compiled(module, domain, quick, None)[0]
+    return _compile(module, domain, quick, None)[0]
 
 
-def watched(module: ir.Module, function: str, parameter: int, quick: bool = True) -> InstrumentedProgram:
+def compile_instrumented(module: ir.Module, function: str, parameter: int, quick: bool = True) -> InstrumentedProgram:
     """Compile the exact program that records writers of a parameter."""
-    return InstrumentedProgram(*_compiled(module, EXACT, quick, (function, parameter)))
+    return InstrumentedProgram(*_compile(module, EXACT, quick, (function, parameter)))
 
 
-def _compiled(
-    module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None
-) -> tuple[CheckedProgram, list]:
+def _compile(module: ir.Module, domain: str, quick: bool, watch: tuple[str, int] | None) -> tuple[CheckedProgram, list]:
     module = clone_module(module)
     build = OpBuilder()
     make_plain(module, build)
@@ -141,7 +139,7 @@ def _compiled(
     if domain == EXACT:
         to_prime_field(module, _bodies(functions), build)
     else:
-        _as_doubles(_bodies(functions))
+        _convert_to_doubles(_bodies(functions))
     bodies = _bodies(functions)
     _note_integer_comparisons(bodies, build)
     limit_loops(bodies, build)
@@ -154,7 +152,7 @@ def _compiled(
     _lower(module, domain)
     abi.name_interfaces(module)
     abi.set_noalias(module, promised)
-    abi.keep_apart(module, called)
+    abi.forbid_inlining(module, called)
     code = _machine_code(module, list(by_name), quick, scratch)
     return CheckedProgram(code, by_name, sites, build, allocates), writers
 
@@ -169,11 +167,11 @@ def _note_integer_comparisons(everything: Sequence[ir.Operation], build: OpBuild
         build.ordered = True
 
 
-def _as_doubles(everything: list[ir.Operation]) -> None:
+def _convert_to_doubles(everything: list[ir.Operation]) -> None:
     """Convert every float type to f64: NaN propagates as in any format, and every machine supports it."""
     double = ir.F64Type.get()
     formats = [(op, op.operands[0].type, op.results[0].type) for op in everything if op.name == "arith.bitcast"]
-    retyped(everything, lambda _: double)
+    change_float_types(everything, lambda _: double)
     for op in everything:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
             op.attributes["value"] = ir.FloatAttr.get(double, ir.FloatAttr(op.attributes["value"]).value)
@@ -290,7 +288,7 @@ _UNIT_FRACTIONS = 1 << 20
 def to_prime_field(module: ir.Module, everything: list[ir.Operation], build: OpBuilder) -> None:
     """Rewrite a module of plain loops in place. Raises NotChecked for an op without exact semantics."""
     old = [(op, op.name, _kinds(op.operands), _kinds(op.results)) for op in everything]
-    retyped(everything, lambda _: ir.IntegerType.get_signless(64))
+    change_float_types(everything, lambda _: ir.IntegerType.get_signless(64))
     for op, name, operands, results in old:
         if any(operands) or any(results):
             _convert(op, name, operands, results, build)
@@ -306,7 +304,7 @@ def _convert(op: ir.Operation, name: str, operands: list[str], results: list[str
         return  # only moves values
     make = _table().get(name)
     if make is None:
-        raise NotChecked(f"{build.place(op)}: {name} on {(operands + results)[0]} has no exact semantics")
+        raise NotChecked(f"{build.origin_text(op)}: {name} on {(operands + results)[0]} has no exact semantics")
     with ir.InsertionPoint(op), op.location:
         value = make(op, operands, results, build)
     op.results[0].replace_all_uses_with(value)
@@ -318,17 +316,17 @@ Make = Callable[[ir.Operation, list[str], list[str], OpBuilder], ir.Value]
 
 def _table() -> dict[str, Make]:
     makers: dict[str, Make] = {name: _call(to) for name, to in _CALLS.items()}
-    makers |= dict.fromkeys(_OPAQUE, _mixed)
+    makers |= dict.fromkeys(_OPAQUE, _mix_operands)
     return makers | {
         "arith.constant": lambda op, o, r, b: constant(op.attributes["value"], r[0], b, op),
         "arith.negf": lambda op, o, r, b: b.call("sub", b.number(0), op.operands[0]),
         "arith.divf": lambda op, o, r, b: b.call("mul", op.operands[0], b.call("inv", op.operands[1])),
-        "math.rsqrt": lambda op, o, r, b: b.call("inv", _salted(op.operands[0], "math.sqrt0", b)),
+        "math.rsqrt": lambda op, o, r, b: b.call("inv", _mix_salt(op.operands[0], "math.sqrt0", b)),
         "math.fma": lambda op, o, r, b: b.call("add", b.call("mul", *list(op.operands)[:2]), op.operands[2]),
         "arith.extf": lambda op, o, r, b: op.operands[0],
         "arith.truncf": _round,
-        "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widened(op.operands[0], "arith.extsi")),
-        "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widened(op.operands[0], "arith.extui")),
+        "arith.sitofp": lambda op, o, r, b: b.call("of_int", b.widen(op.operands[0], "arith.extsi")),
+        "arith.uitofp": lambda op, o, r, b: b.call("of_unsigned", b.widen(op.operands[0], "arith.extui")),
         "arith.fptosi": _to_int,
         "arith.fptoui": _to_int,
         "arith.bitcast": _bits,
@@ -347,20 +345,20 @@ def _salt(words: str) -> int:
     return zlib.crc32(words.encode()) * 0x9E3779B97F4A7C15 % P
 
 
-def _salted(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
+def _mix_salt(value: ir.Value, words: str, build: OpBuilder) -> ir.Value:
     return build.call("mix", value, build.number(_salt(words)))
 
 
 def _round(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     if exact_rounding.EXACT in op.attributes:
         return op.operands[0]
-    return _salted(op.operands[0], f"round to {results[0]}", build)
+    return _mix_salt(op.operands[0], f"round to {results[0]}", build)
 
 
-def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
+def _mix_operands(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     mixed = build.number(0)
     for number, (value, kind) in enumerate(zip(op.operands, operands, strict=True)):
-        wide = value if kind else build.widened(value, "arith.extsi")
+        wide = value if kind else build.widen(value, "arith.extsi")
         mixed = build.call(
             "mix", build.plus(mixed, wide) if number else wide, build.number(_salt(f"{op.name}{number}"))
         )
@@ -369,8 +367,8 @@ def _mixed(op: ir.Operation, operands: list[str], results: list[str], build: OpB
 
 def _to_int(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     """Float to integer: mix first, as truncation of field elements would commute with sums."""
-    mixed = _salted(op.operands[0], f"{op.name} to {op.results[0].type}", build)
-    return build.narrowed(mixed, op.results[0].type)
+    mixed = _mix_salt(op.operands[0], f"{op.name} to {op.results[0].type}", build)
+    return build.narrow(mixed, op.results[0].type)
 
 
 def _bits(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
@@ -378,13 +376,13 @@ def _bits(op: ir.Operation, operands: list[str], results: list[str], build: OpBu
     source, target = operands[0], results[0]
     if source and not target:
         return _to_int(op, operands, results, build)
-    value = op.operands[0] if source else build.widened(op.operands[0], "arith.extsi")
-    return _salted(value, f"{op.name} {source} to {target}", build)
+    value = op.operands[0] if source else build.widen(op.operands[0], "arith.extsi")
+    return _mix_salt(value, f"{op.name} {source} to {target}", build)
 
 
 def _predicate(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
     """An unknown predicate of the value: no element is NaN or infinite."""
-    return build.narrowed(_salted(op.operands[0], op.name, build), op.results[0].type)
+    return build.narrow(_mix_salt(op.operands[0], op.name, build), op.results[0].type)
 
 
 def _compare(op: ir.Operation, operands: list[str], results: list[str], build: OpBuilder) -> ir.Value:
@@ -402,7 +400,7 @@ def _compare(op: ir.Operation, operands: list[str], results: list[str], build: O
 def constant(attribute: ir.Attribute, kind: str, build: OpBuilder, op: ir.Operation) -> ir.Value:
     """The field element of a constant: exact; 1/n for a rounded 1/n; ends of the order for infinities."""
     if not isinstance(attribute, ir.FloatAttr):
-        raise NotChecked(f"{build.place(op)}: the constant {attribute} has no exact semantics")
+        raise NotChecked(f"{build.origin_text(op)}: the constant {attribute} has no exact semantics")
     value = attribute.value
     if math.isnan(value):
         return build.number(_salt("NaN"))  # an unknown element: the field has no NaN
@@ -424,6 +422,6 @@ def exact_value(value: float, kind: str) -> Fraction:
     exact = Fraction(value)
     if 0 < abs(value) < 1:
         n = round(1 / abs(exact))
-        if 1 < n <= _UNIT_FRACTIONS and rounded(1 / n, _NAMES[kind]) == abs(value):
+        if 1 < n <= _UNIT_FRACTIONS and round_to_dtype(1 / n, _NAMES[kind]) == abs(value):
             exact = Fraction(1 if value > 0 else -1, n)
     return exact

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import pointed
+from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.ir import Func, Index, dtypes, edit, read_apply, step, walk
 from tir_mlir.dialect.ir.op_traits import NAMED_VIEWS, POINTERS, is_scalar
@@ -18,7 +18,7 @@ _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 @dataclass(frozen=True)
-class _Call:
+class _TracedCall:
     """A call with its operands traced to pointers, strides, offsets and constants; other operands are None."""
 
     op: ir.Operation
@@ -27,7 +27,7 @@ class _Call:
 
 
 @dataclass(frozen=True)
-class Match:
+class KernelMatch:
     """Calls that are the whole implementation of an intrinsic, in order, and the memref of each of its parameters."""
 
     calls: list[ir.Operation]
@@ -46,17 +46,17 @@ def describe_calls(module: ir.Module) -> None:
         _inline(match)
 
 
-def match_at(op: ir.Operation) -> Match | None:
+def match_at(op: ir.Operation) -> KernelMatch | None:
     """The match that a call is part of, the longest if there are several; None if their descriptions differ."""
     known = [i for name in TensorIntrin.list() if (i := TensorIntrin.get(name)) is not None]
     named = [i for i in known if f"@{_callee(op)}(" in i.impl]
     matches = [match for intrinsic in named for match in _matches(op, intrinsic)]
     most = max((len(m.calls) for m in matches), default=0)
     longest = [m for m in matches if len(m.calls) == most]
-    return longest[0] if len({meaning(m.intrinsic.desc) for m in longest}) == 1 else None
+    return longest[0] if len({canonical_description(m.intrinsic.desc) for m in longest}) == 1 else None
 
 
-def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[Match]:
+def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[KernelMatch]:
     """The matches of an implementation that a call is part of."""
     impl = intrinsic.impl_func().func
     pattern = [call_of(call) for call in walk.ops(impl.op) if call.name == "func.call"]
@@ -68,13 +68,13 @@ def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[Match]:
     for place in places:
         first = calls.index(op) - place
         run = calls[first : first + len(pattern)] if first >= 0 else []
-        if len(run) == len(pattern) and _follow_each_other(run, siblings):
-            bound = _bound([call_of(call) for call in run], pattern, impl)
+        if len(run) == len(pattern) and _are_adjacent(run, siblings):
+            bound = _bind_memrefs([call_of(call) for call in run], pattern, impl)
             if bound is not None:
-                yield Match(run, intrinsic, bound)
+                yield KernelMatch(run, intrinsic, bound)
 
 
-def _follow_each_other(calls: Sequence[ir.Operation], siblings: Sequence[ir.Operation]) -> bool:
+def _are_adjacent(calls: Sequence[ir.Operation], siblings: Sequence[ir.Operation]) -> bool:
     """Whether what stands between calls of a block touches no memory, and nothing uses what they return."""
     between = siblings[siblings.index(calls[0]) : siblings.index(calls[-1]) + 1]
     plain = all(op in calls or is_scalar(op.name) or op.name in _ADDRESSES for op in between)
@@ -99,9 +99,9 @@ def _callee(op: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
 
 
-def call_of(op: ir.Operation) -> _Call:
+def call_of(op: ir.Operation) -> _TracedCall:
     """A call with its operands traced."""
-    return _Call(op, _callee(op), [_source(v) for v in op.operands])
+    return _TracedCall(op, _callee(op), [_source(v) for v in op.operands])
 
 
 def _source(value: ir.Value) -> Any:
@@ -119,16 +119,16 @@ def _source(value: ir.Value) -> Any:
     if op.name == "memref.extract_strided_metadata":
         return _metadata(op, list(op.results).index(value))
     if op.name == "llvm.inttoptr":
-        memref = pointed(op)
+        memref = pointee(op)
         return None if memref is None else _pointer(op, memref)
     if op.name == "affine.apply":
         index = read_apply(op.results[0])
         (stride,) = index.values if len(index.values) == 1 else (None,)
         factor = None if stride is None else step(index, stride)
-        if factor is not None and index.same(Index.of(stride) * factor):
-            return _times([_source(stride), factor])
+        if factor is not None and index.is_equal_to(Index.from_value(stride) * factor):
+            return _scale_stride([_source(stride), factor])
         return _operation(op, str(op.attributes["map"]))
-    if op.name == "arith.muli" and (product := _times([_source(v) for v in op.operands])) is not None:
+    if op.name == "arith.muli" and (product := _scale_stride([_source(v) for v in op.operands])) is not None:
         return product
     return _operation(op) if is_scalar(op.name) else None
 
@@ -147,7 +147,7 @@ def _operation(op: ir.Operation, facts: str = "") -> Any:
     return None if None in operands else (op.name, facts, *operands)
 
 
-def _times(factors: list[Any]) -> Any:
+def _scale_stride(factors: list[Any]) -> Any:
     """A stride times a number."""
     number = next((f for f in factors if isinstance(f, int)), None)
     stride = next((f for f in factors if isinstance(f, tuple) and f[0] == "stride"), None)
@@ -178,7 +178,9 @@ def _is_first(sum_: ir.Operation, memref: ir.Value) -> bool:
     )
 
 
-def _bound(calls: Sequence[_Call], pattern: Sequence[_Call], impl: Func) -> dict[int, ir.Value] | None:
+def _bind_memrefs(
+    calls: Sequence[_TracedCall], pattern: Sequence[_TracedCall], impl: Func
+) -> dict[int, ir.Value] | None:
     """The memref of each parameter of an implementation in calls; None if they are not its calls."""
     bound: dict[int, ir.Value] = {}
     for call, wanted in zip(calls, pattern, strict=True):
@@ -212,7 +214,7 @@ def _laid_out(impl: Func, number: int, memref: ir.Value) -> bool:
     return all(want in (has, _DYNAMIC) or size == 1 for want, has, size in pairs)
 
 
-def meaning(desc: str) -> str:
+def canonical_description(desc: str) -> str:
     """A description without locations and storage scopes, for comparison."""
     module = ir.Module.parse(desc)
     everything = walk.ops(module.operation)
@@ -223,7 +225,7 @@ def meaning(desc: str) -> str:
     return str(module)
 
 
-def _inline(match: Match) -> None:
+def _inline(match: KernelMatch) -> None:
     """Replace the calls of a match by the description."""
     parsed = match.intrinsic.desc_func()
     mapping = {argument: match.memrefs[n] for n, argument in enumerate(parsed.func.args)}

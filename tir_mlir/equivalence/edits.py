@@ -18,7 +18,7 @@ def is_float(type_: ir.Type) -> bool:
     return isinstance(type_, FLOATS)
 
 
-def retyped(everything: Sequence[ir.Operation], change: Callable[[ir.Type], ir.Type]) -> None:
+def change_float_types(everything: Sequence[ir.Operation], change: Callable[[ir.Type], ir.Type]) -> None:
     """Change float types everywhere: values, memrefs, signatures."""
 
     def new(type_: ir.Type) -> ir.Type:
@@ -86,11 +86,11 @@ class OpBuilder:
     def select(self, c: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
         return ir.Operation.create("arith.select", [a.type], [c, a, b]).results[0]
 
-    def widened(self, value: ir.Value, how: str) -> ir.Value:
+    def widen(self, value: ir.Value, how: str) -> ir.Value:
         """An integer or index as 64 bits; `how` is the extension."""
         return self._cast(value, how, self.word())
 
-    def narrowed(self, value: ir.Value, type_: ir.Type) -> ir.Value:
+    def narrow(self, value: ir.Value, type_: ir.Type) -> ir.Value:
         """An i64 as a narrower integer or an index."""
         return self._cast(value, "arith.trunci", type_)
 
@@ -114,7 +114,7 @@ class OpBuilder:
         return values
 
     @staticmethod
-    def place(op: ir.Operation) -> str:
+    def origin_text(op: ir.Operation) -> str:
         """The name of the block that an op comes from, from its location (set by `plain_loops`)."""
         location = op.location
         return f'block "{location.name_str}"' if location.is_a_name() else "the program"

@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.dialect.ir import Func, walk
-from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, ELEMENT_LOADS, accessed, index_operands
+from tir_mlir.dialect.ir.op_traits import COMPUTED_ACCESSES, ELEMENT_LOADS, accessed_memref, index_operands
 from tir_mlir.equivalence.field.field_functions import P
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 
@@ -48,7 +48,7 @@ def size_choices(signature: CallSignature) -> list[dict[str, int]]:
     if not names:
         return [{}]
     rows = [{n: SIZES[(i + 2 * j) % len(SIZES)] for j, n in enumerate(names)} for i in range(len(SIZES))]
-    rows = [_raised(signature, row) for row in rows]
+    rows = [_raise_sizes(signature, row) for row in rows]
     choices = [row for row in rows if _holds(signature, row)]
     if len(choices) < 3:
         for number, values in enumerate(product((*SIZES, *_MORE), repeat=len(names))):
@@ -62,7 +62,7 @@ def size_choices(signature: CallSignature) -> list[dict[str, int]]:
     return choices
 
 
-def _raised(signature: CallSignature, row: dict[str, int]) -> dict[str, int]:
+def _raise_sizes(signature: CallSignature, row: dict[str, int]) -> dict[str, int]:
     """Sizes with those raised that are assumed to be at least what others say: `T.assume(room >= 4 * n)`."""
     for promise in signature.promises:
         short = 0 if promise.is_eq else -promise.value.value(row)
@@ -88,7 +88,7 @@ def shape_of(param: BufferParam, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Arguments:
+class ArgumentGenerator:
     """A generator of arguments of a function. `limits[i]`: argument i holds indices into that extent."""
 
     signature: CallSignature
@@ -147,29 +147,33 @@ def index_limits(func: Func) -> dict[int, int]:
     limits: dict[int, int] = {}
     for op in walk.ops(func.op):
         if op.name == "scf.for":
-            for number in {n for bound in list(op.operands)[:2] for n in _feeding(bound, func)}:
+            for number in {n for bound in list(op.operands)[:2] for n in _source_parameters(bound, func)}:
                 limits[number] = min(limits.get(number, _TRIPS), _TRIPS)
         if op.name not in COMPUTED_ACCESSES:
             continue
-        memref = accessed(op)
+        memref = accessed_memref(op)
         for value, size in zip(index_operands(op), ir.MemRefType(memref.type).shape, strict=True):
-            for number in _feeding(value, func):
+            for number in _source_parameters(value, func):
                 least = 1 if size < 0 else size
                 limits[number] = min(limits.get(number, least), least)
     return limits
 
 
-def _feeding(value: ir.Value, func: Func) -> set[int]:
+def _source_parameters(value: ir.Value, func: Func) -> set[int]:
     """The parameters from which a value is loaded, through arithmetic."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         loop = owner.owner.operation
-        return {n for v in list(loop.operands)[:2] for n in _feeding(v, func)} if loop.name == "scf.for" else set()
+        return (
+            {n for v in list(loop.operands)[:2] for n in _source_parameters(v, func)}
+            if loop.name == "scf.for"
+            else set()
+        )
     op = owner.operation
     if op.name in ELEMENT_LOADS:
         return {func.args.index(op.operands[0])} if op.operands[0] in func.args else set()
     if op.name.startswith("arith."):
-        return {n for v in op.operands for n in _feeding(v, func)}
+        return {n for v in op.operands for n in _source_parameters(v, func)}
     return set()
 
 
@@ -180,7 +184,7 @@ SHIFTS = (0, 1, -1)
 
 
 @dataclass(frozen=True)
-class OverlappingArguments(Arguments):
+class OverlappingArguments(ArgumentGenerator):
     """A generator of arguments whose row-major buffers of one type start `shift` elements apart."""
 
     shift: int = 0

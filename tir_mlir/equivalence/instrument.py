@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Buffer, Func, Loop, frozen, is_loop, walk
+from tir_mlir.dialect.ir import Buffer, Func, Loop, freeze_modules, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import (
     ALLOCS,
     DIVISIONS,
@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir.op_traits import (
     ELEMENT_STORES,
     REMAINDERS,
     STORES,
-    accessed,
+    accessed_memref,
 )
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.equivalence.edits import OpBuilder, is_float
@@ -41,10 +41,12 @@ class Site:
 
 def site_of(op: ir.Operation, build: OpBuilder) -> Site:
     what = "writes" if op.name in STORES else "reads"
-    return Site(build.place(op), what, Buffer(accessed(op)).name, tuple(lp.name for lp in loops_around(op)))
+    return Site(
+        build.origin_text(op), what, Buffer(accessed_memref(op)).name, tuple(lp.name for lp in enclosing_loops(op))
+    )
 
 
-def loops_around(op: ir.Operation) -> list[Loop]:
+def enclosing_loops(op: ir.Operation) -> list[Loop]:
     """All loops of the encoding around an op, outermost first."""
     return [Loop(p) for p in reversed(walk.parents(op)) if is_loop(p)]
 
@@ -60,19 +62,19 @@ def clamp(everything: Sequence[ir.Operation], build: OpBuilder) -> list[Site]:
 
     Returns the sites, by number.
     """
-    with frozen():
-        unsure = [op for op in everything if op.name in ELEMENT_ACCESSES and not _inside(op)]
+    with freeze_modules():
+        unsure = [op for op in everything if op.name in ELEMENT_ACCESSES and not _is_in_bounds(op)]
     sites = [site_of(op, build) for op in unsure]
     for number, op in enumerate(unsure):
         _clamp(op, number, build)
     return sites
 
 
-def _inside(op: ir.Operation) -> bool:
+def _is_in_bounds(op: ir.Operation) -> bool:
     if not op.name.startswith("affine"):
         return False
-    box = intervals.around(op)
-    for index, size in zip(walk.access_indices(op), ir.MemRefType(accessed(op).type).shape, strict=True):
+    box = intervals.enclosing_ranges(op)
+    for index, size in zip(walk.access_indices(op), ir.MemRefType(accessed_memref(op).type).shape, strict=True):
         low, high = intervals.interval(index, box)
         if low is None or high is None or low < 0 or high >= size or size < 0:
             return False
@@ -87,7 +89,7 @@ def size_of(memref: ir.Value, axis: int, build: OpBuilder) -> ir.Value:
 
 
 def _clamp(op: ir.Operation, number: int, build: OpBuilder) -> None:
-    memref, store = accessed(op), op.name in STORES
+    memref, store = accessed_memref(op), op.name in STORES
     with ir.InsertionPoint(op), op.location:
         site = build.number(number)
         indices = [
@@ -133,7 +135,7 @@ def fill_allocations(everything: Sequence[ir.Operation], build: OpBuilder, float
             elif floats is not None and ARENA in op.attributes:
                 value = build.constant(ir.IntegerAttr.get(element, -1))  # the bytes of a NaN
             else:
-                value = build.narrowed(build.call("poison"), element)
+                value = build.narrow(build.call("poison"), element)
             _fill(op.results[0], value, build)
     return bool(allocs)
 
@@ -186,8 +188,8 @@ def _note(op: ir.Operation, memref: ir.Value, number: int, build: OpBuilder) -> 
         type_ = ir.MemRefType.get([STATE_SIZE], build.word())
         symbol = {"name": ir.FlatSymbolRefAttr.get(STATE)}
         state = ir.Operation.create("memref.get_global", [type_], [], symbol).results[0]
-        for depth, loop in enumerate(loops_around(op)[: STATE_SIZE - LOOPS]):
-            value = build.widened(loop.var, "arith.extsi")
+        for depth, loop in enumerate(enclosing_loops(op)[: STATE_SIZE - LOOPS]):
+            value = build.widen(loop.var, "arith.extsi")
             ir.Operation.create("memref.store", [], [value, state, build.index(LOOPS + depth)])
         ir.Operation.create("scf.yield")
 

@@ -38,9 +38,9 @@ from tir_mlir.dialect.ir.op_traits import (
     NEUTRAL,
     PREFETCHES,
     STORES,
-    accessed,
+    accessed_memref,
     is_scalar,
-    stored,
+    stored_value,
 )
 from tir_mlir.equivalence.described_kernels import describe_calls
 from tir_mlir.equivalence.edits import OpBuilder
@@ -52,7 +52,7 @@ from tir_mlir.passes.lower.retype_module import retype
 
 CLEAN = "builtin.module(canonicalize,cse)"
 
-_KNOWN = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOICES | BODIES | {
+_SUPPORTED_OPS = ELEMENT_ACCESSES | ALLOCS | NEUTRAL | COUNTED_LOOPS | DATA_LOOPS | CHOICES | BODIES | {
     "affine.apply", "affine.min", "affine.max", "memref.cast", "memref.view", "memref.subview",
     "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast", "scf.condition", "func.call",
     "func.return",
@@ -63,7 +63,7 @@ def make_plain(module: ir.Module, build: OpBuilder) -> None:
     """Rewrite a module in place. Raises NotChecked for ops without exact semantics."""
     expand_matrix_functions(module)
     everything = walk.ops(module.operation)
-    retype(everything, _without_scope)
+    retype(everything, _drop_memory_space)
     describe_calls(module)
     split_lanes(module)
     for func in funcs(module):
@@ -93,7 +93,7 @@ def _drop_assumption(func: Func) -> None:
         del func.op.attributes[attrs.SYMS]
 
 
-def _without_scope(type_: ir.Type) -> ir.Type:
+def _drop_memory_space(type_: ir.Type) -> ir.Type:
     memref = ir.MemRefType(type_)
     if memref.memory_space is None:
         return type_
@@ -135,7 +135,7 @@ def _drop(op: ir.Operation) -> None:
         op.erase()
 
 
-def _is_ours(op: ir.Operation) -> bool:
+def _is_check_function(op: ir.Operation) -> bool:
     """Whether a call is one of the check's own functions."""
     return ir.FlatSymbolRefAttr(op.attributes["callee"]).value.startswith(field_functions.PREFIX)
 
@@ -145,7 +145,7 @@ def check_known(module: ir.Module) -> None:
     everything = walk.ops(module.operation)
     for op in sorted(everything, key=lambda o: o.name != "func.call"):  # report the call before the ops of its operands
         name = op.name
-        if name == "func.call" and callee_of(op) is None and not _is_ours(op):
+        if name == "func.call" and callee_of(op) is None and not _is_check_function(op):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             raise NotChecked(
                 f'the call of "{callee}" has no exact semantics: it is not the call of the implementation of a'
@@ -153,7 +153,7 @@ def check_known(module: ir.Module) -> None:
             )
         if name == "llvm.intr.assume":
             raise NotChecked("T.assume on data: the check runs on arbitrary data")
-        if name not in _KNOWN and not is_scalar(name):
+        if name not in _SUPPORTED_OPS and not is_scalar(name):
             raise NotChecked(f"{name} has no exact semantics")
         if name.startswith("arith.scaling_"):
             raise NotChecked(f"{name} depends on the bits of a float: it has no exact semantics")
@@ -177,18 +177,18 @@ def fold_views(everything: list[ir.Operation], build: OpBuilder) -> None:
     for op in everything:
         if op.name in ELEMENT_ACCESSES:
             while (view := _view(op)) is not None:
-                op = _through(op, view, build)
+                op = _fold_access(op, view, build)
 
 
 def _view(op: ir.Operation) -> ir.Operation | None:
-    owner = accessed(op).owner
+    owner = accessed_memref(op).owner
     return owner.operation if not isinstance(owner, ir.Block) and owner.name == "memref.subview" else None
 
 
-def _through(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Operation:
+def _fold_access(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Operation:
     starts, steps, sizes = _numbers(view)
     shape = list(ir.MemRefType(view.results[0].type).shape)
-    axes = kept_dims([_known(n) for n in shape], [_known(n) if isinstance(n, int) else None for n in sizes])
+    axes = kept_dims([_static_size(n) for n in shape], [_static_size(n) if isinstance(n, int) else None for n in sizes])
     if axes is None:
         raise ValueError(f"{view} has an unsupported layout")
     affine = op.name.startswith("affine") and all(isinstance(s, int) or _is_affine(s) for s in starts)
@@ -196,7 +196,7 @@ def _through(op: ir.Operation, view: ir.Operation, build: OpBuilder) -> ir.Opera
     return _affine(op, view, starts, steps, axes) if affine else _plain(op, view, starts, steps, axes, build)
 
 
-def _known(size: int) -> int | None:
+def _static_size(size: int) -> int | None:
     return None if size == _DYNAMIC else size
 
 
@@ -221,7 +221,7 @@ def _is_affine(value: ir.Value) -> bool:
 def _index(value: int | ir.Value) -> Index:
     if isinstance(value, int):
         return Index.constant(value)
-    return read_apply(value) if is_apply(value) else Index.of(value)
+    return read_apply(value) if is_apply(value) else Index.from_value(value)
 
 
 def _affine(
@@ -231,9 +231,9 @@ def _affine(
     for axis, index in zip(axes, walk.access_indices(op), strict=True):
         step = steps[axis]
         assert isinstance(step, int)
-        indices[axis] = (indices[axis] + index * step).simplified()
+        indices[axis] = (indices[axis] + index * step).simplify()
     map_, operands = emit_map(indices)
-    value = stored(op)
+    value = stored_value(op)
     first = [*([] if value is None else [value]), view.operands[0]]
     return edit.rebuild(op, [*first, *operands], {"map": ir.AffineMapAttr.get(map_)})
 

@@ -9,9 +9,9 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.equivalence import inputs
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
 _FIRST_BIT = 16
@@ -29,16 +29,16 @@ def random_arguments(module: ir.Module, signature: CallSignature, sizes: Mapping
             f"{signature.name}: a program is measured at sizes, and {', '.join(missing)} has none;"
             f" fix: pass sizes={{{', '.join(f'{n!r}: ...' for n in missing)}}}"
         )
-    with entered():
+    with enter_context():
         limits = inputs.index_limits(next(f for f in funcs(module) if f.name == signature.name))
-    arrays = inputs.Arguments(signature, sizes, limits).arrays(seed, inputs.UNIFORM, exact=False)
+    arrays = inputs.ArgumentGenerator(signature, sizes, limits).arrays(seed, inputs.UNIFORM, exact=False)
     return [
-        typed(value, p.dtype) if isinstance(p, BufferParam) else value
+        cast_to_dtype(value, p.dtype) if isinstance(p, BufferParam) else value
         for value, p in zip(arrays, signature.params, strict=True)
     ]
 
 
-def typed(values: np.ndarray, dtype: str) -> np.ndarray:
+def cast_to_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
     """The values in the type of a parameter; bfloat16 as the uint16 of its bits."""
     if dtype == "bfloat16":
         return (values.astype(np.float32).view(np.uint32) >> _FIRST_BIT).astype(np.uint16)
@@ -52,7 +52,7 @@ def as_float(values: np.ndarray, dtype: str) -> np.ndarray:
     return np.asarray(values).astype(np.float64)
 
 
-def placed(values: Sequence[Any], signature: CallSignature) -> list[Any]:
+def copy_aligned(values: Sequence[Any], signature: CallSignature) -> list[Any]:
     """Copies of arguments where a call takes them: at boundaries of cache lines, with the strides of the parameters."""
     return [
         _copy(value, p) if isinstance(p, BufferParam) else value

@@ -67,7 +67,7 @@ def _split(func: Func, arena: ir.Value, views: Sequence[ArenaView], build: OpBui
         (v, u)
         for v in views
         for u in views
-        if (v.buffer.type.element_type != u.buffer.type.element_type) and not _apart(v, u)
+        if (v.buffer.type.element_type != u.buffer.type.element_type) and not _are_disjoint(v, u)
     ]
     for view, clobbered in clobbers:
         _poison_after_writes(func, view, by_type[clobbered.buffer.type.element_type], build)
@@ -121,7 +121,7 @@ def _memory(arena: ir.Value, factor: int, build: OpBuilder) -> _Typed:
 # --- views of several types -------------------------------------------------------------------------------------------
 
 
-def _apart(first: ArenaView, second: ArenaView) -> bool:
+def _are_disjoint(first: ArenaView, second: ArenaView) -> bool:
     """Whether two views share no byte."""
     return _ends_before(first, second) or _ends_before(second, first)
 
@@ -129,7 +129,7 @@ def _apart(first: ArenaView, second: ArenaView) -> bool:
 def _ends_before(first: ArenaView, second: ArenaView) -> bool:
     if first.size is None:
         return False
-    room = (second.offset - first.offset - first.size).simplified().as_constant()
+    room = (second.offset - first.offset - first.size).simplify().as_constant()
     return room is not None and room >= 0
 
 
@@ -175,7 +175,7 @@ def _poison(memory: ir.Value, ends: Sequence[ir.Value], build: OpBuilder) -> Non
     loop = ir.Operation.create("scf.for", [], [*ends, build.index(1)], {ARENA: ir.UnitAttr.get()}, regions=1)
     body = loop.regions[0].blocks.append(ir.IndexType.get())
     with ir.InsertionPoint(body):
-        byte = build.narrowed(build.call("poison"), ir.IntegerType.get_signless(8))
+        byte = build.narrow(build.call("poison"), ir.IntegerType.get_signless(8))
         ir.Operation.create("memref.store", [], [byte, memory, body.arguments[0]])
         ir.Operation.create("scf.yield")
 

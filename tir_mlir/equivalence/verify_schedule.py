@@ -28,8 +28,8 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
-    entered,
-    frozen,
+    enter_context,
+    freeze_modules,
     funcs,
     is_block,
     is_init,
@@ -37,7 +37,7 @@ from tir_mlir.dialect.ir import (
     read_apply,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS, accessed, is_scalar
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOOPS, accessed_memref, is_scalar
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import inputs
@@ -45,7 +45,7 @@ from tir_mlir.equivalence.compare import Comparison, compare
 from tir_mlir.equivalence.result import Result
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import signatures
-from tir_mlir.runtime.progress import followed, stage
+from tir_mlir.runtime.progress import follow_build, stage
 
 FULL_WORK = 1 << 24
 """Up to this many iterations "auto" runs at full size."""
@@ -58,19 +58,19 @@ Change = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Scheduled:
+class ScheduledModule:
     """A scheduled module, and the parameters with another layout than in the original: {(function, parameter): map}."""
 
     module: ir.Module
     moves: Mapping[tuple[str, str], IndexMap]
 
 
-Replay = Callable[[ir.Module, Change], Scheduled]
+Replay = Callable[[ir.Module, Change], ScheduledModule]
 """Run the changed steps of a schedule on another module."""
 
 
 @dataclass(frozen=True)
-class Way:
+class ComparisonMethod:
     """How programs are compared, see `compare`; up to how many iterations at full size, and at all."""
 
     comparison: Callable[..., Comparison] = Comparison
@@ -78,22 +78,27 @@ class Way:
     tried_work: int = TRIED_WORK
 
 
-OVER_THE_FIELD = Way()
+OVER_THE_FIELD = ComparisonMethod()
 
 
 def verify_schedule(
-    original: ir.Module, scheduled: Scheduled, replay: Replay, sizes: str, seed: int, way: Way = OVER_THE_FIELD
+    original: ir.Module,
+    scheduled: ScheduledModule,
+    replay: Replay,
+    sizes: str,
+    seed: int,
+    way: ComparisonMethod = OVER_THE_FIELD,
 ) -> Result:
     """Compare a scheduled program with its original, at its own sizes or scaled down. See `Schedule.verify`."""
     if not isinstance(sizes, str) or sizes not in ("auto", "full", "scaled"):
         raise ValueError(f'sizes must be "auto", "full" or "scaled", not {short_repr(sizes)}')
-    with entered(), followed(f"verification of {', '.join(func.name for func in funcs(original))}"):
+    with enter_context(), follow_build(f"verification of {', '.join(func.name for func in funcs(original))}"):
         work = max(_work(m) for m in (original, scheduled.module))
         if sizes == "full" or (sizes == "auto" and work <= way.full_work):
             with stage("at full size"):
                 return compare(original, scheduled.module, seed, scheduled.moves, way.comparison)
         with stage("at smaller sizes"):
-            result = _scaled(original, scheduled, replay, seed, way)
+            result = _compare_scaled(original, scheduled, replay, seed, way)
         if isinstance(result, Result):
             return result
         if sizes == "auto" and work <= way.tried_work:
@@ -115,11 +120,13 @@ def _work(module: ir.Module) -> int:
     return largest
 
 
-def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int, way: Way) -> Result | str:
+def _compare_scaled(
+    original: ir.Module, scheduled: ScheduledModule, replay: Replay, seed: int, way: ComparisonMethod
+) -> Result | str:
     """The result at smaller sizes, or the reason why there is none."""
     reason = "no extent can be made smaller without changing the kinds of guards"
     for scale in scales(original, scheduled.module):
-        outcome = _replayed(replay, scale, scheduled.module)
+        outcome = _replay_scaled(replay, scale, scheduled.module)
         if isinstance(outcome, str):
             reason = outcome
             continue
@@ -132,7 +139,7 @@ def _scaled(original: ir.Module, scheduled: Scheduled, replay: Replay, seed: int
     return reason
 
 
-def _replayed(replay: Replay, scale: ScaledProgram, scheduled: ir.Module) -> Scheduled | str:
+def _replay_scaled(replay: Replay, scale: ScaledProgram, scheduled: ir.Module) -> ScheduledModule | str:
     """Replay the schedule on the smaller program, or the reason why it differs there."""
     try:
         done = replay(scale.module, scale.change)
@@ -199,11 +206,11 @@ def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[ScaledProgram]
     """Candidate smaller programs, best first."""
     if len(funcs(original)) != 1:
         return
-    with frozen():
+    with freeze_modules():
         axes = axes_of(funcs(original)[0])
     if axes is None:
         return
-    met = constants_meeting(scheduled, axes)
+    met = index_constants(scheduled, axes)
     for round_ in _ROUNDS:
         new_sizes: dict[Node, int] = {}
         for number, (axis, extent) in enumerate(axes.extents.items()):
@@ -215,7 +222,7 @@ def scales(original: ir.Module, scheduled: ir.Module) -> Iterator[ScaledProgram]
             new_sizes[axis] = min(extent, smaller)
         if all(new_sizes[a] == n for a, n in axes.extents.items()):
             continue
-        module = resized(original, axes, new_sizes)
+        module = resize_module(original, axes, new_sizes)
         if module is not None:
             changed = {n: new_sizes[a] for a, n in axes.extents.items()}
             names = {axes.names[a]: (n, new_sizes[a]) for a, n in axes.extents.items()}
@@ -244,7 +251,7 @@ def _shape(op: ir.Operation) -> tuple[str, ...]:
 # --- the constants that an axis meets in a scheduled program: tile sizes and divisors ---------------------------------
 
 
-def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
+def index_constants(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
     """{axis: constants > 1 and below its extent} in the indices of all buffers of a scheduled program.
 
     An index of a buffer that the schedule created belongs to the axes of its loops: see `LoopAxes`.
@@ -258,17 +265,17 @@ def constants_meeting(scheduled: ir.Module, axes: Axes) -> dict[Node, set[int]]:
     sizes = set(axes.extents.values())
     derived = sizes | {prod(p) for n in (2, 3) for p in combinations_with_replacement(sorted(sizes), n)}
     constants: dict[Node, set[int]] = {}
-    meetings = [meeting for op in everything for meeting in _of_op(op, env)]
+    meetings = [meeting for op in everything for meeting in _op_dimensions(op, env)]
     loops = LoopAxes(axes, meetings)
     for meeting in meetings:
-        for part in loops.behind(meeting):
+        for part in loops.dimension_axes(meeting):
             top = axes.extents.get(part, 0)
             constants.setdefault(part, set()).update(c for c in meeting.constants if 1 < c < top and c not in derived)
     return constants
 
 
 @dataclass(frozen=True)
-class Meeting:
+class AccessDimension:
     """One dimension of an access: the dimension, its extent, the loop variables of its index, and the constants."""
 
     node: Node
@@ -284,15 +291,15 @@ class LoopAxes:
     along the axes of the other loops that index the same dimensions. Iters do not count: a step may renumber them.
     """
 
-    def __init__(self, axes: Axes, meetings: Iterable[Meeting]):
+    def __init__(self, axes: Axes, meetings: Iterable[AccessDimension]):
         self.axes = axes
         self.known: dict[ir.Value, set[Node]] = {}
         self.dims: dict[Node, set[Node]] = {}
         for meeting in meetings:
-            self._meet(meeting.node, meeting.variables)
+            self._record_axes(meeting.node, meeting.variables)
         self._spread([m for m in meetings if m.node not in axes.sizes])
 
-    def behind(self, meeting: Meeting) -> set[Node]:
+    def dimension_axes(self, meeting: AccessDimension) -> set[Node]:
         """The axes of a dimension. If one of its loops is unknown, also all axes of the same extent."""
         if meeting.node in self.axes.sizes:
             return self._parts(meeting.node)
@@ -302,16 +309,16 @@ class LoopAxes:
         axes |= self.dims.get(meeting.node, set())
         return axes | {a for a, n in self.axes.extents.items() if n == meeting.size}
 
-    def _meet(self, node: Node, variables: Iterable[ir.Value]) -> None:
+    def _record_axes(self, node: Node, variables: Iterable[ir.Value]) -> None:
         if node in self.axes.sizes:
             for value in variables:
                 self.known.setdefault(value, set()).update(self._parts(node))
 
     def _parts(self, node: Node) -> set[Node]:
-        axis = self.axes.of(node)
+        axis = self.axes.find_root(node)
         return set(self.axes.derived.get(axis, [axis]))
 
-    def _spread(self, meetings: list[Meeting]) -> None:
+    def _spread(self, meetings: list[AccessDimension]) -> None:
         """Pass axes from loops to the dimensions they index, and on to loops of which nothing is known."""
         initial = set(self.known)
         count = -1
@@ -324,12 +331,12 @@ class LoopAxes:
                         self.known.setdefault(value, set()).update(dim)
 
 
-def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Meeting]:
+def _op_dimensions(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[AccessDimension]:
     if op.name in AFFINE_ELEMENT_ACCESSES:
-        buffer = Buffer(accessed(op))
+        buffer = Buffer(accessed_memref(op))
         for axis, index in enumerate(walk.access_indices(op)):
             index = index.substitute(env)
-            yield _meeting(buffer, axis, [index], _constants(index))
+            yield _access_dimension(buffer, axis, [index], _constants(index))
     elif op.name == "memref.subview":
         dynamic = iter(list(op.operands)[1:])
         starts = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
@@ -341,15 +348,15 @@ def _of_op(op: ir.Operation, env: dict[ir.Value, Index]) -> Iterator[Meeting]:
                 if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
                     indices = [read_apply(value).substitute(env)]
                     constants |= _constants(indices[0])
-            yield _meeting(Buffer(op.operands[0]), axis, indices, constants)
+            yield _access_dimension(Buffer(op.operands[0]), axis, indices, constants)
 
 
-def _meeting(buffer: Buffer, axis: int, indices: list[Index], constants: set[int]) -> Meeting:
+def _access_dimension(buffer: Buffer, axis: int, indices: list[Index], constants: set[int]) -> AccessDimension:
     root = buffer.root
     size = root.shape[axis] if axis < root.rank else None
     name = root.name if buffer.is_view and axis < root.rank else buffer.name
     variables = tuple(v for i in indices for v in i.values)
-    return Meeting(("dim", name, axis), size, variables, frozenset(constants))
+    return AccessDimension(("dim", name, axis), size, variables, frozenset(constants))
 
 
 def _constants(index: Index) -> set[int]:
@@ -409,7 +416,7 @@ class Axes:
     derived: dict[Node, dict[Node, int]] = field(default_factory=dict)
     names: dict[Node, str] = field(default_factory=dict)
 
-    def of(self, node: Node) -> Node:
+    def find_root(self, node: Node) -> Node:
         while self._above.get(node, node) != node:
             node = self._above[node]
         return node
@@ -423,19 +430,19 @@ class Axes:
         if self.sizes.get(a) != self.sizes.get(b):
             self.fixed |= {a, b}
             return
-        a, b = self.of(a), self.of(b)
+        a, b = self.find_root(a), self.find_root(b)
         if a != b:
             self._above[b] = a
 
     def settle(self) -> None:
         """Compute the independent axes (`extents`) and the dependent ones (`derived`)."""
-        fixed = {self.of(n) for n in self.fixed}
+        fixed = {self.find_root(n) for n in self.fixed}
         dependent: dict[Node, dict[Node, int]] = {}
         for node, parts in self.sums:
-            target = self.of(node)
+            target = self.find_root(node)
             total: dict[Node, int] = {}
             for part, factor in parts.items():
-                total[self.of(part)] = total.get(self.of(part), 0) + factor
+                total[self.find_root(part)] = total.get(self.find_root(part), 0) + factor
             if dependent.setdefault(target, total) != total or target in total:
                 fixed |= {target, *total, *dependent[target]}
         for _ in dependent:
@@ -443,14 +450,14 @@ class Axes:
                 if target in fixed or any(p in dependent for p in total):
                     fixed |= {target, *total}
         for node, size in self.sizes.items():
-            axis = self.of(node)
+            axis = self.find_root(node)
             if axis not in fixed and axis not in dependent:
                 self.extents[axis] = size
         self.derived = {t: total for t, total in dependent.items() if t not in fixed}
 
     def size_at(self, node: Node, new_sizes: Mapping[Node, int]) -> int:
         """The new size of a node."""
-        axis = self.of(node)
+        axis = self.find_root(node)
         if axis in self.derived:
             moved = sum(f * (new_sizes.get(p, self.sizes[p]) - self.sizes[p]) for p, f in self.derived[axis].items())
             return self.sizes[node] + moved
@@ -479,7 +486,7 @@ def axes_of(func: Func) -> Axes | None:
         _uses(op, axes, variables)
     axes.settle()
     for value, node in variables.items():
-        axes.names.setdefault(axes.of(node), walk.enclosing_loop_name(value) or str(node[-1]))
+        axes.names.setdefault(axes.find_root(node), walk.enclosing_loop_name(value) or str(node[-1]))
     for axis in axes.extents:
         axes.names.setdefault(axis, " ".join(map(str, axis[1:])))
     return axes
@@ -507,7 +514,7 @@ def _block(block: Block, axes: Axes, variables: dict[ir.Value, Node]) -> None:
 def _uses(op: ir.Operation, axes: Axes, variables: Mapping[ir.Value, Node]) -> None:
     """Constrain axes by the uses of loop variables and iters."""
     if op.name in AFFINE_ELEMENT_ACCESSES:
-        name = Buffer(accessed(op)).name
+        name = Buffer(accessed_memref(op)).name
         for axis, index in enumerate(walk.access_indices(op)):
             _index(index, ("dim", name, axis), axes, variables)
         return
@@ -531,7 +538,7 @@ def _index(index: Index, dim: Node, axes: Axes, variables: Mapping[ir.Value, Nod
         axes.fixed.add(dim)
 
 
-def resized(module: ir.Module, axes: Axes, new_sizes: Mapping[Node, int]) -> ir.Module | None:
+def resize_module(module: ir.Module, axes: Axes, new_sizes: Mapping[Node, int]) -> ir.Module | None:
     """A copy of a module with other sizes; None if it does not verify."""
     copy = create.clone_module(module)
     func = funcs(copy)[0]

@@ -60,7 +60,7 @@ def _trips(loop: Loop, box: intervals.ValueRanges, sizes: Mapping[str, int]) -> 
 def _ends(
     index: Index, box: intervals.ValueRanges, sizes: Mapping[str, int]
 ) -> tuple[intervals.Bound, intervals.Bound]:
-    return intervals.of_expr(index.expr, [_range(v, box, sizes) for v in index.values])
+    return intervals.expr_interval(index.expr, [_range(v, box, sizes) for v in index.values])
 
 
 def _range(

@@ -27,7 +27,7 @@ vectorizes them; the kernel in MLIR is written with vectors."""
 
 
 @dataclass(frozen=True)
-class Timing:
+class DemoTiming:
     """A row of the table. `error`: the largest difference from NumPy's result, relative to its largest value."""
 
     stage: str
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedule) -> list[Timing]:
+def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedule) -> list[DemoTiming]:
     """Build and run the stages on the same arrays, with NumPy as reference."""
     rng = np.random.default_rng(0)
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
@@ -83,8 +83,8 @@ def measure(n: int, written: IRModule, done: Sequence[ScheduleStep], sch: Schedu
         prepared = time.perf_counter() - start
         run = best_time(lambda main=main, c=c: main(a, b, c))
         error = float(np.max(np.abs(c - expected)) / np.max(np.abs(expected)))
-        timings.append(Timing(stage, prepared, run, error))
-    timings.append(Timing("NumPy", None, best_time(lambda: a @ b.T), None))
+        timings.append(DemoTiming(stage, prepared, run, error))
+    timings.append(DemoTiming("NumPy", None, best_time(lambda: a @ b.T), None))
     return timings
 
 
@@ -110,7 +110,7 @@ def best_time(call: Callable[[], object]) -> float:
     return best
 
 
-def report(n: int, timings: Sequence[Timing]) -> None:
+def report(n: int, timings: Sequence[DemoTiming]) -> None:
     """The table."""
     print(f"\n{'stage':28}{'lower + compile':>17}{'run':>13}{'GFLOP/s':>10}{'rel. error':>13}")
     for t in timings:

@@ -103,42 +103,42 @@ def steps(sch: Schedule) -> Iterator[ScheduleStep]:
     """Map the block "matmul" of a schedule to tmm16; yields after each step."""
     TensorIntrin.register("tmm16", tmm16_desc, tmm16_impl, override=True)
 
-    def done(call: str, why: str) -> ScheduleStep:
+    def record_step(call: str, why: str) -> ScheduleStep:
         return ScheduleStep(call, why, sch.mod)
 
     y, x, r = sch.get_loops("matmul")
     y, yi = sch.split(y, factors=[None, 16])
-    yield done("split(y, [None, 16])", "tiles of 16 rows")
+    yield record_step("split(y, [None, 16])", "tiles of 16 rows")
     x, xi = sch.split(x, factors=[None, 16])
-    yield done("split(x, [None, 16])", "of 16 columns")
+    yield record_step("split(x, [None, 16])", "of 16 columns")
     r, ri = sch.split(r, factors=[None, 16])
-    yield done("split(r, [None, 16])", "and 16 terms of the sum: the size of the instruction")
+    yield record_step("split(r, [None, 16])", "and 16 terms of the sum: the size of the instruction")
     sch.reorder(y, x, r, yi, xi, ri)
-    yield done("reorder(y, x, r, yi, xi, ri)", "the loops of one tile go innermost")
+    yield record_step("reorder(y, x, r, yi, xi, ri)", "the loops of one tile go innermost")
 
     tile = sch.blockize(yi)
-    yield done("blockize(yi)", "a tile becomes one block that reads and writes regions")
+    yield record_step("blockize(yi)", "a tile becomes one block that reads and writes regions")
 
     a = sch.cache_read(tile, 0, "global.A_reg")
-    yield done('cache_read(tile, 0, "global.A_reg")', "the tile reads a copy of A in the accelerator's memory")
+    yield record_step('cache_read(tile, 0, "global.A_reg")', "the tile reads a copy of A in the accelerator's memory")
     b = sch.cache_read(tile, 1, "global.B_reg")
-    yield done('cache_read(tile, 1, "global.B_reg")', "and a copy of B")
+    yield record_step('cache_read(tile, 1, "global.B_reg")', "and a copy of B")
     sch.compute_at(a, r)
-    yield done("compute_at(a, r)", "copy only the 16 x 16 elements that the next tile needs")
+    yield record_step("compute_at(a, r)", "copy only the 16 x 16 elements that the next tile needs")
     sch.compute_at(b, r)
-    yield done("compute_at(b, r)", "same for B")
+    yield record_step("compute_at(b, r)", "same for B")
     c = sch.cache_write(tile, 0, "global.accumulator")
-    yield done('cache_write(tile, 0, "global.accumulator")', "accumulate in the accumulator memory")
+    yield record_step('cache_write(tile, 0, "global.accumulator")', "accumulate in the accumulator memory")
     sch.reverse_compute_at(c, x)
-    yield done("reverse_compute_at(c, x)", "write back once a tile of C is complete")
+    yield record_step("reverse_compute_at(c, x)", "write back once a tile of C is complete")
 
     sch.decompose_reduction(tile, r)
-    yield done("decompose_reduction(tile, r)", "zeroing the accumulator becomes a separate block")
+    yield record_step("decompose_reduction(tile, r)", "zeroing the accumulator becomes a separate block")
     sch.tensorize(tile, "tmm16")
-    yield done('tensorize(tile, "tmm16")', "replace the tile, which computes the same as tmm16, by a call of it")
+    yield record_step('tensorize(tile, "tmm16")', "replace the tile, which computes the same as tmm16, by a call of it")
 
 
-def scheduled(m: int = 1024, n: int = 1024, k: int = 1024, kernel: str | None = None) -> Schedule:
+def schedule_matmul(m: int = 1024, n: int = 1024, k: int = 1024, kernel: str | None = None) -> Schedule:
     """Apply the whole schedule. `kernel`: LLVM IR that defines tmm16 (see `tir_mlir.create_llvm`)."""
     sch = Schedule(matmul(m, n, k))
     for _ in steps(sch):

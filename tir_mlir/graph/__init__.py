@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tir_mlir.graph.operators import OperatorKind as OperatorKind
     from tir_mlir.graph.packed_functions import register_packed as register_packed
 
-_HOME = {
+_MODULE_OF = {
     "GraphBuilder": "builder",
     "STAGES": "compile",
     "compile_graph": "compile",
@@ -33,12 +33,14 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'tir_mlir.graph' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
-    value = getattr(importlib.import_module(f"tir_mlir.graph.{_HOME[name]}"), name)
+    if name not in _MODULE_OF:
+        raise AttributeError(
+            f"module 'tir_mlir.graph' has no attribute {name!r}; it has {', '.join(sorted(_MODULE_OF))}"
+        )
+    value = getattr(importlib.import_module(f"tir_mlir.graph.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_MODULE_OF})

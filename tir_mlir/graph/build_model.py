@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from tir_mlir.build import build_by_function
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import places
-from tir_mlir.graph.memory.calls_in_place import marked, scratch_sizes
+from tir_mlir.graph.memory import buffer_assignment
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
+from tir_mlir.graph.memory.calls_in_place import in_place_triples, scratch_sizes
 from tir_mlir.graph.memory.lower_main import lower_main
-from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
 from tir_mlir.graph.model_weights import bound_weights, compiled_nodes
-from tir_mlir.graph.transforms.lift_weights import prepares
-from tir_mlir.graph.units.asking import FULL
-from tir_mlir.runtime.dump import Dump, opened
+from tir_mlir.graph.transforms.lift_weights import weights_graph
+from tir_mlir.graph.units.unit_queries import FULL
+from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
-from tir_mlir.runtime.progress import followed
+from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target
@@ -41,11 +41,11 @@ def build_model(
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
     timing, options = Timing(), Options(target, threads, cache=cache, optimize=optimize)
-    with followed(f"build of {graph.name}") as followed_build, opened(dump, graph.name) as states:
+    with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
         timing.follow(followed_build)
         with timing.clock("graph"):
             if states is not None:
-                with entered():
+                with enter_context():
                     states.write("input", graph.module.mlir)
                 compiled = compile_graph(graph, options=options, follow=states.write)
             else:
@@ -79,23 +79,23 @@ def library_of(
     cache: bool = True,
     libs: Sequence[str | Path] = (),
     states: Dump | None = None,
-) -> tuple[Plan, Library, dict[str, tuple[Any, int]]]:
+) -> tuple[ExecutionPlan, Library, dict[str, tuple[Any, int]]]:
     """All of that model but for the values of weights: the plan, the native function, and `weight_functions`."""
-    with timing.clock("memory"), entered():
-        main_plan = planned(compiled)
-        if not elsewhere(target):
+    with timing.clock("memory"), enter_context():
+        main_plan = plan_graph(compiled)
+        if not is_cross_target(target):
             check_packed(main_plan, libs)
         main = lower_main(compiled.module.mlir, named_parts(compiled.name, main_plan))
         if states is not None:
             states.write("lower-main", main)
     with built_as_given():
         library = build_by_function(main, target, cache=cache, libs=libs, dump=states)
-        functions = weight_functions(compiled, "llvm" if elsewhere(target) else target, cache, states)
+        functions = weight_functions(compiled, "llvm" if is_cross_target(target) else target, cache, states)
     _add(timing, library.timing)
     return main_plan, library, functions
 
 
-def elsewhere(target: Target | str) -> bool:
+def is_cross_target(target: Target | str) -> bool:
     """Whether code for a target cannot run in this process."""
     return isinstance(target, Target) and bool(target.triple) and target.hindrance is not None
 
@@ -107,10 +107,12 @@ def _add(timing: Timing, build_timing: Timing) -> None:
     timing.passes, timing.cached = build_timing.passes, build_timing.cached
 
 
-def planned(graph: Graph) -> Plan:
+def plan_graph(graph: Graph) -> ExecutionPlan:
     """The plan of a compiled graph."""
-    in_place, scratch = marked(graph.module.mlir), scratch_sizes(graph.module.mlir)
-    return places.plan(graph.func, in_place, scratch=scratch, donated=places.donations(graph.func))
+    in_place, scratch = in_place_triples(graph.module.mlir), scratch_sizes(graph.module.mlir)
+    return buffer_assignment.plan(
+        graph.func, in_place, scratch=scratch, donated=buffer_assignment.donations(graph.func)
+    )
 
 
 def weight_functions(
@@ -118,8 +120,8 @@ def weight_functions(
 ) -> dict[str, tuple[Any, int]]:
     """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
     `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
-    with entered():
-        weights_func = prepares(graph)
+    with enter_context():
+        weights_func = weights_graph(graph)
         plans = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
         if not plans:
             return {}

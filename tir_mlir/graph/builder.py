@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError, check_type, short_repr
 from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, control, create, encoding, node_of
-from tir_mlir.dialect.ir import KeptSymbols, attrs, entered, is_program, kept_symbols, symbols_kept
+from tir_mlir.dialect.ir import KeptSymbols, attrs, enter_context, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.dialect.ir import symbol as symbol_of
 from tir_mlir.graph.callee_types import (
@@ -19,14 +19,14 @@ from tir_mlir.graph.callee_types import (
     check_parameters,
     check_regions,
     renamed_types,
-    substituted,
+    substitute_size,
     unbound_sizes,
 )
 from tir_mlir.graph.copied_body import copy_body
-from tir_mlir.graph.emit import emit, listed
+from tir_mlir.graph.emit import as_tensor_list, emit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, find_operator, kind_of
-from tir_mlir.graph.size_code import Sizes, checked_dtype, symbols
+from tir_mlir.graph.size_code import GraphSizes, checked_dtype, symbols
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.te import Tensor, create_prim_func
@@ -70,13 +70,13 @@ class GraphBuilder:
     def __init__(self, name: str = "main", module: IRModule | None = None, kind: str = encoding.GRAPH):
         """name: of the function; module: one to add it to, which has the functions that it calls (default: new)."""
         check_type(name, str, "GraphBuilder", "name", "the name of the function")
-        self.sizes = Sizes()
+        self.sizes = GraphSizes()
         self.weights: dict[str, np.ndarray] = {}
         self._names: set[str] = set()
         self._shared: dict[int, Value] = {}
         self._numbers: dict[str, int] = {}
         self._symbols: KeptSymbols | None = None
-        with entered():
+        with enter_context():
             self.module = IRModule(ir.Module.create()) if module is None else module
             self.func: TensorFunc = create.graph(self.module.mlir, name, kind)
         self._outputs: list[Value] | None = None
@@ -93,7 +93,7 @@ class GraphBuilder:
     def size_range(self, name: str, least: int, greatest: int | None = None) -> None:
         """The values of a size, a name or an expression, that the graph is right for, within those that are known
         already: a model refuses inputs of others."""
-        with entered():
+        with enter_context():
             ranges = attrs.get(self.func.op, encoding.RANGES, {})
             first, last = ranges.get(name, (0, -1))
             ends = [end for end in (last, greatest) if end is not None and end >= 0]
@@ -114,7 +114,7 @@ class GraphBuilder:
 
     def known_weight(self, value: Value) -> np.ndarray | None:
         """The array of a weight; None of another value."""
-        with entered():
+        with enter_context():
             number = ir.BlockArgument(value.value).arg_number if isinstance(value.value, ir.BlockArgument) else None
             name = None if number is None else self.func.weight(number)
         return None if name is None else self.weights[name]
@@ -123,12 +123,12 @@ class GraphBuilder:
         """A constant in the text of the program: numbers and small arrays. Large ones are better weights."""
         array = np.asarray(value)
         checked_dtype(array.dtype)
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             return self._values(create.constant(array, self._fresh(name)))[0]
 
     def _argument(self, name: str, type_: TensorType, weight: str | None) -> Value:
         fresh_name = self._fresh(name)
-        with entered():
+        with enter_context():
             value = create.add_input(self.func, fresh_name, type_, weight)
         return Value(self, value, fresh_name, type_)
 
@@ -143,7 +143,7 @@ class GraphBuilder:
         operator = find_operator(name)
         given = operator.with_named(inputs, attributes)
         operands = [(v.value, v.type) for v in self._as_values(name, given)]
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             node = emit(self.module.mlir, operator, operands, attributes, self.sizes, [hint])
             attrs.put(node.op, encoding.NAMES, self._result_names(hint, node.types))
             return self._one_or_all(node)
@@ -179,9 +179,11 @@ class GraphBuilder:
         types = renamed_types([v.type for v in operands], renamed)
         tensors = [self.sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
         of_value = dict(zip(operands, tensors, strict=True))
-        results = listed(function(*_with_tensors(tuple(args), of_value), **_with_tensors(dict(kwargs), of_value)))
+        results = as_tensor_list(
+            function(*_with_tensors(tuple(args), of_value), **_with_tensors(dict(kwargs), of_value))
+        )
         size_names = {new: text for text, new in renamed.items() if new.isidentifier()}
-        shapes = [tuple(substituted(n, size_names) for n in self.sizes.shape(t.shape)) for t in results]
+        shapes = [tuple(substitute_size(n, size_names) for n in self.sizes.shape(t.shape)) for t in results]
         prim_func = create_prim_func([*tensors, *results])
         return prim_func, [(shape, t.dtype) for shape, t in zip(shapes, results, strict=True)]
 
@@ -199,14 +201,14 @@ class GraphBuilder:
         name_hint: for the result, or one for each. Returns Value or Values.
         """
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
-        with entered(), self._kept():
+        with enter_context(), self._symbol_scope():
             symbol = function if isinstance(function, str) else add_function(self.module, function, name)
         if self._program(symbol) is None:
             raise GraphError(
                 f"the module has no function {symbol}; it has {', '.join(self.module.prim_funcs) or 'none'}"
             )
         values = self._as_values(symbol, inputs)
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             operands = [v.value for v in values]
             check_parameters(self.module, symbol, [*(v.type for v in values), *types])
             names = self._result_names(name_hint, types)
@@ -219,15 +221,15 @@ class GraphBuilder:
         its callee.
         """
         values = self._as_values(function, inputs)
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             callee = called_graph(self.module, function)
             types = called_types(callee, [v.type for v in values])
             names = self._result_names(name_hint, types)
             if [v.type.mlir for v in values] != [v.type for v in callee.inputs]:
-                return self._copied(callee, values, names)
+                return self._inline_copy(callee, values, names)
             return self._one_or_all(create.call(callee, [v.value for v in values], types, names))
 
-    def _copied(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Any:
+    def _inline_copy(self, callee: TensorFunc, values: Sequence[Value], names: Sequence[str]) -> Any:
         """The results of a copy of what a graph does."""
         inputs = [(v.value, v.type) for v in values]
         copies = copy_body(self.module.mlir, callee, inputs, self.sizes, self._fresh, names)
@@ -244,10 +246,10 @@ class GraphBuilder:
         """A call of a registered function of Python or C, which writes the results that it is given last."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values(function, inputs)
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             operands = [v.value for v in values]
             result_types = [t.mlir for t in types]
-            callee = create.packed(self.module.mlir, function, [v.type for v in operands], result_types)
+            callee = create.declare_packed(self.module.mlir, function, [v.type for v in operands], result_types)
             return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
 
     def branch(
@@ -307,7 +309,7 @@ class GraphBuilder:
         """A branch or a loop of regions that the module has, see `LoopFacts`. results: shapes and element types."""
         types = [TensorType(self.sizes.shape(shape), checked_dtype(dtype)) for shape, dtype in results]
         values = self._as_values("a branch or a loop", inputs)
-        with entered(), self._kept(), self._at_end():
+        with enter_context(), self._symbol_scope(), self._at_end():
             check_regions(self.module.mlir, regions, [v.type for v in values], types, loop)
             operand_types, result_types = [v.value.type for v in values], [t.mlir for t in types]
             word = "branch" if loop is None else "loop"
@@ -323,7 +325,7 @@ class GraphBuilder:
         checked = self._as_values("the result", values)
         vector = self._joined_checks(list((checks or {}).values()))
         self._outputs = checked
-        with entered(), self._kept():
+        with enter_context(), self._symbol_scope():
             counts = self._counts([v.type for v in checked])
             if counts and self.func.kind == encoding.REGION:
                 raise GraphError(
@@ -352,7 +354,7 @@ class GraphBuilder:
 
     def counted_sizes(self) -> dict[str, int | str]:
         """The sizes of this graph that data decide on, each with the greatest one that it may be."""
-        with entered():
+        with enter_context():
             return {str(n.types[0].shape[0]): self.func.type_of(n.inputs[0]).shape[0] for n in self._counted_nodes()}
 
     def _counted_nodes(self) -> list[Node]:
@@ -362,7 +364,7 @@ class GraphBuilder:
         """Let the result of this number, of the type of an input, take its memory: a model writes the new state where
         the old one is, and returns that array. Errors: GraphError for a value that is no input of that type."""
         outputs = self._outputs or []
-        with entered():
+        with enter_context():
             is_input = node_of(value.value) is None and value.builder is self
             if not is_input or not 0 <= result < len(outputs) or outputs[result].type != value.type:
                 raise GraphError(f"{value.name} is no input of the type of result {result}; fix: donate(input, number)")
@@ -373,13 +375,13 @@ class GraphBuilder:
         """The graph. Raises GraphError without `output`, or for a module that MLIR does not accept."""
         if self._outputs is None:
             raise GraphError(f"the graph {self.func.name} returns nothing; fix: output(...) before finish()")
-        with entered():
+        with enter_context():
             self.module.mlir.operation.verify()
             return Graph(self.module, self.weights, self.func.name)
 
     # --- helpers ------------------------------------------------------------------------------------------------------
 
-    def _kept(self) -> KeptSymbols:
+    def _symbol_scope(self) -> KeptSymbols:
         """The symbols of the module, read again where others added or erased functions since the last call."""
         if self._symbols is None or not self._symbols.is_of(self.module.mlir):
             self._symbols = symbols_kept(self.module.mlir)
@@ -387,7 +389,7 @@ class GraphBuilder:
 
     def _program(self, name: str) -> PrimFunc | None:
         """The TensorIR function of a name; None if there is none."""
-        with entered(), self._kept():
+        with enter_context(), self._symbol_scope():
             op = symbol_of(self.module.mlir, name)
             return PrimFunc(self.module, name) if op is not None and is_program(op) else None
 
@@ -452,7 +454,7 @@ def _with_tensors(argument: Any, tensors: Mapping[Value, Tensor]) -> Any:
 def add_function(module: IRModule, function: PrimFunc, name: str | None = None) -> str:
     """Copy a TensorIR function into a module, or find the same one there. Returns its name."""
     base_name = name or str(function.attrs.get("global_symbol", function.name))
-    with entered():
+    with enter_context():
         programs, content = _programs(module, base_name), _content(function)
         for existing in programs.get(content, ()):
             if existing.startswith(base_name) and module[existing].equal(function):

@@ -48,7 +48,7 @@ def result_types(
     Errors: GraphError for inputs that do not fit.
     """
     bound = bound_sizes(name, input_types, operand_types)
-    return [TensorType(tuple(substituted(s, bound) for s in t.shape), t.dtype) for t in results]
+    return [TensorType(tuple(substitute_size(s, bound) for s in t.shape), t.dtype) for t in results]
 
 
 def bound_sizes(
@@ -68,7 +68,7 @@ def bound_sizes(
     for number, (want, have) in enumerate(
         zip(input_types, operand_types, strict=True)
     ):  # expressions of what is bound now
-        if not all(equal(substituted(w, bound), h) for w, h in zip(want.shape, have.shape, strict=True)):
+        if not all(equal(substitute_size(w, bound), h) for w, h in zip(want.shape, have.shape, strict=True)):
             raise GraphError(f"input {number} of {name} is {want}, and {have} is not shown to be")
     return bound
 
@@ -80,7 +80,7 @@ def _bind(want: int | str, have: int | str, bound: dict[str, int | str]) -> bool
     return equal(bound.setdefault(want, have), have)
 
 
-def substituted(size: int | str, bound: Mapping[str, int | str]) -> int | str:
+def substitute_size(size: int | str, bound: Mapping[str, int | str]) -> int | str:
     """A size with names replaced by other sizes: `n + 1`, n = 2 * m -> `2 * m + 1`."""
     return size_of(as_expr(evaluate(parse(size), lambda name: parse(bound.get(name, name)))))
 
@@ -93,25 +93,25 @@ def unbound_sizes(inputs: Sequence[TensorType | float], results: Sequence[Tensor
     renamed: dict[str, str] = {}
     for text in texts:
         if text not in renamed and not bound.issuperset(symbols(text)):
-            renamed[text] = _named(text, renamed) or free_name("size", {*names, *renamed.values()})
+            renamed[text] = _find_size_name(text, renamed) or free_name("size", {*names, *renamed.values()})
     return renamed
 
 
 def renamed_size(text: str, renamed: Mapping[str, str]) -> str:
     """A size with other names: with {"h // 8 + 1": "size"}, h // 8 is size - 1. One that has none stays."""
-    return _named(text, renamed) or text
+    return _find_size_name(text, renamed) or text
 
 
-def _named(text: str, renamed: Mapping[str, str]) -> str | None:
+def _find_size_name(text: str, renamed: Mapping[str, str]) -> str | None:
     if text in renamed:
         return renamed[text]
-    near = (_beside(text, known, name) for known, name in renamed.items() if name.isidentifier())
+    near = (_offset_from_known(text, known, name) for known, name in renamed.items() if name.isidentifier())
     return next((other for other in near if other is not None), None)
 
 
-def _beside(text: str, known: str, name: str) -> str | None:
+def _offset_from_known(text: str, known: str, name: str) -> str | None:
     """ "size + 1" for h * w + 1 where h * w is `size`; None where they differ by more than a number."""
-    number = (Polynomial.of(parse(text)) - Polynomial.of(parse(known))).constant()
+    number = (Polynomial.from_expr(parse(text)) - Polynomial.from_expr(parse(known))).constant()
     return None if number is None else str(size_of(parse(name) + number))
 
 
@@ -143,7 +143,7 @@ def _check_sizes(program: ir.Operation, name: str, operand_types: Sequence[Tenso
     """Errors: GraphError for a size of a program that two tensors give different values."""
     bound: dict[str, int | str] = {}
     for number, have in enumerate(operand_types):
-        facts = attrs.of_argument(program, number)
+        facts = attrs.argument_attributes(program, number)
         if attrs.SHAPE not in facts:
             continue
         for expr, size in zip(facts[attrs.SHAPE].results, have.shape, strict=True):
@@ -172,9 +172,9 @@ def check_regions(
     """Errors: GraphError for a region of a branch, or of a loop, that is given or returns other types than it has."""
     argument_types, result_types = list(inputs[1:]), list(results)
     if loop is not None:
-        carried = list(inputs[loop.before : loop.before + loop.carried])
-        scanned = inputs[loop.before + loop.carried :][: loop.scanned]
-        captured = inputs[loop.before + loop.carried + loop.scanned :]
+        carried = list(inputs[loop.first_carried : loop.first_carried + loop.carried])
+        scanned = inputs[loop.first_carried + loop.carried :][: loop.scanned]
+        captured = inputs[loop.first_carried + loop.carried + loop.scanned :]
         argument_types = [
             TensorType((), "int64"),
             *carried,

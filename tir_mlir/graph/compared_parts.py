@@ -18,10 +18,10 @@ from tir_mlir.equivalence import Result
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import places
-from tir_mlir.graph.memory.calls_in_place import marked
+from tir_mlir.graph.memory import buffer_assignment
+from tir_mlir.graph.memory.buffer_assignment import is_view
+from tir_mlir.graph.memory.calls_in_place import in_place_triples
 from tir_mlir.graph.memory.lower_main import lower_main
-from tir_mlir.graph.memory.places import is_view
 from tir_mlir.runtime import progress
 
 PART = "part"
@@ -30,7 +30,7 @@ MOST_WORK = 1 << 31
 
 
 @dataclass
-class Side:
+class ComparedGraph:
     """A graph of calls, without weights of its own, and the names of its values that are known to be the other's.
 
     numbers: what those of these names are."""
@@ -43,7 +43,7 @@ class Side:
     def func(self) -> TensorFunc:
         return self.graph.func
 
-    def named(self) -> dict[str, tuple[ir.Value, TensorType]]:
+    def unique_results(self) -> dict[str, tuple[ir.Value, TensorType]]:
         """The results of nodes, by the names that occur once; views are left out: they compute nothing."""
         named_results = [
             (name, value, node) for node in self.func.nodes for name, value in zip(node.names, node.results)
@@ -71,7 +71,7 @@ class Side:
         create.set_outputs(part, [copies[v] for v in values])
         numbers = {n: self.numbers[name] for n, name in enumerate(inputs) if name in self.numbers}
         try:
-            return lowered(self.graph, part.name, ranges, numbers, as_name=PART)
+            return lower_to_program(self.graph, part.name, ranges, numbers, as_name=PART)
         finally:
             tensor_func(module, part.name).op.erase()
 
@@ -95,7 +95,7 @@ def _cone(values: Sequence[ir.Value], boundary: Mapping[ir.Value, str]) -> tuple
     return list(ops), list(leaves)
 
 
-def lowered(
+def lower_to_program(
     graph: Graph,
     name: str,
     ranges: Mapping[str, Sequence[int]],
@@ -105,7 +105,7 @@ def lowered(
     """The program of a graph of calls without weights; it is right for sizes in `ranges` only. numbers: inputs that are
     no parameters, but have these values."""
     module = graph.module.mlir
-    plan = places.plan(tensor_func(module, name), marked(module), shared=False)
+    plan = buffer_assignment.plan(tensor_func(module, name), in_place_triples(module), shared=False)
     if packed := next((c.callee for c in plan.every_call if c.packed), None):
         raise GraphError(f"the graph calls the packed function {packed}, which has no program to run")
     program = lower_main(module, {as_name or name: replace(plan, ranges=ranges)}, in_arena=False)
@@ -143,7 +143,9 @@ class ByParts:
     text are not run, and those of layers that repeat are run once.
     """
 
-    def __init__(self, original: Side, transformed: Side, seed: int, ranges: Mapping[str, Sequence[int]]):
+    def __init__(
+        self, original: ComparedGraph, transformed: ComparedGraph, seed: int, ranges: Mapping[str, Sequence[int]]
+    ):
         self.sides, self.seed, self.ranges = (original, transformed), seed, ranges
         self.results: dict[tuple[str, str], Result] = {}
         self.found = Result()
@@ -154,20 +156,20 @@ class ByParts:
         """The result. Errors: NotChecked where parts differ that are not the whole, which is too large to run."""
         start = time.perf_counter()
         original, transformed = self.sides
-        others, named = original.named(), transformed.named()
+        others, named = original.unique_results(), transformed.unique_results()
         task = progress.current()
         if task is not None:
             task.expect(len(named) + 1, "parts")
         for name, (value, type_) in named.items():
             if name in others and others[name][1] == type_:
-                outcome = self._compared([others[name][0]], [value])
+                outcome = self._compare_values([others[name][0]], [value])
                 if isinstance(outcome, Result) and outcome.equal:
                     original.known[others[name][0]] = transformed.known[value] = f"value {name}"
                 elif not self.differing:
                     self.differing = name
             if task is not None:
                 task.done += 1
-        outcome = self._compared(original.func.outputs, transformed.func.outputs)
+        outcome = self._compare_values(original.func.outputs, transformed.func.outputs)
         if not isinstance(outcome, Result):
             raise NotChecked(f"the graphs cannot be compared part by part: {outcome}")
         if outcome.difference is not None:
@@ -183,7 +185,7 @@ class ByParts:
         self.found.seconds = time.perf_counter() - start
         return self.found
 
-    def _compared(self, lhs: Sequence[ir.Value], rhs: Sequence[ir.Value]) -> Result | str:
+    def _compare_values(self, lhs: Sequence[ir.Value], rhs: Sequence[ir.Value]) -> Result | str:
         """The comparison of some values, or why they cannot be compared."""
         original, transformed = self.sides
         inputs = {**original.inputs_of(lhs), **transformed.inputs_of(rhs)}

@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import entered, symbols_kept
+from tir_mlir.dialect.ir import enter_context, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.bodies import each_body
@@ -29,8 +29,8 @@ from tir_mlir.graph.transforms.pack_weights import pack_weights
 from tir_mlir.graph.transforms.patches import patches
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.graph.transforms.simplify import simplify
-from tir_mlir.graph.units.asking import FAST, FULL, optimize_option
 from tir_mlir.graph.units.expected_work import start_workers
+from tir_mlir.graph.units.unit_queries import FAST, FULL, optimize_option
 from tir_mlir.target import Target
 
 
@@ -164,7 +164,7 @@ def compile_graph(
     last = len(STAGES) if until is None else _number(until) + 1
     has, scanned = frozenset[str | OperatorKind](), None
     if first == 0 and are_own_stages() and last > _number(_FIRST_WITH_WORKERS):
-        with entered():
+        with enter_context():
             start_workers(len(graph.module.mlir.body.operations))
     for stage in STAGES[first:last]:
         if stage.only_for is not None and scanned is not graph:
@@ -176,7 +176,7 @@ def compile_graph(
             raise GraphError(f"the stage {stage.name} changes what the graph computes: {comparison.difference}")
         graph = lowered
         if follow is not None:
-            with entered():
+            with enter_context():
                 follow(stage.name, graph.module.mlir)
     return graph
 
@@ -186,7 +186,7 @@ _FIRST_WITH_WORKERS = "legalize"
 
 def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:
     """What the nodes of a graph, and of the graphs of its module, are: see `Stage.only_for`."""
-    with entered(), symbols_kept(graph.module.mlir):
+    with enter_context(), symbols_kept(graph.module.mlir):
         nodes = [node for func in tensor_funcs(graph.module.mlir) if func.is_graph for node in func.nodes]
         names = {name for node in nodes if (name := node.operator) is not None}
         return frozenset(names | {kind_of(name) for name in names} | {node.kind for node in nodes})

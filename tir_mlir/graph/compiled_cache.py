@@ -8,12 +8,12 @@ import json
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.graph.compile import Options, are_own_stages, compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import foreign_operators
-from tir_mlir.graph.units.asking import described
+from tir_mlir.graph.units.unit_queries import goal_key
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
@@ -32,16 +32,18 @@ def compiled_by_content(graph: Graph, options: Options, until: str | None = None
     if not store.limit() or not are_own_stages():
         return compile_graph(graph, until, options)
     if FINDER.get() is not None and until is None:
-        return compile_graph(_cached(graph, options, BEFORE_SCHEDULES), options=options, resume_after=BEFORE_SCHEDULES)
-    return _cached(graph, options, until)
+        return compile_graph(
+            _load_or_compile(graph, options, BEFORE_SCHEDULES), options=options, resume_after=BEFORE_SCHEDULES
+        )
+    return _load_or_compile(graph, options, until)
 
 
-def _cached(graph: Graph, options: Options, until: str | None) -> Graph:
-    with entered():
+def _load_or_compile(graph: Graph, options: Options, until: str | None) -> Graph:
+    with enter_context():
         text = str(graph.module.mlir)
     if any(name in text for name in foreign_operators()):
         return compile_graph(graph, until, options)
-    goal = described(options.target, options.threads), str(options.extra), options.optimize, str(given_operations())
+    goal = goal_key(options.target, options.threads), str(options.extra), options.optimize, str(given_operations())
     name = store.digest(fingerprint.installation(), fingerprint.package(), text, graph.name, *goal, str(until))
     serialized = store.load("graphs", name)
     if serialized is None:
@@ -66,7 +68,7 @@ def _is_of_text(compiled: Graph, graph: Graph) -> bool:
 
 def _to_bytes(compiled: Graph) -> bytes:
     """The module as text, and the arrays of constants, with their lengths before them."""
-    with entered():
+    with enter_context():
         text = str(compiled.module.mlir).encode()
     names = sorted(compiled.from_text & set(compiled.weights))
     arrays = io.BytesIO()
@@ -80,7 +82,7 @@ def _from_bytes(serialized: bytes, graph: Graph) -> Graph:
     head = json.loads(line)
     with np.load(io.BytesIO(body[head["text"] :]), allow_pickle=False) as arrays:
         constants = {name: arrays[f"arr_{number}"] for number, name in enumerate(head["names"])}
-    with entered():
+    with enter_context():
         module = ir.Module.parse(body[: head["text"]].decode())
         compiled = Graph(IRModule(module), {**graph.weights, **constants}, graph.name)
     compiled.from_text, compiled.rounding = frozenset(constants), graph.rounding

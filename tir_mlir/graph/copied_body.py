@@ -10,11 +10,11 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.graph.callee_types import bound_sizes, substituted
+from tir_mlir.graph.callee_types import bound_sizes, substitute_size
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.operator_attributes import SIZE
 from tir_mlir.graph.operators import find_operator
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 
 TypedValue = tuple[ir.Value, TensorType]
 
@@ -23,7 +23,7 @@ def copy_body(
     module: ir.Module,
     callee: TensorFunc,
     inputs: Sequence[TypedValue],
-    sizes: Sizes,
+    sizes: GraphSizes,
     fresh: Callable[[str], str],
     names: Sequence[str] | None = None,
     callers: Sequence[str] = (),
@@ -45,7 +45,7 @@ def copy_body(
     if callee.name in callers:
         raise GraphError(f"graphs call each other in a circle: {' -> '.join([*callers, callee.name])}")
     parameters = [callee.input_type(n) for n in range(len(callee.inputs))]
-    copy = _Copy(module, sizes, fresh, bound_sizes(callee.name, parameters, [t for _, t in inputs]))
+    copy = _BodyCopy(module, sizes, fresh, bound_sizes(callee.name, parameters, [t for _, t in inputs]))
     copy.callers, copy.inlines = [*callers, callee.name], inlines
     copy.values = dict(zip(callee.inputs, inputs, strict=True))
     for node in callee.nodes:
@@ -56,10 +56,12 @@ def copy_body(
     return [copy.values[value] for value in callee.outputs]
 
 
-class _Copy:
+class _BodyCopy:
     """The state of copying one body: `values` are the copies, with their types, by the values of the callee."""
 
-    def __init__(self, module: ir.Module, sizes: Sizes, fresh: Callable[[str], str], bound: Mapping[str, int | str]):
+    def __init__(
+        self, module: ir.Module, sizes: GraphSizes, fresh: Callable[[str], str], bound: Mapping[str, int | str]
+    ):
         self.module, self.sizes, self.fresh, self.bound = module, sizes, fresh, bound
         self.resized = any(name != size for name, size in bound.items())
         self.callers: list[str] = []
@@ -76,15 +78,15 @@ class _Copy:
             if not fits or self.inlines(callee):
                 call_context = self.callers, self.inlines
                 return copy_body(self.module, callee, inputs, self.sizes, self.fresh, names, *call_context)
-        copied = self._made(node, inputs, names) if self.resized else self._clone(node, names)
+        copied = self._rebuild_node(node, inputs, names) if self.resized else self._clone(node, names)
         return list(zip(copied.results, copied.types, strict=True))
 
     def _clone(self, node: Node, names: list[str]) -> Node:
-        copy = Node(self._cloned(node.op))
+        copy = Node(self._clone_op(node.op))
         attrs.put(copy.op, encoding.NAMES, names)
         return copy
 
-    def _cloned(self, op: ir.Operation) -> ir.Operation:
+    def _clone_op(self, op: ir.Operation) -> ir.Operation:
         """A copy of an op, after copies of what it reads that no node computes: destinations, and sizes of these."""
         operands = [self._operand(value) for value in op.operands]
         copy = op.clone()
@@ -97,10 +99,10 @@ class _Copy:
             return self.values[value][0]
         if value not in self.helpers:
             owner = ir.OpResult(value).owner.operation
-            self.helpers |= zip(owner.results, self._cloned(owner).results, strict=True)
+            self.helpers |= zip(owner.results, self._clone_op(owner).results, strict=True)
         return self.helpers[value]
 
-    def _made(self, node: Node, inputs: Sequence[TypedValue], names: list[str]) -> Node:
+    def _rebuild_node(self, node: Node, inputs: Sequence[TypedValue], names: list[str]) -> Node:
         """A copy of a node of which sizes change."""
         operator, callee = node.operator, node.callee
         if node.kind == "constant":
@@ -114,14 +116,14 @@ class _Copy:
             return create.call(callee, values, types, names)
         if node.kind == encoding.CALL_TIR:
             return create.call_tir(self.module, callee.callee, values, types, names)
-        packed = create.packed(self.module, callee.callee, [v.type for v in values], [t.mlir for t in types])
+        packed = create.declare_packed(self.module, callee.callee, [v.type for v in values], [t.mlir for t in types])
         return create.call(packed, values, types, names)
 
     def _type(self, type_: TensorType) -> TensorType:
         return TensorType(tuple(self._size(size) for size in type_.shape), type_.dtype)
 
     def _size(self, size: int | str) -> int | str:
-        return substituted(size, self.bound)
+        return substitute_size(size, self.bound)
 
     def _attribute(self, value: Any) -> Any:
         """An attribute with the sizes of the caller: text in a list is a size, and so is {"size": text}."""

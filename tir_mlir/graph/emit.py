@@ -8,12 +8,12 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorType, create
-from tir_mlir.dialect.ir import by_structure, dtypes
+from tir_mlir.dialect.ir import cache_by_structure, dtypes
 from tir_mlir.graph.operator_attributes import complete, for_te
 from tir_mlir.graph.operators import Operator
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.te import Tensor
-from tir_mlir.te.source_location import at_one_place
+from tir_mlir.te.source_location import share_location
 
 
 def emit(
@@ -21,7 +21,7 @@ def emit(
     operator: Operator,
     inputs: Sequence[tuple[ir.Value, TensorType]],
     explicit: Mapping[str, Any],
-    sizes: Sizes,
+    sizes: GraphSizes,
     names: Sequence[str],
     makes: Sequence[TensorType] | None = None,
 ) -> Node:
@@ -41,18 +41,20 @@ def emit(
     return create.call(declared, values, results, named)
 
 
-@by_structure(lambda operator, types, attributes, _: (operator.te, tuple(types), repr(sorted(attributes.items()))))
+@cache_by_structure(
+    lambda operator, types, attributes, _: (operator.te, tuple(types), repr(sorted(attributes.items())))
+)
 def infer(
-    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: Sizes
+    operator: Operator, types: Sequence[TensorType], attributes: Mapping[str, Any], sizes: GraphSizes
 ) -> list[TensorType]:
     """The types of the results of an operator, with plain attributes. Errors: GraphError.
 
     Those of equal operators on equal types are inferred once: the layers of a model repeat.
     """
-    with at_one_place():
+    with share_location():
         tensors = [sizes.tensor(f"x{n}", t.shape, t.dtype) for n, t in enumerate(types)]
         outputs = operator.apply(tensors, for_te(attributes, sizes), types)
-    return [TensorType(sizes.shape(t.shape), t.dtype) for t in listed(outputs)]
+    return [TensorType(sizes.shape(t.shape), t.dtype) for t in as_tensor_list(outputs)]
 
 
 def named_linalg_form(
@@ -69,7 +71,7 @@ def named_linalg_form(
     return form if len({t.shape for t in types}) == 1 and form != "linalg.transpose" else None
 
 
-def listed(outputs: Any) -> list[Tensor]:
+def as_tensor_list(outputs: Any) -> list[Tensor]:
     """The results of a te function: one tensor or several."""
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
 

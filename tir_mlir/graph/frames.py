@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.graph import size_code
-from tir_mlir.graph.memory.places import INPUT, OUTPUT, WEIGHT, Place, Plan
+from tir_mlir.graph.memory.buffer_assignment import INPUT, OUTPUT, WEIGHT, BufferSlot, ExecutionPlan
 
 
-class Frame:
+class ArrayFrame:
     """The arrays of a run: inputs and outputs as given, and views of the buffers of weights and of the arena."""
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ExecutionPlan,
         sizes: Mapping[str, int],
         inputs: Sequence[Any],
         outputs: Sequence[Any],
@@ -28,7 +28,7 @@ class Frame:
         self._weights, self._arena = weights, arena
         self._offsets = plan.arena.layout(sizes)[0]
 
-    def array(self, storage: Place) -> np.ndarray:
+    def array(self, storage: BufferSlot) -> np.ndarray:
         """The array of a place, without a copy."""
         shape = tuple(size_code.value(size, self.sizes) for size in storage.type.shape)
         if storage.space in self._spaces:

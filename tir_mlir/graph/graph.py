@@ -9,7 +9,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import GraphError, check_type
 from tir_mlir.dialect.graph import TensorFunc, graph_bodies, graphs, tensor_func
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Graph:
         self.from_text: frozenset[str] = frozenset()
         self.rounding: Rounding | None = None
         self.calibration: Calibration | None = None
-        with entered():
+        with enter_context():
             names = [f.name for f in graphs(module.mlir)]
             body_names = [f.name for f in graph_bodies(module.mlir)] if name not in names else names
         if not names:
@@ -52,7 +52,7 @@ class Graph:
 
         Errors: ScriptError with the line for what is not supported.
         """
-        from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg
+        from tir_mlir.graph.importers.linalg_model.graph_from_linalg import graph_from_linalg
 
         return graph_from_linalg(source, func)
 
@@ -67,7 +67,7 @@ class Graph:
         copy.from_text, copy.rounding, copy.calibration = self.from_text, self.rounding, self.calibration
         return copy
 
-    def at(self, name: str) -> Graph:
+    def select_function(self, name: str) -> Graph:
         """The same module and weights, as the graph of another function of it: of a region, too."""
         graph = Graph(self.module, self.weights, name)
         graph.from_text, graph.rounding = self.from_text, self.rounding
@@ -101,9 +101,9 @@ class Graph:
     def compare(self, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
         """The errors of the outputs beside those of another graph, on given inputs: what rounding weights costs. Builds
         and runs both. The result prints as a table."""
-        from tir_mlir.graph.precision.rounding import compared_models
+        from tir_mlir.graph.precision.rounding import compare_models
 
-        return compared_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
+        return compare_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
 
     def calibrate(self, batches: Iterable[Any], method: str = "min-max", **options: Any) -> Graph:
         """This graph with weights and activations of its layers in 8 bits, by the numbers that they see in batches of
@@ -145,6 +145,6 @@ class Graph:
         self.module.show(**options)
 
     def __repr__(self) -> str:
-        with entered():
+        with enter_context():
             func = self.func
             return f"<graph {self.name}: {len(func.nodes)} nodes, {len(self.weights)} weights>"

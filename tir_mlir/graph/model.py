@@ -12,21 +12,21 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorType, encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
-from tir_mlir.graph.frames import Frame
+from tir_mlir.graph.frames import ArrayFrame
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.cut_results import checking, cutting, with_nones
-from tir_mlir.graph.memory.data_sizes import upper
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
+from tir_mlir.graph.memory.cut_results import checking_caller, slicing_caller, with_nones
+from tir_mlir.graph.memory.data_sizes import upper_bound
 from tir_mlir.graph.memory.lower_main import output_shapes
-from tir_mlir.graph.memory.places import Plan
-from tir_mlir.graph.model_parts import Memory, joined_parts, memory_of
+from tir_mlir.graph.model_parts import ModelMemory, joined_parts, memory_of
 from tir_mlir.graph.profiling.profile import Profile, profile
 from tir_mlir.graph.shipping.export_model import export_model
 from tir_mlir.graph.size_code import value
 from tir_mlir.graph.transforms.schedule_functions import schedule_notes, with_plain_schedules
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.timing import Timing
@@ -59,7 +59,7 @@ class Model:
     def __init__(
         self,
         graph: Graph,
-        plan: Plan,
+        plan: ExecutionPlan,
         library: Library,
         weights: np.ndarray,
         timing: Timing,
@@ -74,13 +74,13 @@ class Model:
         self.name = graph.name
         run = joined_parts(graph.name, self.plan, library, self.sizes_of)
         types = [*(type_ for _, type_ in plan.inputs), *plan.outputs]
-        self._run = _of_bits(run) if any(type_.dtype == "bfloat16" for type_ in types) else run
+        self._run = _accept_bfloat16_tensors(run) if any(type_.dtype == "bfloat16" for type_ in types) else run
         self._inputs = [name for name, _ in self.plan.inputs]
         self._weights = weights
         self._frames = _Frames()
         self._symbols = self.plan.symbols
         self._sources = sources([type_.shape for _, type_ in self.plan.inputs])
-        with entered():
+        with enter_context():
             self._ranges: dict[str, list[int]] = attrs.get(graph.func.op, encoding.RANGES, {})
             self._counts: dict[str, int] = attrs.get(graph.func.op, encoding.COUNTS, {})
             self._checks: list[str] = attrs.get(graph.func.op, encoding.CHECKS, [])
@@ -95,7 +95,7 @@ class Model:
         call. Raises ArgumentError, also where a check of the model (`torch._check`) fails.
         """
         if named or len(args) != len(self._inputs):
-            args = self._in_order(args, named)
+            args = self._order_arguments(args, named)
         key = type(args[0]) if args else None
         if self._symbols:
             try:
@@ -123,9 +123,9 @@ class Model:
         runner = caller(self._run, outputs, self._weights, arena, len(self._inputs), sources)
         count = len(self._results)
         if self._checks:
-            runner = checking(runner, self.name, self._checks, count + len(self._counts))
+            runner = checking_caller(runner, self.name, self._checks, count + len(self._counts))
         if self._counts:
-            runner = cutting(runner, self.plan, self._counts, self.sizes_of(args), count)
+            runner = slicing_caller(runner, self.plan, self._counts, self.sizes_of(args), count)
         if self._nones:
             runner = with_nones(runner, self._nones)
         self._frames.made[key] = runner
@@ -174,7 +174,7 @@ class Model:
                 raise ArgumentError(f"{self!r}: the size {size} is {number}; the graph is made for {allowed}")
         return sizes
 
-    def _in_order(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _order_arguments(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Arguments in the order of the inputs. Raises ArgumentError for one missing, unknown or given twice."""
         takes = f"{self.name} takes {', '.join(self._inputs) or 'no inputs'}"
         if len(args) > len(self._inputs):
@@ -195,10 +195,10 @@ class Model:
         greatest. Raises ArgumentError."""
         self(*args)  # checks them
         sizes = self.sizes_of(args)
-        sizes |= {name: size_code.value(upper(name, self.plan.bounds), sizes) for name in self.plan.bounds}
+        sizes |= {name: size_code.value(upper_bound(name, self.plan.bounds), sizes) for name in self.plan.bounds}
         outputs = [make() for make in self._new_frame(args, False)[0]]
         arena = self._arena(self.plan.arena.layout(sizes)[1])
-        frame = Frame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)
+        frame = ArrayFrame(self.plan, sizes, tuple(map(_bits, args)), outputs, self._weights, arena)
         return profile(self.graph, self.plan, frame, self.target, self._libs, rounds)
 
     def export(self, folder: str | Path, name: str | None = None) -> list[Path]:
@@ -215,7 +215,7 @@ class Model:
     # --- facts --------------------------------------------------------------------------------------------------------
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> ModelMemory:
         """What it takes: weights, the arena of a thread, what the arena would be without sharing, and scratch."""
         return memory_of(self.plan, self.library.scratch)
 
@@ -243,7 +243,7 @@ def _is_torch(args: Sequence[Any]) -> bool:
     return bool(args) and type(args[0]) is not np.ndarray and type(args[0]).__module__.startswith("torch")
 
 
-def _of_bits(run: Callable[..., Any]) -> Callable[..., Any]:
+def _accept_bfloat16_tensors(run: Callable[..., Any]) -> Callable[..., Any]:
     """A function on arrays, which takes torch tensors of bfloat16 too: what no other library has is passed as bits."""
     return lambda *args: run(*map(_bits, args))
 
@@ -281,12 +281,12 @@ def caller(
     """A function of the inputs that runs `run(inputs..., outputs..., weights, arena)`, and returns the output, or a
     tuple of several. makers: what makes each output. inputs: their number."""
     if any(source is not None for source in sources):
-        return _of_donated(run, makers, weights, arena, sources)
+        return _donated_result_caller(run, makers, weights, arena, sources)
     if len(makers) != 1:
-        return _of_several(run, makers, weights, arena)
+        return _multi_result_caller(run, makers, weights, arena)
     (make,) = makers
     if inputs == 1:
-        return _of_one(run, make, weights, arena)
+        return _single_result_caller(run, make, weights, arena)
 
     def call(args: Sequence[Any]) -> Any:
         outs = make()
@@ -296,7 +296,9 @@ def caller(
     return call
 
 
-def _of_one(run: Callable[..., None], make: Callable[[], Any], weights: Any, arena: Any) -> Callable[..., Any]:
+def _single_result_caller(
+    run: Callable[..., None], make: Callable[[], Any], weights: Any, arena: Any
+) -> Callable[..., Any]:
     """The same for one input and one output: no list of arguments is made, which takes 0.15 us."""
 
     def call(args: Sequence[Any]) -> Any:
@@ -307,7 +309,7 @@ def _of_one(run: Callable[..., None], make: Callable[[], Any], weights: Any, are
     return call
 
 
-def _of_donated(
+def _donated_result_caller(
     run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any, sources: Sequence[Any]
 ) -> Callable[..., Any]:
     """The same for outputs of which some are inputs that were written to."""
@@ -322,7 +324,7 @@ def _of_donated(
     return call
 
 
-def _of_several(
+def _multi_result_caller(
     run: Callable[..., None], makers: Sequence[Callable[[], Any]], weights: Any, arena: Any
 ) -> Callable[..., Any]:
     def call(args: Sequence[Any]) -> Any:

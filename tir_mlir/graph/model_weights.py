@@ -12,32 +12,40 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding, node_of
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory import arena
-from tir_mlir.graph.memory.arena import Request
+from tir_mlir.graph.memory.arena import ArenaRequest
+from tir_mlir.graph.memory.buffer_assignment import (
+    ARENA,
+    INPUT,
+    OUTPUT,
+    BufferSlot,
+    ExecutionPlan,
+    PlannedCall,
+    is_view,
+)
 from tir_mlir.graph.memory.calls_in_place import scratch_sizes
-from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, Call, Place, Plan, is_view
 from tir_mlir.graph.operators import array_rule
-from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, prepares
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, weights_graph
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.blocked_copies import copy_into
 
 
-def bound_weights(graph: Graph, plan: Plan, functions: Mapping[str, Any]) -> np.ndarray:
+def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any]) -> np.ndarray:
     """All weights in one buffer, each at the start of a cache line. plan: of the graph; functions: the compiled
     functions of `compiled_nodes`, by their names."""
     memory = empty(plan.weight_bytes, "int8")
     places = {name: _view(memory, offset, type_) for name, (offset, type_) in plan.weights.items()}
-    with entered():
-        weights_func = prepares(graph)
+    with enter_context():
+        weights_func = weights_graph(graph)
         derived = {} if weights_func is None else derived_types(weights_func)
         for name, (_, type_) in plan.weights.items():
             if name not in derived:
                 copy_into(places[name], given_weight(graph, name, type_))
         if weights_func is not None:
-            values = _Values(graph, weights_func, functions)
+            values = _WeightValues(graph, weights_func, functions)
             for name, value in zip(derived, weights_func.outputs, strict=True):
                 if name in places:
                     values.store(value, places[name])
@@ -46,18 +54,18 @@ def bound_weights(graph: Graph, plan: Plan, functions: Mapping[str, Any]) -> np.
 
 def computed_weights(graph: Graph, functions: Mapping[str, Any]) -> list[np.ndarray]:
     """What the graph that computes weights returns, each in an array of its own."""
-    with entered():
-        weights_func = prepares(graph)
+    with enter_context():
+        weights_func = weights_graph(graph)
         assert weights_func is not None
-        values = _Values(graph, weights_func, functions)
+        values = _WeightValues(graph, weights_func, functions)
         return [values.store(value, None) for value in weights_func.outputs]
 
 
-def compiled_nodes(weights_func: TensorFunc, module: ir.Module) -> dict[str, Plan]:
+def compiled_nodes(weights_func: TensorFunc, module: ir.Module) -> dict[str, ExecutionPlan]:
     """The plans of one call of each function that is compiled for the graph that computes weights, by name: inputs,
     results, then the memory that it needs for itself."""
     scratch = scratch_sizes(module)
-    plans: dict[str, Plan] = {}
+    plans: dict[str, ExecutionPlan] = {}
     for node in weights_func.nodes:
         callee = node.callee
         if callee is not None and callee.kind == encoding.CALL_TIR and callee.name not in plans:
@@ -66,19 +74,19 @@ def compiled_nodes(weights_func: TensorFunc, module: ir.Module) -> dict[str, Pla
     return plans
 
 
-def _plan(callee: str, inputs: Sequence[TensorType], outputs: Sequence[TensorType], scratch: int) -> Plan:
-    plan = Plan([(f"x{n}", type_) for n, type_ in enumerate(inputs)], list(outputs))
-    plan.arena = arena.plan([Request(scratch, 0, 0)] if scratch else [])
+def _plan(callee: str, inputs: Sequence[TensorType], outputs: Sequence[TensorType], scratch: int) -> ExecutionPlan:
+    plan = ExecutionPlan([(f"x{n}", type_) for n, type_ in enumerate(inputs)], list(outputs))
+    plan.arena = arena.plan([ArenaRequest(scratch, 0, 0)] if scratch else [])
     sources, results = (
-        tuple(Place(space, n, type_) for n, type_ in enumerate(types))
+        tuple(BufferSlot(space, n, type_) for n, type_ in enumerate(types))
         for space, types in ((INPUT, inputs), (OUTPUT, outputs))
     )
-    scratch_place = Place(ARENA, plan.arena.slots[0], TensorType((scratch,), "int8")) if scratch else None
-    plan.calls = [Call(callee, callee, sources, results, scratch=scratch_place)]
+    scratch_place = BufferSlot(ARENA, plan.arena.slots[0], TensorType((scratch,), "int8")) if scratch else None
+    plan.calls = [PlannedCall(callee, callee, sources, results, scratch=scratch_place)]
     return plan
 
 
-class _Values:
+class _WeightValues:
     """The values of the graph that computes weights: each is computed when it is needed first, and released after its
     last reader, so that few are in memory at a time."""
 
@@ -93,7 +101,7 @@ class _Values:
         """Compute a result of the graph into an array of its shape; None: into a new one."""
         type_ = self.func.type_of(value)
         target = empty(_shape(type_), type_.dtype) if target is None else target
-        array = self._computed(value, target)
+        array = self._array_of(value, target)
         if array is not target:
             copy_into(target, array)
         self._release(value)
@@ -101,7 +109,7 @@ class _Values:
             self.arrays[value] = target
         return target
 
-    def _computed(self, value: ir.Value, target: np.ndarray | None = None) -> np.ndarray:
+    def _array_of(self, value: ir.Value, target: np.ndarray | None = None) -> np.ndarray:
         """An array of a value. target: where it may be computed."""
         if value not in self.arrays:
             waiting = [value]
@@ -151,16 +159,16 @@ def _run(
     if node.kind == "constant":
         return [constant_array(node)]
     if is_view(node):
-        return [_reshaped(operands[0], _shape(node.types[0]))]
+        return [_reshape(operands[0], _shape(node.types[0]))]
     rule = array_rule(func, node)
     if rule is None:
-        return _called(node, operands, target, functions)
+        return _run_function(node, operands, target, functions)
     with np.errstate(all="ignore"):  # as in compiled code
         results = rule.compute(*operands, out=target, **node.attributes)
     return results if isinstance(results, list) else [results]
 
 
-def _called(
+def _run_function(
     node: Node, operands: Sequence[np.ndarray], target: np.ndarray | None, functions: Mapping[str, Any]
 ) -> list[np.ndarray]:
     """What the compiled function of a node computes."""
@@ -181,7 +189,7 @@ def _row_major(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def _reshaped(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _reshape(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The elements in their order in another shape."""
     same_order = [size for size in array.shape if size != 1] == [size for size in shape if size != 1]
     return (array if same_order else _row_major(array)).reshape(shape)

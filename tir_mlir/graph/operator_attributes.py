@@ -11,14 +11,14 @@ from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.callee_types import renamed_size
 from tir_mlir.graph.operators import Operator
 from tir_mlir.graph.operators.operator import REQUIRED
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.te.expr import Expr
 
 SIZE = "size"
 """The key of an attribute that is an expression of sizes: {"size": "n + 1"}."""
 
 
-def complete(operator: Operator, explicit: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+def complete(operator: Operator, explicit: Mapping[str, Any], sizes: GraphSizes) -> dict[str, Any]:
     """The attributes in their plain form, with defaults; without those that are None.
 
     Numbers, strings, lists of them; a size of a list is its text, and one alone is {"size": "n + 1"}. Errors:
@@ -34,7 +34,7 @@ def complete(operator: Operator, explicit: Mapping[str, Any], sizes: Sizes) -> d
     return {name: _plain(name, value, sizes) for name, value in merged.items() if value is not None}
 
 
-def _plain(name: str, value: Any, sizes: Sizes, in_list: bool = False) -> Any:
+def _plain(name: str, value: Any, sizes: GraphSizes, in_list: bool = False) -> Any:
     if isinstance(value, Expr):
         text = sizes.text(value)
         return text if in_list else {SIZE: text}
@@ -58,12 +58,12 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     return {SIZE: renamed_size(value[SIZE], names)} if isinstance(value, dict) else value
 
 
-def for_te(attributes: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+def for_te(attributes: Mapping[str, Any], sizes: GraphSizes) -> dict[str, Any]:
     """Plain attributes as the te function of an operator takes them: sizes are te expressions."""
     return {name: _expression(value, sizes) for name, value in attributes.items()}
 
 
-def _expression(value: Any, sizes: Sizes) -> Any:
+def _expression(value: Any, sizes: GraphSizes) -> Any:
     if isinstance(value, list):
         return tuple(sizes.expression(v) if isinstance(v, str) else _expression(v, sizes) for v in value)
     return sizes.expression(value[SIZE]) if isinstance(value, dict) else value

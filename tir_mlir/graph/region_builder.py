@@ -10,10 +10,10 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import LoopFacts, TensorType, encoding, node_of
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.emit import listed_values
-from tir_mlir.graph.memory.data_sizes import upper
+from tir_mlir.graph.memory.data_sizes import upper_bound
 
 
 class RegionBuilder(GraphBuilder):
@@ -43,12 +43,12 @@ class RegionBuilder(GraphBuilder):
         return self._read[value.value]
 
     def _read_first(self, value: Value) -> Value:
-        with entered():
+        with enter_context():
             node, owner = node_of(value.value), self.around.func
             number = None if node is not None else ir.BlockArgument(value.value).arg_number
             weight = None if number is None else owner.weight(number)
             if node is not None and node.kind == "constant":
-                with self._kept(), self._at_end():
+                with self._symbol_scope(), self._at_end():
                     copy = node.op.clone()
                 return Value(self, copy.results[0], self._fresh(value.name), value.type)
         if weight is None:
@@ -97,7 +97,7 @@ def branch(
         made.append(listed_values(function(region, *map(region.read, inputs))))
     counted = counted(made[0], made[1]) if callable(counted) else counted
     if all(number < len(values) for number in counted for values in made):
-        made = _of_one_bound(regions, made, counted)
+        made = _pad_to_common_bound(regions, made, counted)
     for region, values in zip(regions, made, strict=True):
         region.output(*values)
     first, second = regions
@@ -111,7 +111,7 @@ def branch(
     return _cut(builder, listed_values(values), counted) if counted else values
 
 
-def _of_one_bound(
+def _pad_to_common_bound(
     regions: Sequence[RegionBuilder], made: Sequence[Sequence[Value]], counted: Counted
 ) -> list[list[Value]]:
     """The results of both sides, those that are counted with the greatest size that one may have, the axis first; then
@@ -120,7 +120,7 @@ def _of_one_bound(
     whole = [list(values) for values in made]
     for number, (axis, name) in counted.items():
         sizes = [values[number].shape[axis] for values in made]
-        most = {upper(size, known) for size, known in zip(sizes, bounds, strict=True)}
+        most = {upper_bound(size, known) for size, known in zip(sizes, bounds, strict=True)}
         numbers = [size for size in most if isinstance(size, int)]
         if len(most) > 1 and len(numbers) < len(most):
             raise GraphError(
@@ -129,12 +129,12 @@ def _of_one_bound(
             )
         bound = max(numbers) if numbers else most.pop()
         for region, values in zip(regions, whole, strict=True):
-            values[number], count = _padded(region, values[number], axis, bound)
+            values[number], count = _pad_to_bound(region, values[number], axis, bound)
             values.append(count)
     return whole
 
 
-def _padded(region: RegionBuilder, x: Value, axis: int, bound: int | str) -> tuple[Value, Value]:
+def _pad_to_bound(region: RegionBuilder, x: Value, axis: int, bound: int | str) -> tuple[Value, Value]:
     """x with its axis first and as many slices as the bound, those behind its own are 0; the number of its own."""
     order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
     x = region.op("permute_dims", x, axes=order) if axis else x

@@ -30,7 +30,7 @@ from tir_mlir.te import Tensor, Var, placeholder, var
 from tir_mlir.te.expr import Expr, int_expr
 
 
-class Sizes:
+class GraphSizes:
     """The named sizes of a graph, each one variable of te."""
 
     def __init__(self) -> None:
@@ -129,16 +129,16 @@ def value(size: Size, values: Mapping[str, int]) -> int:
     return evaluate(parse(size), values.__getitem__)
 
 
-def emitted(size: Size, values: Mapping[str, ir.Value]) -> ir.Value:
+def emit_size(size: Size, values: Mapping[str, ir.Value]) -> ir.Value:
     """The index value of a size, by ops at the current insertion point."""
 
     def leaf(expr) -> ir.Value:
         return arith.constant(ir.IndexType.get(), expr.value) if isinstance(expr, Constant) else values[expr.name]
 
-    return fold(parse(size), leaf, _emitted)
+    return fold(parse(size), leaf, _emit_operation)
 
 
-def _emitted(symbol: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+def _emit_operation(symbol: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     if symbol == "%":  # rounded down, as a quotient
         return arith.subi(lhs, arith.muli(arith.floordivsi(lhs, rhs), rhs))
     return {"+": arith.addi, "-": arith.subi, "*": arith.muli, "//": arith.floordivsi}[symbol](lhs, rhs)

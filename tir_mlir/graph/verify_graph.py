@@ -10,16 +10,16 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.equivalence import Difference, Result
 from tir_mlir.equivalence.compare import QUICK_WORK, compare
 from tir_mlir.equivalence.work import work_of
-from tir_mlir.graph.compared_parts import ByParts, Side, lowered
+from tir_mlir.graph.compared_parts import ByParts, ComparedGraph, lower_to_program
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights, is_number
 from tir_mlir.graph.whole_program import calls_only, weight_types
-from tir_mlir.runtime.progress import followed, stage
+from tir_mlir.runtime.progress import follow_build, stage
 
 
 def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
@@ -31,11 +31,11 @@ def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     cut at values that both have by one name. Errors: GraphError for packed functions, and if a weight is rounded in one
     of them only; NotChecked for what has no exact semantics, and for large graphs of which a part differs.
     """
-    with followed(f"verification of {transformed.name}"), stage("comparison"):
-        return _verified(original, transformed, seed)
+    with follow_build(f"verification of {transformed.name}"), stage("comparison"):
+        return _compare_graphs(original, transformed, seed)
 
 
-def _verified(original: Graph, transformed: Graph, seed: int) -> Result:
+def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:
     _refuse_rounded(original, transformed)
     if (changed := _other_weight(original, transformed)) is not None:
         return Result(
@@ -44,12 +44,12 @@ def _verified(original: Graph, transformed: Graph, seed: int) -> Result:
     graphs = [_constants_by_value(graph) for graph in (original, transformed)]
     input_types = {**weight_types(graphs[0]), **weight_types(graphs[1])}
     legalized = [calls_only(graph, input_types) for graph in graphs]
-    with entered():
+    with enter_context():
         ranges = _ranges([original, *legalized])
         values = {name: value for graph in graphs for name, value in _numbers(graph).items()}
         named = [{n: graph.func.input_name(n) for n in range(len(graph.func.inputs))} for graph in legalized]
         numbers = [{n: values[name] for n, name in names.items() if name in values} for names in named]
-        programs = [lowered(g, g.name, ranges, known) for g, known in zip(legalized, numbers, strict=True)]
+        programs = [lower_to_program(g, g.name, ranges, known) for g, known in zip(legalized, numbers, strict=True)]
         if str(programs[0]) == str(programs[1]):
             return Result(notes=["both are the same program"])
         if max(_work(p, g.name) for p, g in zip(programs, legalized, strict=True)) <= QUICK_WORK:
@@ -58,10 +58,10 @@ def _verified(original: Graph, transformed: Graph, seed: int) -> Result:
         return ByParts(sides[0], sides[1], seed, ranges).run()
 
 
-def _side(graph: Graph, numbers: Mapping[int, float | int]) -> Side:
+def _side(graph: Graph, numbers: Mapping[int, float | int]) -> ComparedGraph:
     """Inputs are known by their number on both sides, as their names may differ; weights follow them."""
     known = {value: f"input {n}" for n, value in enumerate(graph.func.inputs)}
-    return Side(graph, known, {f"input {n}": value for n, value in numbers.items()})
+    return ComparedGraph(graph, known, {f"input {n}": value for n, value in numbers.items()})
 
 
 def _numbers(graph: Graph) -> dict[str, float | int]:
@@ -86,7 +86,7 @@ def _work(program: ir.Module, name: str) -> int:
 
 def _refuse_rounded(original: Graph, transformed: Graph) -> None:
     """Raise GraphError if a weight was rounded in one of two graphs only: they compute different functions."""
-    with entered():
+    with enter_context():
         lhs, rhs = (set(attrs.get(g.func.op, encoding.STORED, {})) for g in (original, transformed))
     if differing := sorted(lhs ^ rhs):
         raise GraphError(
@@ -119,7 +119,7 @@ def _constants_by_value(graph: Graph) -> Graph:
     """The graph with constants as weights whose names are made of their elements, so that equal ones are one input."""
     inlined = inlined_weights(constants_to_weights(inlined_calls(graph))).clone()
     names = {name: _value_name(inlined.weights[name]) for name in inlined.from_text if name in inlined.weights}
-    with entered():
+    with enter_context():
         func = inlined.func
         facts = attrs.argument_attrs(func.op)
         for number in range(len(func.inputs)):

@@ -10,13 +10,13 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import sources
-from tir_mlir.graph.compared_parts import lowered
+from tir_mlir.graph.compared_parts import lower_to_program
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import places
-from tir_mlir.graph.memory.calls_in_place import marked
+from tir_mlir.graph.memory import buffer_assignment
+from tir_mlir.graph.memory.calls_in_place import in_place_triples
 from tir_mlir.graph.memory.lower_main import output_shapes
 from tir_mlir.graph.model_weights import given_weight
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
@@ -30,15 +30,15 @@ def whole_program(graph: Graph) -> tuple[ir.Module, Graph]:
     """The program of a graph, and the graph that it was made of, with all its weights as inputs in order of their
     names. Errors: GraphError for a graph that calls packed functions."""
     legalized = calls_only(graph)
-    with entered():
-        return lowered(legalized, legalized.name, {}), legalized
+    with enter_context():
+        return lower_to_program(legalized, legalized.name, {}), legalized
 
 
 def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Graph:
     """A graph as calls of TensorIR functions and views, with its weights as inputs in order of their names. also:
     weights that are inputs in any case."""
     legalized = legalize(inlined_groups(inlined_weights(constants_to_weights(inlined_calls(graph))))).clone()
-    with entered():
+    with enter_context():
         func = legalized.func
         drop_unused_inputs(func)
         weight_names = {weight for n in range(len(func.inputs)) if (weight := func.weight(n)) is not None}
@@ -52,7 +52,7 @@ def calls_only(graph: Graph, also: Mapping[str, TensorType] | None = None) -> Gr
 def weight_types(graph: Graph) -> dict[str, TensorType]:
     """The weights that the program of a graph reads, with their types; also constants."""
     inlined = inlined_weights(constants_to_weights(inlined_calls(graph)))
-    with entered():
+    with enter_context():
         func = inlined.func
         named = [(func.weight(n), func.input_type(n)) for n in range(len(func.inputs))]
         return {name: type_ for name, type_ in named if name is not None}
@@ -80,8 +80,8 @@ def _weights_as_inputs(func: TensorFunc) -> None:
 def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
     module, legalized = whole_program(graph)
-    with entered():
-        plan = places.plan(legalized.func, marked(legalized.module.mlir), shared=False)
+    with enter_context():
+        plan = buffer_assignment.plan(legalized.func, in_place_triples(legalized.module.mlir), shared=False)
     input_count = len(inputs)
     names = [name for name, _ in plan.inputs]
     weights = [

@@ -16,7 +16,7 @@ _CODES = {"f64": "<d", "f32": "<f", "f16": "<e"}
 _MAKE = {"f32": f32, "f16": f16}
 
 
-def encoded(kind: str, value: Any) -> list[int]:
+def encode_number(kind: str, value: Any) -> list[int]:
     """The bytes of a number in memory, as elements of an int8 buffer."""
     if kind in _CODES:
         raw = struct.pack(_CODES[kind], ROUND[kind](value))
@@ -28,7 +28,7 @@ def encoded(kind: str, value: Any) -> list[int]:
     return list(np.frombuffer(raw, np.int8).tolist())
 
 
-def decoded(kind: str, stored: list[int]) -> Any:
+def decode_number(kind: str, stored: list[int]) -> Any:
     """The number that bytes stand for."""
     raw = bytes(int(b) & 255 for b in stored)
     if kind in _CODES:
@@ -53,7 +53,7 @@ class ExactByte:
         self.kind, self.value, self.place = kind, value, position
 
     def __int__(self) -> int:
-        return encoded(self.kind, self.value)[self.place]
+        return encode_number(self.kind, self.value)[self.place]
 
 
 class Elements:
@@ -76,7 +76,7 @@ class Elements:
                 return byte
         if self.exact and any(byte.__class__ is ExactByte for byte in stored):
             return self._exact(stored)
-        scalar = decoded(self.kind, stored)
+        scalar = decode_number(self.kind, stored)
         return scalar.item() if self.exact and isinstance(scalar, np.generic) else scalar
 
     def _exact(self, stored: list[Any]) -> Any:
@@ -97,7 +97,7 @@ class Elements:
         elif self.exact:
             self.arena.data[first : first + self.width] = [ExactByte(self.kind, value, n) for n in range(self.width)]
         else:
-            self.arena.data[first : first + self.width] = encoded(self.kind, value)
+            self.arena.data[first : first + self.width] = encode_number(self.kind, value)
 
     def __len__(self) -> int:
         return (len(self.arena.data) - self.start) // self.width

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import pointed
+from tir_mlir.dialect.analysis import pointee
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_block, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, NEUTRAL, READING, VIEWS
 
@@ -48,13 +48,13 @@ class Roots:
         base = root(value)
         return self._names.get(base) or Buffer(base).name
 
-    def behind(self, value: ir.Value) -> str | None:
+    def argument_root(self, value: ir.Value) -> str | None:
         """The root buffer of an argument: a memref, or a pointer into one."""
         if isinstance(value.type, ir.MemRefType):
             return self.name(value)
         if isinstance(value.owner, ir.Block) or value.owner.name != "llvm.inttoptr":
             return None
-        memref = pointed(value.owner.operation)
+        memref = pointee(value.owner.operation)
         return None if memref is None else self.name(memref)
 
 
@@ -71,22 +71,22 @@ def is_concurrent(op: ir.Operation, has_blocks: bool) -> bool:
     return kind not in ("serial", "unrolled") if has_blocks else kind == "parallel"
 
 
-def only_read(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
+def read_only_buffers(func: Func, concurrent: Sequence[ir.Operation]) -> set[ir.Value]:
     """Parameters that no concurrent loop of a function writes directly."""
     written: set[ir.Value] = set()
     for loop in concurrent:
         for op in walk.ops(loop):
             if op.name not in READING:
-                written |= _of(op)
+                written |= _accessed_buffers(op)
     return set(func.args) - written
 
 
-def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
+def private_buffers(func: Func, loop: ir.Operation) -> list[ir.Value]:
     """Allocations outside a loop that are used only in it."""
-    inner, outer = set().union(*[_of(op) for op in walk.ops(loop)]), set()
+    inner, outer = set().union(*[_accessed_buffers(op) for op in walk.ops(loop)]), set()
     for op in walk.ops(func.op, skip=lambda o: o == loop):
         if op != loop:
-            outer |= _of(op)
+            outer |= _accessed_buffers(op)
     allocations = []
     for value in inner - outer:
         owner = value.owner
@@ -95,7 +95,7 @@ def private(func: Func, loop: ir.Operation) -> list[ir.Value]:
     return allocations
 
 
-def _of(op: ir.Operation) -> set[ir.Value]:
+def _accessed_buffers(op: ir.Operation) -> set[ir.Value]:
     """The buffers that an op accesses."""
     if op.name in _NO_ACCESS:
         return set()

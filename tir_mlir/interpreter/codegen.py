@@ -19,7 +19,7 @@ from tir_mlir.interpreter import buffer_names
 from tir_mlir.interpreter.counters import Tally
 from tir_mlir.interpreter.kinds import kind_of
 
-_TAKEN = set(keyword.kwlist) | set(dir(builtins))
+_RESERVED_NAMES = set(keyword.kwlist) | set(dir(builtins))
 
 
 class Nesting:
@@ -35,7 +35,7 @@ class Nesting:
         self._leave()
 
 
-class Text:
+class PythonText:
     """Lines of Python; `owners[n]` is the op that line n was generated from."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Text:
         self.depth -= 1
 
 
-class Names:
+class VariableNames:
     """Python variable names, derived from names of the program; released at the end of a scope."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Names:
             base = re.sub(r"\W", "_", hint).lstrip("_") or "v"
             base = "v" + base if base[0].isdigit() else base
         name, number = base, 0
-        while name in _TAKEN or name in self._alive:
+        while name in _RESERVED_NAMES or name in self._alive:
             number += 1
             name = f"{base}_{number}"
         self._scopes[-1].append(name)
@@ -106,7 +106,7 @@ class Names:
 
 _UNCOUNTED = nullcontext()
 DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
-Handler = Callable[["Writer", ir.Operation], None]
+Handler = Callable[["FunctionWriter", ir.Operation], None]
 HANDLERS: dict[str, Handler] = {}
 """Op name -> handler; `arith` and `math` have one handler per dialect."""
 
@@ -141,14 +141,14 @@ class Shared:
     module: ir.Module
     options: Options
     scope: dict[str, Any]
-    text: Text = field(default_factory=Text)
+    text: PythonText = field(default_factory=PythonText)
     tally: Tally = field(default_factory=Tally)
     variables: dict[ir.Value, str] = field(default_factory=dict)
     made: dict[Any, str] = field(default_factory=dict)
     kernels: Mapping[str, Any] = field(default_factory=dict)
     alive: list[Any] = field(default_factory=list)
     watched: bool = False
-    names: Names = field(default_factory=Names)
+    names: VariableNames = field(default_factory=VariableNames)
     pending: list[tuple[str, Func, Sequence[str | None], bool]] = field(default_factory=list)
 
     def function(self, func: Func, passed: Sequence[str | None] = (), anywhere: bool = False) -> str:
@@ -164,7 +164,7 @@ class Shared:
         """Generate all requested functions."""
         while self.pending:
             name, func, passed, anywhere = self.pending.pop(0)
-            Writer(self, func, passed, anywhere).function(name)
+            FunctionWriter(self, func, passed, anywhere).function(name)
 
     def keep(self, thing: Any, hint: str) -> str:
         """Bind a Python object to a name in the generated text. Equal hints must mean equal objects."""
@@ -184,7 +184,7 @@ class Ref:
     strides: tuple[str, ...]
 
 
-class Writer:
+class FunctionWriter:
     """Generates one function. `given`: names of the root buffers of its parameters, for the counters."""
 
     def __init__(self, shared: Shared, func: Func, passed: Sequence[str | None] = (), anywhere: bool = False):
@@ -192,7 +192,7 @@ class Writer:
         self.func = func
         self.text = shared.text
         self.anywhere = anywhere
-        self.names = Names()
+        self.names = VariableNames()
         self.variables = shared.variables
         self.refs: dict[ir.Value, Ref] = {}
         self.pointers: set[ir.Value] = set()
@@ -202,7 +202,9 @@ class Writer:
         concurrent = [o for o in everything if buffer_names.is_concurrent(o, self.has_blocks)]
         self.watched = shared.watched = bool(concurrent) or shared.watched  # callees may run in concurrent loops
         is_first = len(shared.made) < 2
-        self.safe = buffer_names.only_read(func, concurrent) if is_first and not shared.options.aliased else set()
+        self.safe = (
+            buffer_names.read_only_buffers(func, concurrent) if is_first and not shared.options.aliased else set()
+        )
         self.region = 0
         self.nested = 0  # depth of loops in the current Python function
         self.level = 0  # depth of nested Python functions
@@ -215,7 +217,7 @@ class Writer:
         self.text.op = self.func.op
         args = [self.define(a, self.hint(a, n)) for n, a in enumerate(self.func.args)]
         self.put(f"def {name}({', '.join(args)}):")
-        with self.text.deeper(), self.counted():
+        with self.text.deeper(), self.count_region():
             for value in self.func.args:
                 self.unpack(value)
             self.checks()
@@ -245,12 +247,12 @@ class Writer:
     def options(self) -> Options:
         return self.shared.options
 
-    def counted(self, runs: str = "1") -> AbstractContextManager[None]:
+    def count_region(self, runs: str = "1") -> AbstractContextManager[None]:
         """Count a region that runs `runs` times. The counter update is emitted before its contents."""
-        return self._counted(runs) if self.options.counts else _UNCOUNTED
+        return self._open_region(runs) if self.options.counts else _UNCOUNTED
 
     @contextmanager
-    def _counted(self, runs: str) -> Iterator[None]:
+    def _open_region(self, runs: str) -> Iterator[None]:
         enclosing, self.region = self.region, self.shared.tally.region()
         start = len(self.text.lines)
         yield
@@ -263,7 +265,7 @@ class Writer:
         if number and self.options.counts:
             self.shared.tally.once[self.region][what, name] += number
 
-    def touched(self, what: str, memref: ir.Value, number: int = 1) -> None:
+    def count_accesses(self, what: str, memref: ir.Value, number: int = 1) -> None:
         """Count loads or stores of a buffer in the current region."""
         if self.options.counts:
             self.count(what, self.roots.name(memref), number)
@@ -352,7 +354,7 @@ class Writer:
         handler(self, op)
 
 
-_LEFT = (
+_LATE_STAGE_HINT = (
     "; during lowering, the last stage that can be interpreted is the one before tir-lower-addresses"
     " (the llvm dialect has no buffers to check)"
 )
@@ -364,7 +366,7 @@ def _unknown(op: ir.Operation) -> str:
     if any(isinstance(v.type, (ir.RankedTensorType, ir.UnrankedTensorType)) for v in (*op.operands, *op.results)):
         return f"{location_text(op)}: {op.name} works on tensors; convert it to memrefs first with tir_mlir.from_linalg"
     late = op.name.startswith(("llvm.", "cf.", "builtin.unrealized"))
-    return f"{location_text(op)}: the interpreter does not support {op.name}{_LEFT if late else ''}"
+    return f"{location_text(op)}: the interpreter does not support {op.name}{_LATE_STAGE_HINT if late else ''}"
 
 
 def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:

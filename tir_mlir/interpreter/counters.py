@@ -65,7 +65,7 @@ class Report:
     seconds: float = 0.0
 
     @staticmethod
-    def of(name: str, tally: Tally, order: list[str]) -> Report:
+    def from_tally(name: str, tally: Tally, order: list[str]) -> Report:
         by_buffer: defaultdict[str, Counts] = defaultdict(Counts, {n: Counts() for n in order})
         report = Report(name)
         for (what, key), count in tally.total().items():

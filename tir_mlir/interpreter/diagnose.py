@@ -20,11 +20,11 @@ from tir_mlir.dialect.diagnostics import (
     UnwrittenError,
     color_uncaught,
 )
-from tir_mlir.dialect.ir import Block, Func, Loop, entered, is_block, is_loop, parents
+from tir_mlir.dialect.ir import Block, Func, Loop, enter_context, is_block, is_loop, parents
 from tir_mlir.dialect.ir.op_traits import ACCESSES, LOOPS
 from tir_mlir.interpreter.memory import View
 from tir_mlir.interpreter.poison import Poison, PoisonUse
-from tir_mlir.interpreter.races import Conflict
+from tir_mlir.interpreter.races import IterationConflict
 
 RAISED = (InterpreterError, ZeroDivisionError, IndexError)
 """Exceptions caused by the interpreted program."""
@@ -66,20 +66,20 @@ class StopLocation:
         for op in (self.op, *parents(self.op)):
             if is_block(op):
                 if not blocks:
-                    iters = {it.name: self._of(it.var) for it in Block(op).iters if self._has(it.var)}
+                    iters = {it.name: self._value_of(it.var) for it in Block(op).iters if self._has(it.var)}
                 blocks += 1
             elif is_loop(op) and self._has(Loop(op).var):
-                loops = {self.variables[Loop(op).var]: self._of(Loop(op).var), **loops}
+                loops = {self.variables[Loop(op).var]: self._value_of(Loop(op).var), **loops}
             elif op.name in LOOPS or op.name == "omp.loop_nest":
                 variables = op.regions[0].blocks[0].arguments
                 for value in [v for v in variables if isinstance(v.type, ir.IndexType) and self._has(v)]:
-                    loops = {self.variables[value]: self._of(value), **loops}
+                    loops = {self.variables[value]: self._value_of(value), **loops}
         return loops, iters
 
     def _has(self, value: ir.Value) -> bool:
         return isinstance(self.known.get(self.variables.get(value, "")), int)
 
-    def _of(self, value: ir.Value) -> int:
+    def _value_of(self, value: ir.Value) -> int:
         return self.known[self.variables[value]]
 
     def line(self) -> tuple[str, int] | None:
@@ -106,7 +106,7 @@ class Diagnoser:
         self.variables = variables
         self.strict = False
 
-    def _place(self, frames: Sequence[tuple[FrameType, int]]) -> StopLocation | None:
+    def _find_location(self, frames: Sequence[tuple[FrameType, int]]) -> StopLocation | None:
         """The innermost frame of the program, with the variables of the enclosing frames."""
         stack = [(f, line) for f, line in frames if f.f_code.co_filename == self.filename]
         if not stack:
@@ -117,7 +117,7 @@ class Diagnoser:
         op = self.owners[stack[-1][1] - 1]
         return None if op is None else StopLocation(op, frame_vars, self.variables)
 
-    def unwritten(self, view: View, index: Sequence[int]) -> Poison:
+    def poison_unwritten(self, view: View, index: Sequence[int]) -> Poison:
         """The poison value of an uninitialized element. Raises UnwrittenError in strict mode."""
         element = f"{view.name}[{', '.join(map(str, index))}]"
         if self.strict:
@@ -131,19 +131,19 @@ class Diagnoser:
         while frame is not None and frame.f_code.co_filename == self.filename:
             frames.insert(0, (frame, frame.f_lineno))
             frame = frame.f_back
-        location = self._place(frames)
+        location = self._find_location(frames)
         snapshot = None if location is None else StopLocation(location.op, _numbers(location.known), location.variables)
         return Poison(element if snapshot is None else Origin(element, snapshot))
 
-    def located(self, error: BaseException) -> InterpreterError:
+    def add_location(self, error: BaseException) -> InterpreterError:
         """Add the location to a runtime error."""
         frames = []
         tb: TracebackType | None = error.__traceback__
         while tb is not None:
             frames.append((tb.tb_frame, tb.tb_lineno))
             tb = tb.tb_next
-        with entered():
-            location = self._place(frames)
+        with enter_context():
+            location = self._find_location(frames)
             diagnosis = _as_interpreter_error(error, location)
             return diagnosis if location is None else _with_location(diagnosis, location)
 
@@ -155,7 +155,7 @@ def _numbers(frame_vars: Mapping[str, Any]) -> dict[str, int]:
 def _as_interpreter_error(error: BaseException, location: StopLocation | None) -> InterpreterError:
     if isinstance(error, PoisonUse):
         return _uninitialized_use(error, location)
-    if isinstance(error, Conflict):
+    if isinstance(error, IterationConflict):
         return _race(error, location)
     if isinstance(error, InterpreterError):
         return error
@@ -184,7 +184,7 @@ def origin_text(poison: Poison) -> str:
     return "" if poison.origin is None else f": {poison.origin}"
 
 
-def _race(error: Conflict, location: StopLocation | None) -> RaceError:
+def _race(error: IterationConflict, location: StopLocation | None) -> RaceError:
     """A RaceError, with the index of the element."""
     views = (
         [] if location is None else [location.known.get(location.variables.get(v, "")) for v in location.op.operands]

@@ -106,12 +106,12 @@ def minnum(a: Any, b: Any) -> Any:
     return b if a != a else a if b != b else minimum(a, b)
 
 
-def most(a: Any, b: Any) -> Any:
+def exact_max(a: Any, b: Any) -> Any:
     """The larger of two exact numbers."""
     return a if is_poison(a) else b if is_poison(b) else max(a, b)
 
 
-def least(a: Any, b: Any) -> Any:
+def exact_min(a: Any, b: Any) -> Any:
     return a if is_poison(a) else b if is_poison(b) else min(a, b)
 
 
@@ -195,7 +195,7 @@ def from_bits(kind: str) -> Callable[[Any], Any]:
     return lambda a: a if is_poison(a) else round_(struct.unpack(as_float, struct.pack(as_int, a))[0])
 
 
-def truncated(a: Any) -> Any:
+def truncate(a: Any) -> Any:
     """An exact number, rounded towards zero to an integer of any size; POISON if it is not finite."""
     if is_poison(a):
         return a

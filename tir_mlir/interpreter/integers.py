@@ -8,7 +8,7 @@ from typing import Any
 from tir_mlir.interpreter.poison import Poison, is_poison
 
 
-def wrapped(text: str, width: int) -> str:
+def signed_wrap_text(text: str, width: int) -> str:
     """Python text that wraps a value to the signed range of `width` bits."""
     half, mask = 1 << width - 1, (1 << width) - 1
     return f"({text} + {half} & {mask}) - {half}"
@@ -88,19 +88,19 @@ def count(word: str, width: int) -> Callable[[Any], Any]:
     return run
 
 
-def resized(values: list[Any], old: int, new: int) -> list[Any]:
+def regroup_bits(values: list[Any], old: int, new: int) -> list[Any]:
     """The bits of integers of `old` bits as integers of `new` bits, the lowest first."""
     if old > new:
-        return [v if is_poison(v) else _signed(v >> shift, new) for v in values for shift in range(0, old, new)]
+        return [v if is_poison(v) else _to_signed(v >> shift, new) for v in values for shift in range(0, old, new)]
     joined = []
     for first in range(0, len(values), new // old):
         parts = values[first : first + new // old]
         poison = next((p for p in parts if is_poison(p)), None)
         word = sum((p & (1 << old) - 1) << n * old for n, p in enumerate(parts)) if poison is None else 0
-        joined.append(_signed(word, new) if poison is None else poison)
+        joined.append(_to_signed(word, new) if poison is None else poison)
     return joined
 
 
-def _signed(value: int, width: int) -> int:
+def _to_signed(value: int, width: int) -> int:
     half = 1 << width - 1
     return (value + half & (1 << width) - 1) - half

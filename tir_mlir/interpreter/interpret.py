@@ -20,8 +20,8 @@ from tir_mlir.dialect.ir import (
     Block,
     Func,
     clone_module,
-    entered,
-    frozen,
+    enter_context,
+    freeze_modules,
     funcs,
     held_module,
     is_block,
@@ -34,23 +34,23 @@ from tir_mlir.interpreter.counters import Report
 from tir_mlir.interpreter.diagnose import RAISED, Diagnoser, origin_text
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import array_of, is_float, numbers
-from tir_mlir.interpreter.memory import Memory, View, row_major, shown
+from tir_mlir.interpreter.memory import Memory, View, reinterpret_unsigned, row_major
 from tir_mlir.interpreter.ops import block_ops, call_ops, loop_ops, memory_ops, value_ops, vector_ops
-from tir_mlir.interpreter.ops.vector_memory import Lanes
+from tir_mlir.interpreter.ops.vector_memory import VectorMemory
 from tir_mlir.interpreter.poison import POISON, is_poison
 from tir_mlir.interpreter.races import Watch
-from tir_mlir.runtime.call.arrays import Packed, Packer
-from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call.arrays import PackedArguments, Packer
+from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 
-HANDLED = (block_ops, memory_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
+HANDLER_MODULES = (block_ops, memory_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
 """Modules that register op handlers."""
-_KEPT = 32
+_MAX_REGISTERED = 32
 _count = itertools.count(1)
-_shown: OrderedDict[str, None] = OrderedDict()
+_registered_sources: OrderedDict[str, None] = OrderedDict()
 
 
 class InterpretedProgram:
@@ -62,13 +62,16 @@ class InterpretedProgram:
         self.scope: dict[str, Any] = {"_POISON": POISON, "_watch": self.watch}
         self.shared = Shared(module, options, self.scope, kernels=kernels)
         self.tally = self.shared.tally
-        with frozen():
+        with freeze_modules():
             name = self.shared.function(func)
             self.shared.write()
         text = self.shared.text
         self.diagnoser = Diagnoser(self.filename, text.owners, self.shared.variables)
         self.diagnoser.strict = options.strict
-        self.scope |= {"_unwritten": self.diagnoser.unwritten, "_lanes": Lanes(self.watch, self.diagnoser.unwritten)}
+        self.scope |= {
+            "_unwritten": self.diagnoser.poison_unwritten,
+            "_lanes": VectorMemory(self.watch, self.diagnoser.poison_unwritten),
+        }
         self.scope |= {"_runs": self.tally.runs, "_more": self.tally.more}
         self.source = "\n".join(text.lines) + "\n"
         exec(compile(self.source, self.filename, "exec"), self.scope)
@@ -78,9 +81,9 @@ class InterpretedProgram:
         """Register the generated text with linecache, for debuggers and tracebacks."""
         lines = self.source.splitlines(keepends=True)
         linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
-        _shown[self.filename] = None
-        while len(_shown) > _KEPT:
-            linecache.cache.pop(_shown.popitem(last=False)[0], None)
+        _registered_sources[self.filename] = None
+        while len(_registered_sources) > _MAX_REGISTERED:
+            linecache.cache.pop(_registered_sources.popitem(last=False)[0], None)
 
     def run(self, args: Sequence[Any]) -> None:
         """Run the function. Raises InterpreterError with the location."""
@@ -88,7 +91,7 @@ class InterpretedProgram:
             with np.errstate(all="ignore"):
                 self.call(*args)
         except RAISED as error:
-            raise self.diagnoser.located(error) from None
+            raise self.diagnoser.add_location(error) from None
 
 
 def interpret(
@@ -121,17 +124,20 @@ def interpret(
     UnwrittenError, RaceError, AssumptionError, ArithmeticStop with function, block, loop values, and the element.
     """
     start = time.perf_counter()
-    with entered():
+    with enter_context():
         module = module_of(program, expand=target is None)
-        signature = _wanted(signatures(module), name)
+        signature = _select_signature(signatures(module), name)
         if target is not None:
-            from tir_mlir.interpreter.on_machine import run_kernels  # loads the compiler for GPUs, and their machine
+            from tir_mlir.interpreter.gpu_kernels import run_kernels  # loads the compiler for GPUs, and their machine
 
-            ordered, options = by_position(signature, arrays, named), {"exact": exact, "strict": strict, "unset": unset}
+            ordered, options = (
+                order_arguments(signature, arrays, named),
+                {"exact": exact, "strict": strict, "unset": unset},
+            )
             return run_kernels(module, signature, ordered, target, **options, breakpoints=breakpoints, kernels=kernels)
         if unknown := set(unset) - {p.name for p in signature.params}:
             raise ArgumentError(f"{signature.name} has no parameter {', '.join(sorted(unknown))}; it is {signature}")
-        arguments = Arguments(signature, by_position(signature, arrays, named), exact, unset)
+        arguments = CallArguments(signature, order_arguments(signature, arrays, named), exact, unset)
         points = _breakpoints(module, breakpoints)
         options = Options(exact, strict, aliased=arguments.aliased, breakpoints=points)
         func = next(f for f in funcs(module) if f.name == signature.name)
@@ -142,17 +148,17 @@ def interpret(
     return report
 
 
-def _run(compiled: InterpretedProgram, arguments: Arguments, names: list[str]) -> Report:
+def _run(compiled: InterpretedProgram, arguments: CallArguments, names: list[str]) -> Report:
     """Run a program, and store its results. Raises UnwrittenError for an element that it leaves unset."""
     name = arguments.signature.name
     compiled.show()
     compiled.run(arguments.values)
-    if (unwritten := arguments.unwritten()) is not None:
-        raise _left(name, *unwritten)
+    if (unwritten := arguments.find_unwritten()) is not None:
+        raise _unwritten_error(name, *unwritten)
     arguments.write_back()
-    report = Report.of(name, compiled.tally, names)
+    report = Report.from_tally(name, compiled.tally, names)
     if arguments.exact:
-        report.results = arguments.left()
+        report.results = arguments.buffer_contents()
     return report
 
 
@@ -162,7 +168,7 @@ def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main")
     programs. Errors: InterpreterError.
     """
     aliased = len({id(a) for a in arrays}) < len(arrays)
-    with entered():
+    with enter_context():
         func = next(f for f in funcs(module) if f.name == name)
         compiled = InterpretedProgram(
             module, func, Options(exact=True, counts=False, origins=False, aliased=aliased), {}
@@ -175,12 +181,12 @@ def exactly(module: ir.Module, arrays: Sequence[np.ndarray], name: str = "main")
     contents = []
     for view, param in zip(views, func.params, strict=True):
         flat, kind = np.empty(len(view.data), object), memory_kind(param.dtype)
-        flat[:] = [shown(kind, v) for v in view.data]
+        flat[:] = [reinterpret_unsigned(kind, v) for v in view.data]
         contents.append(flat.reshape(view.shape))
     return contents
 
 
-def _wanted(candidates: Mapping[str, CallSignature], name: str | None) -> CallSignature:
+def _select_signature(candidates: Mapping[str, CallSignature], name: str | None) -> CallSignature:
     if not candidates:
         raise NotInterpreted("the module has no public function with a body")
     if name is None and len(candidates) > 1:
@@ -203,7 +209,7 @@ def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Any] | Sequence[st
     return stops
 
 
-def _left(function: str, view: View, index: tuple[int, ...], poison: Any) -> UnwrittenError:
+def _unwritten_error(function: str, view: View, index: tuple[int, ...], poison: Any) -> UnwrittenError:
     element = f"{view.name}[{', '.join(map(str, index))}]"
     words = "is never written" if poison is POISON else f"depends on an uninitialized element{origin_text(poison)}"
     error = UnwrittenError(f"{function}: {element} {words}", view.name, index, view.shape)
@@ -218,7 +224,7 @@ def module_of(program: Any, expand: bool = True) -> ir.Module:
         if "T.prim_func" in program or "I.ir_module" in program:
             return module_of(parse(program), expand)
         text, name = read_text(program)
-        parsed = parse_mlir(text, Source(name, text.splitlines(keepends=True)))
+        parsed = parse_mlir(text, SourceText(name, text.splitlines(keepends=True)))
         structure.check(parsed)  # MLIR ends the process on types larger than 64 bits can count
         return _loops(parsed, expand)
     module = held_module(program)
@@ -269,7 +275,7 @@ def kind_of(dtype: str) -> str:
     return WIDE.get(dtype) or "i" + dtype.removeprefix("u").removeprefix("int")
 
 
-def by_position(signature: CallSignature, arrays: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+def order_arguments(signature: CallSignature, arrays: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
     """The arrays of `interpret(program, *arrays, **named)` in the order of the parameters.
 
     Raises ArgumentError, for a misspelled option as well.
@@ -278,16 +284,16 @@ def by_position(signature: CallSignature, arrays: Sequence[Any], named: Mapping[
     for name in named:
         if name not in names and (near := difflib.get_close_matches(name, OPTIONS, 1)):
             raise ArgumentError(f"interpret has no option {name!r} (did you mean {near[0]!r}?)")
-    return in_order(signature, arrays, named) if named else arrays
+    return positional_arguments(signature, arrays, named) if named else arrays
 
 
-class Arguments:
+class CallArguments:
     """The arguments of a call: checked as by `lib(...)`, then converted to views and numbers in `values`."""
 
     def __init__(self, signature: CallSignature, args: Sequence[Any], exact: bool, unset: Sequence[str]):
         self.signature = signature
         self.exact = exact
-        self.packed: Packed = Packer(signature).pack(args)
+        self.packed: PackedArguments = Packer(signature).pack(args)
         self.values: list[Any] = list(self.packed.values)
         self.aliased = False
         self._memories: dict[Any, Memory] = {}
@@ -307,7 +313,7 @@ class Arguments:
         key = (start, array.shape, array.strides)
         memory = self._memories.get(key) if array.size else None
         if memory is None:
-            self._apart(param, array)
+            self._check_no_overlap(param, array)
             memory = Memory(
                 param.name, memory_kind(param.dtype), self._data(param, array, offset, shape, strides, unset)
             )
@@ -316,7 +322,7 @@ class Arguments:
             self.aliased = True
         return View(param.name, memory, offset, shape, strides)
 
-    def _apart(self, param: BufferParam, array: np.ndarray) -> None:
+    def _check_no_overlap(self, param: BufferParam, array: np.ndarray) -> None:
         for (start, shape, strides), earlier in self._memories.items():
             base = array.__array_interface__["data"][0]
             if array.size and start < base + _span(array.shape, array.strides, array.itemsize) and base < start + _span(
@@ -349,33 +355,33 @@ class Arguments:
                 f"{self.signature.name}: {param.name!r} has negative strides, {tuple(strides)}; pass a copy"
             )
         data = [POISON] * (offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)))
-        for position, value in zip(self._places(shape, strides, offset), flat, strict=True):
+        for position, value in zip(self._element_offsets(shape, strides, offset), flat, strict=True):
             data[position] = value
         return data
 
-    def _places(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> list[int]:
+    def _element_offsets(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> list[int]:
         places = np.full(tuple(shape), offset, np.int64)
         for d, step in enumerate(strides):
             places += (np.arange(shape[d]) * step).reshape([-1 if n == d else 1 for n in range(len(shape))])
         return places.reshape(-1).tolist()
 
-    def left(self) -> dict[str, np.ndarray]:
+    def buffer_contents(self) -> dict[str, np.ndarray]:
         """The contents of each buffer parameter, as object arrays."""
         contents = {}
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam):
                 flat = np.empty(int(np.prod(view.shape)), object)
-                places = self._places(view.shape, view.strides, view.offset)
-                flat[:] = [shown(view.memory.dtype, view.data[p]) for p in places]
+                places = self._element_offsets(view.shape, view.strides, view.offset)
+                flat[:] = [reinterpret_unsigned(view.memory.dtype, view.data[p]) for p in places]
                 contents[param.name] = flat.reshape(view.shape)
         return contents
 
-    def unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
+    def find_unwritten(self) -> tuple[View, tuple[int, ...], Any] | None:
         """The first uninitialized element of an output parameter, or None."""
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam) and param.written and any(is_poison(v) for v in view.data):
                 for index in np.ndindex(view.shape):
-                    if is_poison(value := view.data[view.at(index)]):
+                    if is_poison(value := view.data[view.offset_of(index)]):
                         return view, tuple(index), value
         return None
 
@@ -385,7 +391,7 @@ class Arguments:
             param = self.signature.params[slot.index]
             if slot.written and array.size:
                 view = self.values[slot.index]
-                values = [view.data[p] for p in self._places(view.shape, view.strides, view.offset)]
+                values = [view.data[p] for p in self._element_offsets(view.shape, view.strides, view.offset)]
                 array[...] = array_of(values, array.dtype, kind_of(param.dtype)).reshape(array.shape)
 
 

@@ -75,5 +75,5 @@ def array_of(scalars: list[Any], dtype: Any, kind: str) -> np.ndarray:
     return signed.astype(dtype, copy=False)
 
 
-def unwritten(scalars: list[Any]) -> bool:
+def has_poison(scalars: list[Any]) -> bool:
     return any(is_poison(v) for v in scalars)

@@ -10,7 +10,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotChecked, NotInterpreted
-from tir_mlir.dialect.ir import Block, entered, funcs, is_block, walk
+from tir_mlir.dialect.ir import Block, enter_context, funcs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import is_approximate
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.random_arguments import as_float
@@ -36,15 +36,15 @@ def check(library: Any, module: ir.Module) -> None:
 
     Raises BuildError that names the first element, or why nothing was compared.
     """
-    with entered():
+    with enter_context():
         known = signatures(module)
-        facts = {f.name: Facts.of(f) for f in funcs(module) if f.name in known}
+        facts = {f.name: FunctionTraits.from_function(f) for f in funcs(module) if f.name in known}
     for signature in known.values():
         _check_function(library[signature.name], signature, module, facts[signature.name])
 
 
 @dataclass(frozen=True)
-class Facts:
+class FunctionTraits:
     """What decides on the data and on the comparison of a function. rounds: it has functions such as exp; sums: of
     floats, in an order that schedules may change; has_extrema: a maximum of zeros may have either sign."""
 
@@ -55,17 +55,19 @@ class Facts:
     has_extrema: bool
 
     @staticmethod
-    def of(func: Any) -> Facts:
+    def from_function(func: Any) -> FunctionTraits:
         listed = walk.ops(func.op)
         names = {op.name for op in listed}
         reduces = any(is_block(op) and any(i.kind == "R" for i in Block(op).iters) for op in listed)
         floats = any(word in name for name in names for word in ("addf", "mulf", "fma"))
         extrema = any("maximum" in name or "minimum" in name or "maxnum" in name or "minnum" in name for name in names)
-        return Facts(func, inputs.index_limits(func), any(map(is_approximate, names)), reduces and floats, extrema)
+        return FunctionTraits(
+            func, inputs.index_limits(func), any(map(is_approximate, names)), reduces and floats, extrema
+        )
 
 
 @dataclass(frozen=True)
-class Data(inputs.Arguments):
+class MachineArguments(inputs.ArgumentGenerator):
     """A generator of arguments for machine code."""
 
     def _argument(self, number: int, param: Any, random: np.random.Generator, kind: str, exact: bool) -> Any:
@@ -77,7 +79,7 @@ class Data(inputs.Arguments):
         values = _floats(shape, param.dtype, random, kind)
         if isinstance(param, ScalarParam):
             return float(values)
-        return inputs.laid_out(np.asarray(_stored(values, param.dtype)), param)
+        return inputs.laid_out(np.asarray(_cast_to_dtype(values, param.dtype)), param)
 
 
 def _floats(shape: Sequence[int], dtype: str, random: np.random.Generator, kind: str) -> np.ndarray:
@@ -92,7 +94,7 @@ def _floats(shape: Sequence[int], dtype: str, random: np.random.Generator, kind:
     return np.where(random.integers(0, 3, shape) == 0, random.normal(size=shape), random.choice(ends, shape))
 
 
-def _stored(values: np.ndarray, dtype: str) -> np.ndarray:
+def _cast_to_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
     """Numbers in the type of a parameter; bfloat16 as its bits, cut off."""
     with np.errstate(over="ignore"):
         if dtype == "bfloat16":
@@ -116,7 +118,7 @@ class Guarded:
         own = memory[GUARD : GUARD + self.size].view(np.uint8)
         return np.ndarray(like.shape, like.dtype, own.data, 0, like.strides) if self.size else np.empty_like(like)
 
-    def overwritten(self) -> str:
+    def find_overwritten(self) -> str:
         """Where a byte that is no element was overwritten; "" if none was."""
         left = self.memory.copy()
         word = np.dtype(f"u{self.array.itemsize}")
@@ -134,7 +136,7 @@ class Guarded:
         )
 
 
-def _check_function(call: Any, signature: CallSignature, module: ir.Module, facts: Facts) -> None:
+def _check_function(call: Any, signature: CallSignature, module: ir.Module, facts: FunctionTraits) -> None:
     """Compare a function for each of its sizes and each kind of data that the program is defined on."""
     compared, refused = 0, ""
     try:
@@ -147,12 +149,12 @@ def _check_function(call: Any, signature: CallSignature, module: ir.Module, fact
             "sizes to compare its code, and then without verify"
         )
     for sizes in choices:
-        recipe = Data(signature, sizes, facts.limits)
+        recipe = MachineArguments(signature, sizes, facts.limits)
         for kind in DATA:
             if kind == ENDS and (facts.rounds or facts.sums):
                 continue  # what overflows depends on the order
             try:
-                expected = _interpreted(module, signature, recipe, kind)
+                expected = _reference_results(module, signature, recipe, kind)
             except NotInterpreted as error:
                 raise BuildError(f"verify=True: {error}") from error
             except InterpreterError as error:  # undefined on this data
@@ -164,14 +166,19 @@ def _check_function(call: Any, signature: CallSignature, module: ir.Module, fact
         raise BuildError(f"verify=True: the interpreter refused all data; the last time: {refused}")
 
 
-def _interpreted(module: ir.Module, signature: CallSignature, recipe: Data, kind: str) -> list[Any]:
+def _reference_results(module: ir.Module, signature: CallSignature, recipe: MachineArguments, kind: str) -> list[Any]:
     arguments = recipe.arrays(0, kind, False)
     interpret(module, *arguments, name=signature.name)
     return arguments
 
 
 def _compare(
-    call: Any, signature: CallSignature, recipe: Data, kind: str, expected: Sequence[Any], facts: Facts
+    call: Any,
+    signature: CallSignature,
+    recipe: MachineArguments,
+    kind: str,
+    expected: Sequence[Any],
+    facts: FunctionTraits,
 ) -> None:
     arguments = recipe.arrays(0, kind, False)
     guards = [Guarded(a) if isinstance(a, np.ndarray) else None for a in arguments]
@@ -187,12 +194,12 @@ def _compare(
                 f"{signature.name}: machine code and interpreter differ: {element} is {has}, and {wanted} by the "
                 f"interpreter {where}"
             )
-        if place := guard.overwritten():
+        if place := guard.find_overwritten():
             raise BuildError(f"{signature.name}: machine code writes outside {param.name}, {place} {where}")
 
 
 def _differences(
-    param: BufferParam, array: np.ndarray, wanted: np.ndarray, facts: Facts
+    param: BufferParam, array: np.ndarray, wanted: np.ndarray, facts: FunctionTraits
 ) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     """The elements that differ, with both numbers."""
     if "float" not in param.dtype:

@@ -56,17 +56,17 @@ class View:
         kind = self.memory.dtype
         return _NAMES.get(kind) or _INTEGERS[kind[0]] + kind[1:]
 
-    def at(self, index: Sequence[int]) -> int:
+    def offset_of(self, index: Sequence[int]) -> int:
         """The offset of an element. Raises OutOfBoundsError."""
         if len(index) != len(self.shape) or not all(0 <= i < n for i, n in zip(index, self.shape, strict=True)):
-            outside(self, tuple(index))
+            raise_out_of_bounds(self, tuple(index))
         return self.offset + sum(i * s for i, s in zip(index, self.strides, strict=True))
 
     def numpy(self) -> np.ndarray:
         """A copy as an array of objects."""
         array = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
-            array[index] = shown(self.memory.dtype, self.data[self.at(index)])
+            array[index] = reinterpret_unsigned(self.memory.dtype, self.data[self.offset_of(index)])
         return array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -75,12 +75,12 @@ class View:
     def __getitem__(self, index: Any) -> Any:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) == len(self.shape) and all(isinstance(i, (int, np.integer)) for i in index):
-            return shown(self.memory.dtype, self.data[self.at([int(i) for i in index])])
+            return reinterpret_unsigned(self.memory.dtype, self.data[self.offset_of([int(i) for i in index])])
         return self.numpy()[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         index = index if isinstance(index, tuple) else (index,)
-        self.data[self.at([int(i) for i in index])] = _as(self.memory.dtype, value)
+        self.data[self.offset_of([int(i) for i in index])] = _as(self.memory.dtype, value)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -151,7 +151,7 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides[::-1])
 
 
-def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
+def raise_out_of_bounds(view: View, index: tuple[int, ...], lanes: str = "") -> None:
     """Raise OutOfBoundsError."""
     index_text = ", ".join(map(str, index))
     shape = "(" + ", ".join(map(str, view.shape)) + "," * (len(view.shape) == 1) + ")"
@@ -160,7 +160,7 @@ def outside(view: View, index: tuple[int, ...], lanes: str = "") -> None:
     )
 
 
-def shown(kind: str, value: Any) -> Any:
+def reinterpret_unsigned(kind: str, value: Any) -> Any:
     """A number as its element kind has it: -56 of u8 is 200."""
     return value if kind[:1] != "u" or is_poison(value) else int(value) % (1 << int(kind[1:]))
 

@@ -48,10 +48,10 @@ class Watch:
             elif number in private and write:
                 seen[number, offset] = [iteration, True, reduction]
             else:
-                raise Conflict(memory, offset, write, name, iteration, entry[0])
+                raise IterationConflict(memory, offset, write, name, iteration, entry[0])
 
 
-class Conflict(RaceError):
+class IterationConflict(RaceError):
     """A conflict between two iterations; gets its message once the location is known."""
 
     def __init__(self, memory: Memory, offset: int, write: bool, loop: str, iteration: Any, earlier: Any):

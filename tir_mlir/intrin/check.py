@@ -22,10 +22,10 @@ from tir_mlir.build import build
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotInterpreted, UnwrittenError
-from tir_mlir.dialect.ir import Buffer, Func, attrs, create, entered, funcs, is_block, is_loop, ops
+from tir_mlir.dialect.ir import Buffer, Func, attrs, create, enter_context, funcs, is_block, is_loop, ops
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter.interpret import interpret
-from tir_mlir.intrin.check_data import RUNS, Memory, arguments, facts_of
+from tir_mlir.intrin.check_data import RUNS, ArgumentMemory, arguments, facts_of
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, signatures
 from tir_mlir.runtime.drivers.clang import create_llvm
@@ -66,7 +66,7 @@ def check_intrinsic(
     """
     if kernel is not None and libs:
         raise BuildError("TensorIntrin.check takes the code of a kernel or libs that define it, not both")
-    with entered():
+    with enter_context():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
         unread, facts = only_written(desc.func), facts_of(desc.func.op)
@@ -101,7 +101,7 @@ def check_intrinsic(
 def _functions(module: Any, libs: Sequence[str | Path] = ()) -> dict[str, Any]:
     with built_as_given():  # a description is no program of the user
         library = build(module, libs=list(libs))
-    with entered():
+    with enter_context():
         return {name: library[name] for name in signatures(module)}
 
 
@@ -118,7 +118,7 @@ def _poison(part: np.ndarray, run: int) -> None:
 
 def _difference(
     signature: CallSignature,
-    real: list[Memory],
+    real: list[ArgumentMemory],
     expected: list[np.ndarray],
     originals: list[np.ndarray],
     length: int,
@@ -156,7 +156,7 @@ def fault(intrinsic: TensorIntrin) -> str | None:
 
     Skipped: kernel calls (see `TensorIntrin.check`), ops that the interpreter does not support, long runs.
     """
-    with entered():
+    with enter_context():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         if any(op.name == "func.call" for op in ops(impl.func.op)):
             return None
@@ -218,11 +218,11 @@ def user_kernel(module: ir.Module, kernel: str | None) -> Iterator[ir.Module]:
         return
     text = _text(kernel)
     if _MLIR.search(text) and not _LLVM.search(text):
-        with _registered(module, text):
+        with _registered_kernels(module, text):
             yield module
         return
     code = text if _LLVM.search(text) else create_llvm(kernel)
-    with entered():
+    with enter_context():
         _check_defined(module, defined_names([import_llvm(code)]))
         module = create.clone_module(module)
         program = funcs(module)[0].op
@@ -239,9 +239,9 @@ def _text(kernel: str) -> str:
 
 
 @contextmanager
-def _registered(module: ir.Module, text: str) -> Iterator[None]:
+def _registered_kernels(module: ir.Module, text: str) -> Iterator[None]:
     """Context in which the functions of an MLIR text are the registered kernels."""
-    with entered():
+    with enter_context():
         try:
             parsed = ir.Module.parse(text)
         except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]

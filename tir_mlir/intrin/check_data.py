@@ -24,7 +24,7 @@ _MOST_CONSTANTS = 16
 
 
 @dataclass(frozen=True)
-class Memory:
+class ArgumentMemory:
     """An argument: the allocated memory, and the part of it that is passed."""
 
     whole: np.ndarray
@@ -32,14 +32,14 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DescriptionFacts:
     """What the data depend on: the constants of a description, and whether it divides by integers."""
 
     constants: tuple[float, ...]
     divides: bool
 
 
-def facts_of(desc: ir.Operation) -> Facts:
+def facts_of(desc: ir.Operation) -> DescriptionFacts:
     """The facts of a description."""
     constants: dict[float, None] = {}
     divides = False
@@ -48,10 +48,12 @@ def facts_of(desc: ir.Operation) -> Facts:
         if op.name == "arith.constant" and isinstance(value := op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
             constants[float(value.value)] = None
     finite = [c for c in constants if np.isfinite(c)]
-    return Facts(tuple(finite[:_MOST_CONSTANTS]), divides)
+    return DescriptionFacts(tuple(finite[:_MOST_CONSTANTS]), divides)
 
 
-def arguments(params: Sequence[Any], spaces: Sequence[int], facts: Facts, run: int, seed: int) -> list[Memory]:
+def arguments(
+    params: Sequence[Any], spaces: Sequence[int], facts: DescriptionFacts, run: int, seed: int
+) -> list[ArgumentMemory]:
     """Random arrays for the parameters of an implementation, of the kind of a run. Rows of variable stride are padded
     by multiples of `spaces`, such that no two parameters have the same stride. Raises NotChecked for bfloat16."""
     random = np.random.default_rng(seed + run)
@@ -59,7 +61,9 @@ def arguments(params: Sequence[Any], spaces: Sequence[int], facts: Facts, run: i
     return [_memory(p, space, facts, run, random, taken) for p, space in zip(params, spaces, strict=True)]
 
 
-def _memory(param: Any, space: int, facts: Facts, run: int, random: np.random.Generator, taken: set[int]) -> Memory:
+def _memory(
+    param: Any, space: int, facts: DescriptionFacts, run: int, random: np.random.Generator, taken: set[int]
+) -> ArgumentMemory:
     if param.dtype == "bfloat16":
         raise NotChecked("an intrinsic on bfloat16: NumPy does not support the type")
     shape = [d.value({}) for d in param.dims]
@@ -72,10 +76,10 @@ def _memory(param: Any, space: int, facts: Facts, run: int, random: np.random.Ge
                 size[dim] += space
             taken.add(int(np.prod(size[dim:])))
     values = _values(np.dtype(param.dtype), int(np.prod(size)), facts, run, random).reshape(size)
-    return Memory(values, values[tuple(slice(0, n) for n in shape)])
+    return ArgumentMemory(values, values[tuple(slice(0, n) for n in shape)])
 
 
-def _values(dtype: np.dtype, count: int, facts: Facts, run: int, random: np.random.Generator) -> np.ndarray:
+def _values(dtype: np.dtype, count: int, facts: DescriptionFacts, run: int, random: np.random.Generator) -> np.ndarray:
     """Values of a type: the kind that a run has."""
     if dtype.kind == "b":
         return random.integers(0, 2, count).astype(bool)
@@ -88,7 +92,7 @@ def _values(dtype: np.dtype, count: int, facts: Facts, run: int, random: np.rand
     return values
 
 
-def _floats(count: int, facts: Facts, run: int, random: np.random.Generator) -> np.ndarray:
+def _floats(count: int, facts: DescriptionFacts, run: int, random: np.random.Generator) -> np.ndarray:
     uniform = random.uniform(-1, 1, count)
     if run == 0:
         return uniform
@@ -96,10 +100,12 @@ def _floats(count: int, facts: Facts, run: int, random: np.random.Generator) -> 
         return random.integers(-8, 9, count) / 2 * random.choice((-1.0, 1.0), count)
     if run == 2:
         return uniform * np.exp2(random.integers(-6, 7, count))
-    return _at(deciding(facts), uniform, random)
+    return _mix_in_points(deciding(facts), uniform, random)
 
 
-def _integers(dtype: np.dtype, count: int, facts: Facts, run: int, random: np.random.Generator) -> np.ndarray:
+def _integers(
+    dtype: np.dtype, count: int, facts: DescriptionFacts, run: int, random: np.random.Generator
+) -> np.ndarray:
     info = np.iinfo(dtype)
     uniform = random.integers(info.min, info.max, count, dtype, endpoint=True)
     if run == 0:
@@ -109,12 +115,14 @@ def _integers(dtype: np.dtype, count: int, facts: Facts, run: int, random: np.ra
     if run == 2:  # m * 2**e: of all magnitudes, and half way between multiples of powers of two
         bits = random.integers(0, info.bits - 1, count)
         powers = random.integers(-7, 8, count).astype(np.float64) * np.exp2(bits)
-        return _clipped(powers, info, uniform)
+        return _clip_to_integers(powers, info, uniform)
     near = [value + step for value in deciding(facts) for step in (-1.0, 0.0, 1.0)]
-    return _clipped(_at([*near, float(info.min), float(info.max)], uniform.astype(np.float64), random), info, uniform)
+    return _clip_to_integers(
+        _mix_in_points([*near, float(info.min), float(info.max)], uniform.astype(np.float64), random), info, uniform
+    )
 
 
-def _clipped(values: np.ndarray, info: np.iinfo, otherwise: np.ndarray) -> np.ndarray:
+def _clip_to_integers(values: np.ndarray, info: np.iinfo, otherwise: np.ndarray) -> np.ndarray:
     """Values as integers of a type, its ends for those beyond; `otherwise` gives the type."""
     inside = np.clip(np.rint(values), float(info.min), float(info.max))
     whole = np.where(inside >= float(info.max), info.max, 0).astype(otherwise.dtype)
@@ -123,13 +131,13 @@ def _clipped(values: np.ndarray, info: np.iinfo, otherwise: np.ndarray) -> np.nd
     return whole
 
 
-def _at(points: Sequence[float], uniform: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _mix_in_points(points: Sequence[float], uniform: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Half of the values at the points, the others at 0 or uniform."""
     chosen = random.choice([*points, 0.0], uniform.shape)
     return np.where(random.random(uniform.shape) < 0.5, chosen, uniform)
 
 
-def deciding(facts: Facts) -> list[float]:
+def deciding(facts: DescriptionFacts) -> list[float]:
     """Numbers at which the constants of a description decide: each, half a unit beside it, and the same before it is
     multiplied or divided by another one.
 

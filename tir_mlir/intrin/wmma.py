@@ -185,10 +185,10 @@ def _constants() -> Iterator[tuple[str, str]]:
         verb, word = name.removeprefix("wmma_").split("_16x16x16_")
         if verb == "load":
             word = word.upper().removesuffix("_SHARED").replace("_SHARED_DYN", "_DYN")
-        yield f"WMMA_{verb.upper()}_16x16x16_{_spelled(word)}_INTRIN", name
+        yield f"WMMA_{verb.upper()}_16x16x16_{_constant_suffix(word)}_INTRIN", name
 
 
-def _spelled(word: str) -> str:
+def _constant_suffix(word: str) -> str:
     head, _, tail = word.partition("_")
     return "_".join(part for part in (head if "f16f16" in head else head.upper(), tail.upper()) if part)
 

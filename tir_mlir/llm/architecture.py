@@ -144,7 +144,7 @@ def architecture_of(folder: Path) -> Architecture:
     try:
         partial = Architecture(config, model, None)
         _ = partial.layers, partial.norm
-        partial.parameters.matched(
+        partial.parameters.match_tensors(
             folder, {name: StatedTensor(tuple(shape), dtype) for name, (shape, dtype) in tensors.items()}
         )
         return Architecture(config, model, _small(transformers, config))
@@ -185,7 +185,7 @@ def _attention(module: Any, query: Any, key: Any, value: Any, attention_mask: An
     return found.transpose(1, 2).contiguous(), None
 
 
-class Layer(nn.Module):
+class LayerModule(nn.Module):
     """A layer on tokens at some positions: (x [1, n, width], cos, sin [1, n, columns], positions [n], keys, values
     [1, heads, capacity, columns]) -> x; keys and values are written at these positions. Those in int8 come with scales
     [1, heads, capacity, 1]. Of several sequences it takes one token each: x [sequences, 1, width] and so on, positions
@@ -316,13 +316,13 @@ def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:
     """The heads and columns of the keys of a layer, from a call without values."""
     found: list[tuple[int, int]] = []
 
-    class Told(Exception):
+    class RecordedCache(Exception):
         pass
 
     class Recorder:
         def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> Any:
             found.append((int(keys.shape[1]), int(keys.shape[3])))
-            raise Told
+            raise RecordedCache
 
     names = inspect.signature(inspect.unwrap(type(layer).forward)).parameters
     name = "cache" if "cache" in names else "past_key_values"
@@ -330,7 +330,7 @@ def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:
     positions = torch.zeros(1, x.shape[1], dtype=torch.int64, device=x.device)
     try:
         call(x, attention_mask=None, position_ids=positions, position_embeddings=(cos, sin), **{name: Recorder()})
-    except Told:
+    except RecordedCache:
         pass
     if not found:
         raise ArgumentError(f"{type(layer).__name__} updates no cache of keys and values")

@@ -22,9 +22,11 @@ class Cache:
     def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
         if self.scales is None:
             return self._put(self.keys, keys), self._put(self.values, values)
-        return self._rounded(self.keys, self.scales[0], keys), self._rounded(self.values, self.scales[1], values)
+        return self._store_rounded(self.keys, self.scales[0], keys), self._store_rounded(
+            self.values, self.scales[1], values
+        )
 
-    def _rounded(self, whole: Any, scales: Any, new: Any) -> Any:
+    def _store_rounded(self, whole: Any, scales: Any, new: Any) -> Any:
         """Numbers of a token of a head by the scale at which its largest is 127."""
         scale = (new.abs().amax(-1, keepdim=True) / _MOST).clamp(min=_LEAST)
         numbers = self._put(whole, torch.round(new / scale).to(torch.int8))

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
-from tir_mlir.llm.architecture import Architecture, Layer, architecture_of, cache_shape, scores_of, start_of
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.graph.importers.torch_export.from_torch import from_torch
+from tir_mlir.llm.architecture import Architecture, LayerModule, architecture_of, cache_shape, scores_of, start_of
 from tir_mlir.llm.caches import cache_arrays, facts_of
-from tir_mlir.llm.description import CacheFact, Description, Form
+from tir_mlir.llm.description import CacheFact, Description, LayerForm
 from tir_mlir.llm.forked_copies import side_by_side
 
 SCORES = 1 << 23
@@ -46,7 +46,9 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
     # the small one first: it imports what all of them need
     scores = _text(module, (torch.zeros(batch, 1, width),), "scores", tensors)
     texts = side_by_side([work for draft in drafts for work in draft.texts])
-    forms = [Form(one, many, draft.caches) for one, many, draft in zip(texts[::2], texts[1::2], drafts, strict=True)]
+    forms = [
+        LayerForm(one, many, draft.caches) for one, many, draft in zip(texts[::2], texts[1::2], drafts, strict=True)
+    ]
     embedding = architecture.name(first.weight)
     return Description(
         parameters, embedding, layers, forms, scores, tensors, scored, rotary, architecture.positions
@@ -120,7 +122,7 @@ def _draft(
     dynamic |= {name: {2: "capacity"} for name, *_ in caches}
 
     def text(name: str, sequences: int, rows: int) -> str:
-        module = Layer(layer.to_empty(device="cpu"), *reads).eval()
+        module = LayerModule(layer.to_empty(device="cpu"), *reads).eval()
         arrays = cache_arrays(cache, sequences, heads, columns)
         shapes = (width, angles, angles)  # of different tensors: torch.export makes one input of the same
         positions = torch.arange(sequences * rows)
@@ -139,5 +141,5 @@ def _text(module: Any, inputs: tuple[Any, ...], name: str, tensors: Mapping[str,
     extra = [weight for weight in graph.weights if weight not in tensors]
     if extra:
         raise ArgumentError(f"{name}: {', '.join(extra)} is computed when the model is made, and in no file")
-    with entered():
+    with enter_context():
         return str(graph.module.mlir)

@@ -17,7 +17,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.graph import Graph
 from tir_mlir.llm.checks.matching import Parameters, StatedTensor
 from tir_mlir.llm.native.rotary import Rotary, rotary_of
@@ -27,7 +27,7 @@ from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.script.module import IRModule
 
 KIND = "languages"
-_CODE = "from tir_mlir.llm.describing import run; run()"
+_CODE = "from tir_mlir.llm.describe_process import run; run()"
 _OF_WRITER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """What a config.json tells of the files alone: nothing that is computed depends on it."""
 _MEMORY, _SECONDS = 6 << 30, 300
@@ -40,7 +40,7 @@ CacheFact = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Form:
+class LayerForm:
     """Layers of one form: the text of a graph for one token and of one for a chunk; the arrays of the cache, none of
     what comes before the layers."""
 
@@ -58,7 +58,7 @@ class Description:
     parameters: Parameters
     embedding: str
     layers: list[tuple[int, Mapping[str, str]]]
-    forms: list[Form]
+    forms: list[LayerForm]
     scores: str
     score_tensors: Mapping[str, str]
     scored: int
@@ -71,7 +71,7 @@ class Description:
         return json.dumps(facts | {"rotary": self.rotary.facts()})
 
 
-def described(
+def describe_model(
     path: Path, config: str, sizes: Sequence[int | str], tensors: Mapping[str, StatedTensor], meanwhile: Meanwhile
 ) -> Description:
     """The description of the model that the text of a config.json names. sizes: the tokens of a chunk, the positions,
@@ -82,20 +82,20 @@ def described(
     key = store.digest(fingerprint.installation(), fingerprint.package(), counted, str(tuple(sizes)), _version())
     found = store.load(KIND, key)
     if found is None:
-        found = _asked(path, config, sizes, tensors, meanwhile)
+        found = _describe_in_process(path, config, sizes, tensors, meanwhile)
         if fingerprint.package_unchanged():
             store.save(KIND, key, found)
     facts: dict[str, Any] = json.loads(found)
     shapes = {name: tuple(shape) for name, shape in facts["parameters"]["shapes"].items()}
     facts["parameters"] = Parameters(**{**facts["parameters"], "shapes": shapes})
     facts["rotary"] = rotary_of(facts["rotary"])
-    facts["forms"] = [Form(**form) for form in facts["forms"]]
+    facts["forms"] = [LayerForm(**form) for form in facts["forms"]]
     return Description(**facts)
 
 
 def graph_of(text: str, name: str, arrays: Mapping[str, np.ndarray]) -> Graph:
     """The graph of a text, with these weights."""
-    with entered():
+    with enter_context():
         return Graph(IRModule(ir.Module.parse(text)), arrays, name)
 
 
@@ -113,7 +113,7 @@ def _limits(tensors: Mapping[str, StatedTensor]) -> tuple[int, int]:
     return _MEMORY + 2 * 4 * elements, _SECONDS + len(tensors)
 
 
-def _asked(
+def _describe_in_process(
     path: Path, config: str, sizes: Sequence[int | str], tensors: Mapping[str, StatedTensor], meanwhile: Meanwhile
 ) -> bytes:
     """What `describe` finds, in a process of its own."""

@@ -17,13 +17,13 @@ def side_by_side(works: Sequence[Work]) -> list[str]:
     """The texts, in order: this process makes the first, and a copy for each further core one more at a time. Raises
     the first TirError. What a copy leaves out, because it ended early, is made here."""
     count = max(1, min(cores(), len(works)))
-    copies = [_Copy(works[start::count]) for start in range(1, count)]
+    copies = [_ForkedCopy(works[start::count]) for start in range(1, count)]
     own = [work() for work in works[::count]]
     shares = [own, *(copy.texts() for copy in copies)]
     return [shares[number % count][number // count] for number in range(len(works))]
 
 
-class _Copy:
+class _ForkedCopy:
     def __init__(self, works: Sequence[Work]):
         self._works = works
         context = multiprocessing.get_context("fork")

@@ -43,7 +43,7 @@ _OWN_PARTS = {"phi3": {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_
 _EMBEDDING = "token_embd.weight"
 _WHOLE = {_EMBEDDING: "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight",
           "output.weight": "lm_head.weight"}  # fmt: skip
-_TURNED = ("llama",)
+_PERMUTED_ROWS = ("llama",)
 """Architectures whose queries and keys have the two halves of a head interleaved."""
 
 
@@ -68,10 +68,10 @@ class GgufTensor:
 
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32."""
-        found = self.stored(start, stop)
+        found = self.read_encoded(start, stop)
         return found.values() if isinstance(found, Grouped) else found
 
-    def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray | Grouped:
+    def read_encoded(self, start: int = 0, stop: int | None = None) -> np.ndarray | Grouped:
         """The same; rows of few bits as they are."""
         stop = self.shape[0] if stop is None else stop
         if self.order is None:
@@ -127,8 +127,8 @@ def gguf_model(path: Path) -> GgufModel:
     names = {name: _name(path, name, header) for name in found if name not in POSITIONS}
     tensors = {names[name]: tensor for name, tensor in found.items() if names.get(name)}
     config = configuration(path, header, lambda name: found[name].read(), tensors, found[_EMBEDDING].shape[0])
-    if header.facts["general.architecture"] in _TURNED:
-        tensors = {name: _unturned(name, tensor, config) for name, tensor in tensors.items()}
+    if header.facts["general.architecture"] in _PERMUTED_ROWS:
+        tensors = {name: _restore_row_order(name, tensor, config) for name, tensor in tensors.items()}
     return GgufModel(tensors, config)
 
 
@@ -169,7 +169,7 @@ def _tensor(path: Path, name: str, info: Info, header: Header) -> GgufTensor:
     return GgufTensor(path, dtype, shape, start, row)
 
 
-def _unturned(name: str, tensor: GgufTensor, config: Mapping[str, Any]) -> GgufTensor:
+def _restore_row_order(name: str, tensor: GgufTensor, config: Mapping[str, Any]) -> GgufTensor:
     """A tensor with its rows in the order of transformers."""
     heads = {"q_proj": "num_attention_heads", "k_proj": "num_key_value_heads"}.get(name.split(".")[-2])
     if heads is None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, short_repr
-from tir_mlir.llm.native.described import DescribedModel
 from tir_mlir.llm.native.load_loop import loop
+from tir_mlir.llm.native.native_model import NativeModel
 from tir_mlir.llm.native.parts import Parts
 from tir_mlir.llm.sampling import Sampling
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 
 Stop = int | Sequence[int] | Set[int] | None
 """The tokens that end a sequence."""
@@ -28,7 +28,7 @@ class LanguageModel:
 
     def __init__(self, parts: Parts):
         self.parts, self.limits = parts, parts.limits
-        self._described: DescribedModel | None = None
+        self._described: NativeModel | None = None
 
     def generate(
         self, tokens: Sequence[int], count: int, sampling: Sampling | None = None, stop: Stop = None
@@ -43,7 +43,7 @@ class LanguageModel:
     ) -> list[list[int]]:
         """The same for several prompts at a time, of any lengths; at most as many as `load(..., batch=...)` says. Each
         step reads the weights once for all. Raises ArgumentError."""
-        given, stops = self._checked(prompts, count), self._stops(stop)
+        given, stops = self._check_prompts(prompts, count), self._stops(stop)
         found: list[list[int]] = [[] for _ in given]
         for drawn in self._tokens(given, count, sampling or Sampling()):
             for sequence, token in zip(found, drawn, strict=False):
@@ -55,12 +55,12 @@ class LanguageModel:
 
     def stream(self, tokens: Sequence[int], count: int, sampling: Sampling | None = None) -> Iterator[int]:
         """The tokens of `generate`, one by one as they are found."""
-        drawn = self._tokens(self._checked([tokens], count), count, sampling or Sampling())
+        drawn = self._tokens(self._check_prompts([tokens], count), count, sampling or Sampling())
         return (each[0] for each in drawn)
 
     def logits(self, tokens: Sequence[int]) -> np.ndarray:
         """The scores of all tokens after a prompt, float32 [vocabulary]."""
-        run = _Run(self, self._checked([tokens], 0))
+        run = _GenerationRun(self, self._check_prompts([tokens], 0))
         scores = loop().scores(run.state)
         return np.ctypeslib.as_array(scores, (self.limits.tokens,)).copy()
 
@@ -78,13 +78,13 @@ class LanguageModel:
     def _tokens(self, given: list[list[int]], count: int, how: Sampling) -> Iterator[list[int]]:
         if not count:
             return
-        run, native = _Run(self, given), how.native
+        run, native = _GenerationRun(self, given), how.native
         ids = (ctypes.c_int64 * self.limits.batch)()
         for number in range(count):
             loop().next(run.state, ctypes.addressof(native), number, ids)
             yield ids[: len(given)]
 
-    def _checked(self, prompts: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+    def _check_prompts(self, prompts: Sequence[Sequence[int]], count: int) -> list[list[int]]:
         limits = self.limits
         if not 0 < len(prompts) <= limits.batch:
             raise ArgumentError(
@@ -129,18 +129,18 @@ class LanguageModel:
         return given
 
     @property
-    def described(self) -> DescribedModel:
+    def native_model(self) -> NativeModel:
         """The model as the loop takes it."""
         if self._described is None:
-            self._described = DescribedModel(self.parts)
+            self._described = NativeModel(self.parts)
         return self._described
 
 
-class _Run:
+class _GenerationRun:
     """One run: memory for the caches, after the prompts. state: its address."""
 
     def __init__(self, model: LanguageModel, prompts: list[list[int]]):
-        self._model = model.described
+        self._model = model.native_model
         self._memory = empty(loop().bytes(self._model.address), "uint8")
         self.state = loop().start(self._model.address, self._memory.ctypes.data)
         for number, tokens in enumerate(prompts):

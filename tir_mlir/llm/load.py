@@ -15,18 +15,18 @@ from tir_mlir.graph.precision.formats import BFLOAT16, INT4, INT8, NAMES, format
 from tir_mlir.graph.precision.stored_formats import Grouped
 from tir_mlir.graph.units.expected_work import start_workers
 from tir_mlir.llm.checks.matching import StatedTensor, check_layers
-from tir_mlir.llm.description import Description, described
+from tir_mlir.llm.description import Description, describe_model
 from tir_mlir.llm.gguf_files import GgufTensor, gguf_model
 from tir_mlir.llm.language_model import LanguageModel
-from tir_mlir.llm.native.parts import CacheArray, Layer, Limits, Parts
+from tir_mlir.llm.native.parts import CacheArray, CompiledLayer, ModelLimits, Parts
 from tir_mlir.llm.packed_weights import PackedWeights, entry_name
-from tir_mlir.llm.repeated import Precision, Repeated, Weight
-from tir_mlir.llm.rounded_ahead import RoundedAhead, RoundedRows, rounded_ahead
-from tir_mlir.llm.rounded_files import RoundedTensor, joined
+from tir_mlir.llm.repeated_part import Precision, RepeatedPart, Weight
+from tir_mlir.llm.rounded_ahead import RoundedAhead, RoundedRows, round_ahead
+from tir_mlir.llm.rounded_files import RoundedTensor, join_rounded_tensors
 from tir_mlir.llm.rounding import prepare
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
-from tir_mlir.llm.uncompiled import OPERATORS, Uncompiled, compile_side_by_side
-from tir_mlir.runtime.cache import fingerprint, mapped
+from tir_mlir.llm.uncompiled_graph import OPERATORS, UncompiledGraph, compile_side_by_side
+from tir_mlir.runtime.cache import fingerprint, mapped_arrays
 from tir_mlir.runtime.tools import given_files
 
 Stored = StoredTensor | RoundedTensor | GgufTensor | RoundedAhead
@@ -75,40 +75,40 @@ def load(
     _check_sizes(context=context, chunk=chunk, batch=batch)
     if cache not in CACHES:
         raise ArgumentError(f"cache={cache!r}; fix: one of {', '.join(CACHES)}")
-    files, config, own = _opened(folder)
+    files, config, own = _open_files(folder)
     precision = _precision(weights, group or own or GROUP)
     ahead = dict[str, Stored]()
     stated = {name: StatedTensor(each.shape, getattr(each, "dtype", None)) for name, each in files.items()}
     prepare = partial(_prepare, files, precision, ahead)
-    description = described(folder, config, (chunk, context, batch, cache), stated, prepare)
-    tensors = description.parameters.matched(folder, {**files, **ahead})
+    description = describe_model(folder, config, (chunk, context, batch, cache), stated, prepare)
+    tensors = description.parameters.match_tensors(folder, {**files, **ahead})
     _check_groups(description, tensors, precision)
-    limits = Limits(
+    limits = ModelLimits(
         _tokens(description), min(context, description.positions or context), chunk, batch, description.positions
     )
-    return _packed(description, tensors, precision, threads, limits, (config, cache))
+    return _load_model(description, tensors, precision, threads, limits, (config, cache))
 
 
-def _packed(
+def _load_model(
     description: Description,
     tensors: Mapping[str, Stored],
     precision: Precision,
     threads: int | None,
-    limits: Limits,
+    limits: ModelLimits,
     facts: tuple[str, ...],
 ) -> LanguageModel:
     """The model, its weights from the cache or put there. facts: what else they depend on."""
     stated = *facts, str(limits), str(precision), str(threads), fingerprint.package()
     name = entry_name([tensor.path for tensor in tensors.values()], *stated)
-    known = mapped.load(name)
+    known = mapped_arrays.load(name)
     if known is None:
         for parameter, tensor in tensors.items():
             tensor.check(parameter)
-    with mapped.writing(name if known is None else None) as writer:
+    with mapped_arrays.writing(name if known is None else None) as writer:
         return _Loading(description, tensors, precision, threads, PackedWeights(known, writer)).model(limits)
 
 
-def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
+def _open_files(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of the files, the text of the configuration, the group of weights in few bits."""
     if path.suffix == ".gguf":
         model = gguf_model(path)
@@ -121,7 +121,7 @@ def _opened(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
         raise ArgumentError(f"{path}: there is no {CONFIG}; fix: the folder that save_pretrained writes")
     facts = given_files.object_of(given_files.read_text(given_files.file_inside(path, CONFIG)), path / CONFIG)
     check_layers(path, facts, len(files))
-    return joined(path, files, facts)
+    return join_rounded_tensors(path, files, facts)
 
 
 def _prepare(
@@ -132,7 +132,7 @@ def _prepare(
     start_workers(OPERATORS)
     if precision.format is None or precision.group is None:
         return
-    ahead |= rounded_ahead(files, precision.format, waiting)
+    ahead |= round_ahead(files, precision.format, waiting)
     wide = [tensor for tensor in files.values() if len(tensor.shape) == 2 and tensor.bits > _BYTE]
     for as_bits in {isinstance(tensor, StoredTensor) and tensor.dtype == "BF16" for tensor in wide}:
         prepare("bfloat16" if as_bits else "float32", precision.format)
@@ -186,45 +186,47 @@ class _Loading:
         self.description, self.tensors, self.precision, self.threads = description, tensors, precision, threads
         self.packed = packed
 
-    def model(self, limits: Limits) -> LanguageModel:
+    def model(self, limits: ModelLimits) -> LanguageModel:
         description = self.description
         rows = self.tensors[description.embedding].rows()
-        forms = {number: self._uncompiled(number, names) for number, names in description.layers}
+        forms = {number: self._form_graphs(number, names) for number, names in description.layers}
         scored = self._uncompiled_scores()
         compile_side_by_side([*(part for parts in forms.values() for part in parts), scored])
         layers, scores = self._layers(forms), self._scores(scored)
         return LanguageModel(Parts(limits, rows, description.rotary, layers, scores, description.scored, self.threads))
 
-    def _uncompiled(self, number: int, names: Mapping[str, str]) -> list[Uncompiled]:
+    def _form_graphs(self, number: int, names: Mapping[str, str]) -> list[UncompiledGraph]:
         """The graphs of a form, for one token and for a chunk. names: of the tensors of one of its layers."""
         form = self.description.forms[number]
         shapes = {name: self.tensors[tensor].shape for name, tensor in names.items()}
         texts = (form.one, "one"), (form.chunk, "chunk")
-        return [Uncompiled(text, name, shapes, self.precision, self.threads) for text, name in texts]
+        return [UncompiledGraph(text, name, shapes, self.precision, self.threads) for text, name in texts]
 
-    def _layers(self, forms: Mapping[int, Sequence[Uncompiled]]) -> list[Layer]:
+    def _layers(self, forms: Mapping[int, Sequence[UncompiledGraph]]) -> list[CompiledLayer]:
         """The layers: those of one form are compiled once."""
-        known: dict[int, Repeated] = {}
+        known: dict[int, RepeatedPart] = {}
         layers = []
         for place, (number, names) in enumerate(self.description.layers):
             form = self.description.forms[number]
             if number not in known:
-                known[number] = Repeated([part.graph for part in forms[number]], self.precision, self.threads)
+                known[number] = RepeatedPart([part.graph for part in forms[number]], self.precision, self.threads)
             one, chunk = known[number].programs
-            make = partial(self._bound, known[number], {name: self.tensors[tensor] for name, tensor in names.items()})
+            make = partial(
+                self._bind_weights, known[number], {name: self.tensors[tensor] for name, tensor in names.items()}
+            )
             caches = tuple(CacheArray(*fact) for fact in form.caches)
             weights = self.packed.buffers(f"layer{place}", known[number].programs, make)
-            layers.append(Layer(one, chunk, (weights[0], weights[1]), caches))
+            layers.append(CompiledLayer(one, chunk, (weights[0], weights[1]), caches))
         return layers
 
-    def _bound(self, repeated: Repeated, tensors: Mapping[str, Stored]) -> list[np.ndarray]:
-        return repeated.bound({name: tensor.stored() for name, tensor in tensors.items()})
+    def _bind_weights(self, repeated: RepeatedPart, tensors: Mapping[str, Stored]) -> list[np.ndarray]:
+        return repeated.bind_weights({name: tensor.read_encoded() for name, tensor in tensors.items()})
 
     @property
     def _score_tensors(self) -> dict[str, Stored]:
         return {name: self.tensors[tensor] for name, tensor in self.description.score_tensors.items()}
 
-    def _uncompiled_scores(self) -> Uncompiled:
+    def _uncompiled_scores(self) -> UncompiledGraph:
         """The graph of the scores of some tokens."""
         description, tensors = self.description, self._score_tensors
         shapes = {
@@ -233,35 +235,35 @@ class _Loading:
         }
         stored = [self.tensors[name] for _, names in description.layers for name in names.values()]
         precision = precision_of_scores(self.precision, stored, tensors["head.weight"])
-        return Uncompiled(description.scores, "scores", shapes, precision, self.threads)
+        return UncompiledGraph(description.scores, "scores", shapes, precision, self.threads)
 
-    def _scores(self, part: Uncompiled) -> list[Layer]:
+    def _scores(self, part: UncompiledGraph) -> list[CompiledLayer]:
         """The scores, some tokens at a time: the last ones are filled up with zeros."""
         description, count, tensors = self.description, self.description.scored, self._score_tensors
-        repeated = Repeated([part.graph], part.precision, self.threads)
+        repeated = RepeatedPart([part.graph], part.precision, self.threads)
         (program,), layers = repeated.programs, []
         for start in range(0, _tokens(description), count):
             make = partial(self._part_of_scores, repeated, tensors, start)
             (weights,) = self.packed.buffers(f"scores{start}", repeated.programs, make)
-            layers.append(Layer(program, program, (weights, weights)))
+            layers.append(CompiledLayer(program, program, (weights, weights)))
         return layers
 
-    def _part_of_scores(self, repeated: Repeated, tensors: Mapping[str, Stored], start: int) -> list[np.ndarray]:
+    def _part_of_scores(self, repeated: RepeatedPart, tensors: Mapping[str, Stored], start: int) -> list[np.ndarray]:
         count = self.description.scored
-        return repeated.bound(
+        return repeated.bind_weights(
             {
-                name: _filled(tensor, start, count) if name.startswith("head.") else tensor.stored()
+                name: _zero_padded_rows(tensor, start, count) if name.startswith("head.") else tensor.read_encoded()
                 for name, tensor in tensors.items()
             }
         )
 
 
-def _filled(tensor: Stored, start: int, count: int) -> Weight:
+def _zero_padded_rows(tensor: Stored, start: int, count: int) -> Weight:
     """Rows of a tensor, and zeros after the last one."""
     stop = min(start + count, tensor.shape[0])
     if stop == start + count:
-        return tensor.stored(start, stop)
-    stored = tensor.stored(start, stop)
+        return tensor.read_encoded(start, stop)
+    stored = tensor.read_encoded(start, stop)
     rows = stored.read() if isinstance(stored, RoundedRows) else stored
     rows = rows.values() if isinstance(rows, Grouped) else rows
     return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), rows.dtype)])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tir_mlir.llm.native.parts import Program
-from tir_mlir.runtime.cache import fingerprint, mapped, store
+from tir_mlir.llm.native.parts import CompiledProgram
+from tir_mlir.runtime.cache import fingerprint, mapped_arrays, store
 
 
 def entry_name(files: Sequence[Path], *facts: str) -> str:
@@ -24,12 +24,14 @@ def entry_name(files: Sequence[Path], *facts: str) -> str:
 class PackedWeights:
     """Buffers of weights, from the cache, or made and put there. known: those of an entry."""
 
-    def __init__(self, known: Mapping[str, np.ndarray] | None, writer: mapped.Writer):
+    def __init__(self, known: Mapping[str, np.ndarray] | None, writer: mapped_arrays.MappedEntryWriter):
         self._known, self._writer = known or {}, writer
 
-    def buffers(self, key: str, programs: Sequence[Program], make: Callable[[], list[np.ndarray]]) -> list[np.ndarray]:
+    def buffers(
+        self, key: str, programs: Sequence[CompiledProgram], make: Callable[[], list[np.ndarray]]
+    ) -> list[np.ndarray]:
         """The buffer of each program at a place; one for those that share it."""
-        found = self._cached(key, programs)
+        found = self._cached_buffers(key, programs)
         if found is not None:
             return found
         made, kept = make(), dict[int, np.ndarray]()
@@ -38,7 +40,7 @@ class PackedWeights:
                 kept[id(buffer)] = self._writer.add(f"{key}.{number}", buffer)
         return [kept[id(buffer)] for buffer in made]
 
-    def _cached(self, key: str, programs: Sequence[Program]) -> list[np.ndarray] | None:
+    def _cached_buffers(self, key: str, programs: Sequence[CompiledProgram]) -> list[np.ndarray] | None:
         found: list[np.ndarray] = []
         for number, program in enumerate(programs):
             buffer = self._known.get(f"{key}.{number}", found[-1] if found else None)

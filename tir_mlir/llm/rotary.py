@@ -73,7 +73,7 @@ class RotaryModule:
         for layout in (np.arange(2 * half) % half, np.arange(2 * half) // 2, np.arange(half)):
             growth = Growth(factor, until, scale, frequencies[layout], exponents[layout])
             same = len(layout) == short[0].shape[1] and all(
-                _is_close(_grown(growth, at), self._table(at))
+                _is_close(_grown_table(growth, at), self._table(at))
                 for at in (
                     np.arange(max(length - LAST, 0), length)
                     for length in {until + 1, (until + 1 + context) // 2, context}
@@ -84,7 +84,7 @@ class RotaryModule:
         raise _unknown(f"positions of the kind dynamic beyond {until} tokens")
 
 
-def _grown(growth: Growth, positions: np.ndarray) -> Table:
+def _grown_table(growth: Growth, positions: np.ndarray) -> Table:
     """What loop.c computes, of the last positions of a sequence."""
     by = growth.factor * (positions[-1] + 1) / growth.original - (growth.factor - 1)
     angles = positions[:, None] * (growth.frequencies * by**growth.exponents)

@@ -51,8 +51,10 @@ class RoundedAhead:
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         return self.tensor.read(start, stop)
 
-    def stored(self, start: int = 0, stop: int | None = None) -> RoundedRows:
-        return RoundedRows(self.how, [part[start:stop] for part in self.parts], lambda: self.tensor.stored(start, stop))
+    def read_encoded(self, start: int = 0, stop: int | None = None) -> RoundedRows:
+        return RoundedRows(
+            self.how, [part[start:stop] for part in self.parts], lambda: self.tensor.read_encoded(start, stop)
+        )
 
     def check(self, name: str) -> None:
         self.tensor.check(name)
@@ -61,7 +63,7 @@ class RoundedAhead:
         return self.tensor.rows()
 
 
-def rounded_ahead(
+def round_ahead(
     files: Mapping[str, object], how: Format | None, waiting: Callable[[], bool]
 ) -> dict[str, RoundedAhead]:
     """The matrices of files that could be rounded while `waiting()`, by one thread, small ones first: most weights are
@@ -76,7 +78,7 @@ def rounded_ahead(
         if size > MOST or not waiting():
             break
         try:
-            parts = rounded_rows(name, tensor.stored(), how, threads=1)
+            parts = rounded_rows(name, tensor.read_encoded(), how, threads=1)
         except GraphError:
             continue
         found[name] = RoundedAhead(tensor, how, parts)

@@ -47,13 +47,13 @@ class RoundedTensor:
 
     def read(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """Rows `start` to `stop` as float32."""
-        return self._whole().values()[start:stop]
+        return self._all_rows().values()[start:stop]
 
-    def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray | Grouped:
+    def read_encoded(self, start: int = 0, stop: int | None = None) -> np.ndarray | Grouped:
         """The same, all rows in few bits."""
-        return self._whole() if (start, stop) == (0, None) else self.read(start, stop)
+        return self._all_rows() if (start, stop) == (0, None) else self.read(start, stop)
 
-    def _whole(self) -> Grouped:
+    def _all_rows(self) -> Grouped:
         """All rows; without offsets where all zeros are in the middle."""
         found = self.made(*(part.numbers() for part in self.parts))
         middle = np.float32(1 << (found.bits - 1))
@@ -72,7 +72,7 @@ class RoundedTensor:
 Stored = StoredTensor | RoundedTensor
 
 
-def joined(
+def join_rounded_tensors(
     path: Path, files: Mapping[str, StoredTensor], config: Mapping[str, Any]
 ) -> tuple[Mapping[str, Stored], str, int | None]:
     """The tensors of a checkpoint, weights in few bits as one tensor each; its configuration without what was done to
@@ -85,13 +85,13 @@ def joined(
     if not isinstance(how, dict):
         raise ArgumentError(f"{path}: quantization_config is {short_repr(how)}; fix: the config.json as it was written")
     if how.get("quant_method") == TORCHAO:
-        found, group = _of_torchao(path, files)
+        found, group = _torchao_tensors(path, files)
     else:
-        found, group = _of_words(path, files, how)
+        found, group = _gptq_or_awq_tensors(path, files, how)
     return found, json.dumps(facts), group
 
 
-def _of_words(
+def _gptq_or_awq_tensors(
     path: Path, files: Mapping[str, StoredTensor], how: Mapping[str, Any]
 ) -> tuple[dict[str, Stored], int | None]:
     """The tensors of a checkpoint of GPTQ or AWQ, and their group."""
@@ -109,11 +109,11 @@ def _of_words(
     for name in files:
         stem, _, part = name.rpartition(".")
         if part == _PARTS[0]:
-            found[f"{stem}.weight"] = _joined(path, stem, files, method, group)
+            found[f"{stem}.weight"] = _join_tensor(path, stem, files, method, group)
     return found, group
 
 
-def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: str, group: Any) -> RoundedTensor:
+def _join_tensor(path: Path, stem: str, files: Mapping[str, StoredTensor], method: str, group: Any) -> RoundedTensor:
     missing = next((part for part in _PARTS if f"{stem}.{part}" not in files), None)
     if missing is not None:
         raise ArgumentError(f"{path}: no tensor {stem}.{missing}; fix: the files that belong to config.json")
@@ -139,7 +139,7 @@ def _joined(path: Path, stem: str, files: Mapping[str, StoredTensor], method: st
     return RoundedTensor(method, (q, zeros, scales), scales, (n, k), made, _BITS)
 
 
-def _of_torchao(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str, Stored], int | None]:
+def _torchao_tensors(path: Path, files: Mapping[str, StoredTensor]) -> tuple[dict[str, Stored], int | None]:
     """The tensors of a checkpoint of torchao, and their group."""
     rest, found, groups = dict(files), dict[str, Stored](), set[int]()
     for name, text in metadata_of(path).items():

@@ -51,7 +51,7 @@ def prepare(dtype: str, how: Format) -> None:
         _program(dtype, how.group, 4 if how.name == INT4 else 8)
 
 
-def widened(rows: np.ndarray) -> np.ndarray:
+def widen_rows(rows: np.ndarray) -> np.ndarray:
     """Rows as float32."""
     return from_bfloat16(rows) if rows.dtype == np.uint16 else rows
 

@@ -65,7 +65,7 @@ class StoredTensor:
             found = bits.view(np.float32)
         return found.astype(np.float32, copy=False).reshape(stop - start, *self.shape[1:])
 
-    def stored(self, start: int = 0, stop: int | None = None) -> np.ndarray:
+    def read_encoded(self, start: int = 0, stop: int | None = None) -> np.ndarray:
         """The same; of bfloat16 the bits, uint16."""
         if self.dtype != "BF16":
             return self.read(start, stop)

@@ -36,13 +36,13 @@ def run_guarded(work: Callable[[], int]) -> int:
         _, state = os.waitpid(child, 0)
     doing = text = ""
     if path:
-        doing, _, text = _taken(Path(path)).partition("\n")
+        doing, _, text = _read_and_delete(Path(path)).partition("\n")
     if os.WIFEXITED(state):
         return os.WEXITSTATUS(state)
-    return _crashed(os.WTERMSIG(state), doing, text)
+    return _report_crash(os.WTERMSIG(state), doing, text)
 
 
-def _taken(journal: Path) -> str:
+def _read_and_delete(journal: Path) -> str:
     """Read and delete the journal; "" if it is gone."""
     try:
         text = journal.read_text(encoding="utf-8", errors="replace")
@@ -75,7 +75,7 @@ def _journal() -> str:
     return path
 
 
-def _crashed(number: int, doing: str, text: str) -> int:
+def _report_crash(number: int, doing: str, text: str) -> int:
     from tir_mlir.runtime.tools.toolchain import status
 
     location, _, what = doing.partition(": ")

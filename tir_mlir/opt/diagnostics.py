@@ -28,10 +28,10 @@ SEVERITIES = {
     ir.DiagnosticSeverity.REMARK: "remark",
 }
 MLIR_ERROR: type[Exception] = getattr(ir, "MLIRError")  # noqa: B009  not in the stubs
-Place = tuple[str, int, int]
-_AT_HEAD = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
-_INSIDE = re.compile(r' \((loc\("[^"]*":\d+:\d+\))\)')
-_FROM_TOOL = re.compile(
+SourcePosition = tuple[str, int, int]
+_LOCATION_PREFIX = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*)", re.DOTALL)
+_LOCATION_IN_TEXT = re.compile(r' \((loc\("[^"]*":\d+:\d+\))\)')
+_TOOL_DIAGNOSTIC = re.compile(
     r"(?P<file>[^:\n]+):(?P<line>\d+)(:(?P<column>\d+))?: (?P<severity>error|warning|remark|note): (?P<message>.*)"
 )
 
@@ -61,7 +61,7 @@ class UsageError(DriverError):
 
 
 @dataclass
-class Reader:
+class SourceLines:
     """The name and the lines of the current input, for quoting."""
 
     name: str
@@ -74,24 +74,25 @@ class Reader:
         return lines[diagnostic.line - 1] if 0 < diagnostic.line <= len(lines) else None
 
 
-def at(location: Any, message: str, severity: str = "error") -> Diagnostic:
+def diagnostic_at(location: Any, message: str, severity: str = "error") -> Diagnostic:
     """A diagnostic at an MLIR location."""
     file, line, column = file_position(location)
     return Diagnostic(severity, message, file or "-", line, column)
 
 
-def of_mlir(diagnostic: Any) -> Diagnostic:
+def convert_mlir_diagnostic(diagnostic: Any) -> Diagnostic:
     """Convert an MLIR diagnostic with its notes."""
-    notes = tuple(of_mlir(n) for n in diagnostic.notes)
+    notes = tuple(convert_mlir_diagnostic(n) for n in diagnostic.notes)
     return replace(
-        at(diagnostic.location, diagnostic.message, SEVERITIES.get(diagnostic.severity, "error")), notes=notes
+        diagnostic_at(diagnostic.location, diagnostic.message, SEVERITIES.get(diagnostic.severity, "error")),
+        notes=notes,
     )
 
 
-def of_tool(text: str) -> list[Diagnostic]:
+def parse_tool_output(text: str) -> list[Diagnostic]:
     """Parse the diagnostics that an LLVM tool wrote to stderr."""
     diagnostics: list[Diagnostic] = []
-    for match in _FROM_TOOL.finditer(text):
+    for match in _TOOL_DIAGNOSTIC.finditer(text):
         file = "-" if match["file"] in ("-", "<stdin>", "<unknown>") else match["file"]
         diagnostic = Diagnostic(
             match["severity"], match["message"], file, int(match["line"]), int(match["column"] or 0)
@@ -103,18 +104,18 @@ def of_tool(text: str) -> list[Diagnostic]:
     return diagnostics
 
 
-def of_error(error: BaseException, where: Place | None = None) -> list[Diagnostic]:
+def convert_error(error: BaseException, where: SourcePosition | None = None) -> list[Diagnostic]:
     """Convert an exception to diagnostics; `where` is used if it has no location."""
     if isinstance(error, DriverError):
         return list(error.diagnostics)
     if mlir_diagnostics := getattr(error, "error_diagnostics", None):  # an MLIRError
-        return [of_mlir(d) for d in mlir_diagnostics]
+        return [convert_mlir_diagnostic(d) for d in mlir_diagnostics]
     if isinstance(error, VerifyError):
-        diagnostic = at(error.location, error.message)
+        diagnostic = diagnostic_at(error.location, error.message)
     elif isinstance(error, ScriptError):
         diagnostic = Diagnostic("error", error.message, error.filename or "-", error.lineno or 0, _column(error))
     elif isinstance(error, (TirError, ValueError, IndexError, MLIR_ERROR)):
-        diagnostic = at_head(_text(error))
+        diagnostic = diagnostic_of_message(_text(error))
     else:
         diagnostic = Diagnostic("error", f"internal error, please report it: {type(error).__name__}: {error}")
     if diagnostic.line or where is None:
@@ -122,11 +123,11 @@ def of_error(error: BaseException, where: Place | None = None) -> list[Diagnosti
     return [replace(diagnostic, file=where[0], line=where[1], column=where[2])]
 
 
-def at_head(message: str, severity: str = "error") -> Diagnostic:
+def diagnostic_of_message(message: str, severity: str = "error") -> Diagnostic:
     """A diagnostic from a message that starts with `file:line: ` or contains an MLIR location in parentheses."""
-    match = _AT_HEAD.fullmatch(message)
-    if match is None and (location := _INSIDE.search(message)):
-        return at(location[1], message.replace(location[0], ""), severity)
+    match = _LOCATION_PREFIX.fullmatch(message)
+    if match is None and (location := _LOCATION_IN_TEXT.search(message)):
+        return diagnostic_at(location[1], message.replace(location[0], ""), severity)
     if match is None:
         return Diagnostic(severity, message)
     return Diagnostic(severity, match["message"], match["file"], int(match["line"]), int(match["column"] or 1))
@@ -146,12 +147,12 @@ def _column(error: ScriptError) -> int:
 
 
 @contextmanager
-def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
+def collect_diagnostics(context: ir.Context) -> Iterator[list[Diagnostic]]:
     """Collect the warnings and remarks that MLIR emits in this context."""
     diagnostics: list[Diagnostic] = []
 
     def take(diagnostic: Any) -> bool:
-        diagnostics.append(of_mlir(diagnostic))
+        diagnostics.append(convert_mlir_diagnostic(diagnostic))
         return True
 
     handler: Any = context.attach_diagnostic_handler(take)
@@ -161,19 +162,19 @@ def collected(context: ir.Context) -> Iterator[list[Diagnostic]]:
         handler.detach()
 
 
-def show(diagnostic: Diagnostic, reader: Reader) -> None:
+def show(diagnostic: Diagnostic, reader: SourceLines) -> None:
     """Print a diagnostic to stderr, with the source line; in color on a terminal."""
     for entry in (diagnostic, *diagnostic.notes):
         file = reader.name if entry.file == "-" else entry.file
         head = f"{file}:{max(entry.line, 1)}:{max(entry.column, 1)}: "
         excerpt = _excerpt(entry, reader)
         if sys.stderr.isatty():
-            _colored(head, entry, excerpt)
+            _print_colored(head, entry, excerpt)
         else:
             print(f"{head}{entry.severity}: {entry.message}{excerpt}", file=sys.stderr)
 
 
-def _excerpt(diagnostic: Diagnostic, reader: Reader) -> str:
+def _excerpt(diagnostic: Diagnostic, reader: SourceLines) -> str:
     line = reader.line(diagnostic)
     if line is None or not line.strip():
         return ""
@@ -182,7 +183,7 @@ def _excerpt(diagnostic: Diagnostic, reader: Reader) -> str:
     return f"\n{line}\n{margin}^"
 
 
-def _colored(head: str, diagnostic: Diagnostic, excerpt: str) -> None:
+def _print_colored(head: str, diagnostic: Diagnostic, excerpt: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -225,7 +226,7 @@ def _regex(text: str) -> str:
     return "".join(f"({part})" if number % 2 else re.escape(part) for number, part in enumerate(parts))
 
 
-def expected(text: str) -> list[Expectation]:
+def parse_expectations(text: str) -> list[Expectation]:
     """Parse the expectations in the comments of a text."""
     lines = text.splitlines()
     expectations = []
@@ -253,7 +254,7 @@ def _target(designator: str | None, number: int, lines: Sequence[str]) -> int:
 
 def differences(text: str, name: str, emitted: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Errors for expectations without a diagnostic, and for unexpected diagnostics."""
-    open_ = expected(text)
+    open_ = parse_expectations(text)
     wrong: list[Diagnostic] = []
     file_names = ("-", name)
     for head in emitted:
@@ -262,7 +263,7 @@ def differences(text: str, name: str, emitted: Sequence[Diagnostic]) -> list[Dia
             if match is not None:
                 open_.remove(match)
             elif diagnostic.severity != "note":  # as in mlir-opt, a note needs no expectation
-                wrong.append(Diagnostic("error", f"unexpected {_shown(diagnostic)}", *_position(diagnostic)))
+                wrong.append(Diagnostic("error", f"unexpected {_headline(diagnostic)}", *_position(diagnostic)))
     for e in open_:
         wrong.append(
             Diagnostic("error", f'expected {e.severity} "{e.text}" was not produced', "-", e.line_of_comment, 1)
@@ -270,7 +271,7 @@ def differences(text: str, name: str, emitted: Sequence[Diagnostic]) -> list[Dia
     return wrong
 
 
-def _shown(diagnostic: Diagnostic) -> str:
+def _headline(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.severity}: {diagnostic.message}"
 
 

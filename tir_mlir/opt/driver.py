@@ -20,18 +20,27 @@ from typing import NoReturn
 from mlir import ir
 from mlir.dialects import llvm
 
-from tir_mlir.dialect.ir import create, entered
+from tir_mlir.dialect.ir import create, enter_context
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.opt import crash_guard, input, pass_options, pipeline_text, upstream
-from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Reader, UsageError, collected, differences, of_error, show
+from tir_mlir.opt.diagnostics import (
+    Diagnostic,
+    DriverError,
+    SourceLines,
+    UsageError,
+    collect_diagnostics,
+    convert_error,
+    differences,
+    show,
+)
 from tir_mlir.opt.input import InputChunk
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
-from tir_mlir.opt.run_passes import parsed
-from tir_mlir.opt.runner import Runner, Settings
+from tir_mlir.opt.run_passes import parse_pipeline
+from tir_mlir.opt.runner import PassRunner, PassSettings
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.passes.lower.llvm.abi import unconverted_ops
 from tir_mlir.passes.schedule import PRIMITIVES
-from tir_mlir.runtime.dump import opened
+from tir_mlir.runtime.dump import open_dump
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.printer import script
 
@@ -72,7 +81,7 @@ def _flag(text: str) -> Passes:
     return Passes(text, "--" + text.split("{")[0])
 
 
-class _Parser(argparse.ArgumentParser):
+class _OptArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"tir-opt: error: {message} (tir-opt --help)", file=sys.stderr)
         raise SystemExit(USAGE)
@@ -80,7 +89,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of everything but pass flags."""
-    command = _Parser(
+    command = _OptArgumentParser(
         "tir-opt",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -97,13 +106,13 @@ def parser() -> argparse.ArgumentParser:
                       help="Python file to run first, to register intrinsics, primitives and passes")  # fmt: skip
     command.add_argument("--list-passes", action="store_true", help="list the passes of this package, and exit")
     command.add_argument("--version", action="store_true", help="print the versions of the toolchain, and exit")
-    _checking(command.add_argument_group("checking"))
-    _showing(command.add_argument_group("showing"))
+    _add_check_flags(command.add_argument_group("checking"))
+    _add_output_flags(command.add_argument_group("showing"))
     return command
 
 
-def _checking(group: argparse._ArgumentGroup) -> None:
-    _flags(group, {
+def _add_check_flags(group: argparse._ArgumentGroup) -> None:
+    _add_flags(group, {
         "--verify-diagnostics": "check diagnostics against `expected-error @below {{...}}` comments",
         "--split-input-file": "split the input at `// -----` lines (`# -----` in Python)",
         "--no-rules": "do not verify the rules of the encoding on input",
@@ -113,8 +122,8 @@ def _checking(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--reproducer", metavar="FILE", help="where to write the reproducer of a failing pass")
 
 
-def _showing(group: argparse._ArgumentGroup) -> None:
-    _flags(group, {
+def _add_output_flags(group: argparse._ArgumentGroup) -> None:
+    _add_flags(group, {
         "--print-ir-before-all --mlir-print-ir-before-all": "print the module before each pass to stderr",
         "--print-ir-after-all --mlir-print-ir-after-all": "print the module after each pass to stderr",
         "--mlir-print-local-scope": "print affine maps and sets inline",
@@ -125,7 +134,7 @@ def _showing(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--dump", metavar="DIR", help="folder for the module after each pass: 00-input.mlir, ...")
 
 
-def _flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
+def _add_flags(group: argparse._ArgumentGroup, helps: dict[str, str]) -> None:
     for names, text in helps.items():
         group.add_argument(*names.split(), action="store_true", help=text)
 
@@ -164,10 +173,10 @@ def run(argv: Sequence[str]) -> int:
         if args.version or args.list_passes:
             write_result(toolchain_versions() if args.version else listing(), None)
             return 0
-        with entered():
-            return Driver(args).run()
+        with enter_context():
+            return OptDriver(args).run()
     except DriverError as error:
-        _report(error.diagnostics, Reader(args.file, ""))
+        _report(error.diagnostics, SourceLines(args.file, ""))
         return USAGE if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         drop_stdout()
@@ -181,7 +190,7 @@ def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
     steps: list[PassInstance] = []
     for pipeline in texts:
         try:
-            steps += parsed(pipeline.text)
+            steps += parse_pipeline(pipeline.text)
         except PipelineError as error:
             message = f"{error}\n{error.text}\n{' ' * error.offset}^"
             raise UsageError(Diagnostic("error", message, pipeline.option, 1, error.offset + 1)) from None
@@ -189,7 +198,7 @@ def steps_of(texts: Sequence[Passes]) -> list[PassInstance]:
 
 
 @dataclass
-class Driver:
+class OptDriver:
     """One run of the tool: all chunks of the input through all passes."""
 
     args: argparse.Namespace
@@ -207,7 +216,7 @@ class Driver:
             self.steps = steps_of([Passes(carried, "// pipeline")])
         results, good = [], True
         for piece in pieces:
-            result, fine = self._piece(piece)
+            result, fine = self._run_chunk(piece)
             good = good and fine
             if result is not None:
                 results.append(result)
@@ -227,10 +236,10 @@ class Driver:
                 line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
                 raise DriverError(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
 
-    def _piece(self, piece: InputChunk) -> tuple[str | None, bool]:
+    def _run_chunk(self, piece: InputChunk) -> tuple[str | None, bool]:
         """The result of one chunk, and whether it succeeded."""
-        reader = Reader(piece.name, piece.text)
-        with collected(context()) as emitted:
+        reader = SourceLines(piece.name, piece.text)
+        with collect_diagnostics(context()) as emitted:
             result, errors = self._result(piece, emitted)
         if not self.args.verify_diagnostics:
             _report([*emitted, *errors], reader)
@@ -242,19 +251,19 @@ class Driver:
 
     def _result(self, piece: InputChunk, emitted: list[Diagnostic]) -> tuple[str | None, list[Diagnostic]]:
         """Process one chunk: the output text or the errors; warnings are added to `emitted`."""
-        runner: Runner | None = None
+        runner: PassRunner | None = None
         reproducer = [""]
         crash_guard.note(f"{piece.name}:1:1: while reading it")
         try:
-            runner = Runner(input.module_of(piece, not self.args.no_rules), self._settings())
+            runner = PassRunner(input.module_of(piece, not self.args.no_rules), self._settings())
             runner.before_step = functools.partial(self._remember, piece, runner, reproducer)
-            with opened(self.args.dump, "tir-opt") as states:
+            with open_dump(self.args.dump, "tir-opt") as states:
                 if states is not None:
                     states.write("input", runner.module)
                     runner.follow = states.write
                 runner.run(self.steps)
             crash_guard.note(f"{piece.name}:1:1: while printing the result", runner.asm())
-            return printed(runner, self.args.emit), []
+            return module_text(runner, self.args.emit), []
         except (KeyboardInterrupt, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001  reported below, never a traceback
@@ -262,13 +271,13 @@ class Driver:
                 traceback.print_exc()
             if runner is not None and len(runner.seconds) < len(self.steps):
                 self.failed.append(reproducer[0])
-            return None, of_error(error)
+            return None, convert_error(error)
         finally:
             if runner is not None:
                 emitted += runner.emitted
                 self.seconds += runner.seconds
 
-    def _remember(self, piece: InputChunk, runner: Runner, reproducer: list[str], number: int) -> None:
+    def _remember(self, piece: InputChunk, runner: PassRunner, reproducer: list[str], number: int) -> None:
         """Keep the module as text before a pass: one that fails may leave it half rewritten, or abort."""
         module = str(runner.module.operation.get_asm())
         reproducer[0] = crash_guard.content(module, self.steps[number:])
@@ -284,9 +293,9 @@ class Driver:
                 print(f"tir-opt: cannot write the reproducer: {error}", file=sys.stderr)
         self.failed.clear()
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> PassSettings:
         a = self.args
-        return Settings(
+        return PassSettings(
             print_before=a.print_ir_before_all,
             print_after=a.print_ir_after_all,
             local_scope=a.mlir_print_local_scope,
@@ -296,7 +305,7 @@ class Driver:
         )
 
 
-def _report(diagnostics: Sequence[Diagnostic], reader: Reader) -> None:
+def _report(diagnostics: Sequence[Diagnostic], reader: SourceLines) -> None:
     for diagnostic in diagnostics:
         show(diagnostic, reader)
 
@@ -307,7 +316,7 @@ def _report(diagnostics: Sequence[Diagnostic], reader: Reader) -> None:
 FORMATS = ("mlir", "script", "generic", "llvm")
 
 
-def printed(runner: Runner, form: str) -> str:
+def module_text(runner: PassRunner, form: str) -> str:
     """Print the module in a format; `llvm` lowers it first. Raises TirError, MLIRError."""
     if form == "script":
         input.as_program(runner.module)

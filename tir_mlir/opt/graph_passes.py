@@ -11,18 +11,18 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import direct_ops
-from tir_mlir.graph.build_model import planned
+from tir_mlir.graph.build_model import plan_graph
 from tir_mlir.graph.compile import STAGES, Options, Stage, compile_graph
-from tir_mlir.graph.fronts.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.importers.linalg_model.graph_from_linalg import graph_from_linalg, graph_of_module
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.model_parts import named_parts
 from tir_mlir.graph.model_weights import compiled_nodes
 from tir_mlir.graph.transforms.clean import erase_dead_nodes, erase_unused_functions, merge_equal_nodes
 from tir_mlir.graph.transforms.inline_graphs import inlined_groups, inlined_weights
-from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.graph.transforms.lift_weights import weights_graph
 from tir_mlir.graph.transforms.linalg_bodies import to_linalg
-from tir_mlir.graph.units.asking import FULL, optimize_option
+from tir_mlir.graph.units.unit_queries import FULL, optimize_option
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen
@@ -78,7 +78,7 @@ def _replace(module: ir.Module, replacement: ir.Module) -> None:
         module.operation.attributes[name] = replacement.operation.attributes[name]
 
 
-def _plain(name: str, help_: str, transform: Transform) -> None:
+def _register_transform(name: str, help_: str, transform: Transform) -> None:
     graph_pass(name, help_, transform)(transform)
 
 
@@ -112,27 +112,27 @@ GRAPH_PASSES["tir-graph-from-linalg"] = ModulePass(
 # --- the stages of a build --------------------------------------------------------------------------------------------
 
 
-def _of_stage(stage: Stage) -> None:
+def _register_stage(stage: Stage) -> None:
     """The pass of a stage; the options that it takes are text. It computes all anew: no cache."""
     names = [name for name in stage.options if name != "cache"]
 
     def transform(graph: Graph, **options: str) -> Graph:
-        return stage.run(graph, **{name: _OF_TEXT[name](options.get(name, "")) for name in names})
+        return stage.run(graph, **{name: _OPTION_PARSERS[name](options.get(name, "")) for name in names})
 
     graph_pass(f"tir-graph-{stage.name.replace('_', '-')}", stage.help, stage.run, names)(transform)
 
 
-_OF_TEXT = {"target": _target, "threads": _threads, "optimize": _optimize}
+_OPTION_PARSERS = {"target": _target, "threads": _threads, "optimize": _optimize}
 
 for _stage in STAGES:
-    _of_stage(_stage)
+    _register_stage(_stage)
 
 
 @graph_pass("tir-graph-lower-main", "Plan memory, and lower the graph to one function on buffers", lower_main)
 def _lower_main(graph: Graph) -> IRModule:
-    weights_func = prepares(graph)
+    weights_func = weights_graph(graph)
     others = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
-    return IRModule(lower_main(graph.module.mlir, {**named_parts(graph.name, planned(graph)), **others}))
+    return IRModule(lower_main(graph.module.mlir, {**named_parts(graph.name, plan_graph(graph)), **others}))
 
 
 # --- all of them, and further ones ------------------------------------------------------------------------------------
@@ -162,6 +162,6 @@ def _common(graph: Graph) -> Graph:
     return copy
 
 
-_plain("tir-graph-to-linalg", "Give each operator a body of linalg ops on tensors", to_linalg)
-_plain("tir-graph-inline-groups", "Put the nodes of each group in place of its call", inlined_groups)
-_plain("tir-graph-inline-weights", "Compute weights in the graph that reads them", inlined_weights)
+_register_transform("tir-graph-to-linalg", "Give each operator a body of linalg ops on tensors", to_linalg)
+_register_transform("tir-graph-inline-groups", "Put the nodes of each group in place of its call", inlined_groups)
+_register_transform("tir-graph-inline-weights", "Compute weights in the graph that reads them", inlined_weights)

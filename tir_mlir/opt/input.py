@@ -20,7 +20,7 @@ from tir_mlir.opt import crash_guard
 from tir_mlir.opt.diagnostics import Diagnostic, DriverError
 from tir_mlir.script.mlir_text import add_missing_attributes, check_annotations, is_fragile, try_in_subprocess
 from tir_mlir.script.parser import parse
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 from tir_mlir.script.text_guard import check_divisors, check_text
 
 STDIN = "<stdin>"
@@ -50,18 +50,18 @@ def read(path: str, split: bool) -> list[InputChunk]:
         raise DriverError(Diagnostic("error", f"cannot be read: {error.strerror or error}", name)) from None
     if data.startswith(b"ML\xefR"):
         raise DriverError(Diagnostic("error", "this is MLIR bytecode; `mlir-opt FILE` turns it into text", name))
-    text = _decoded(data, name)
+    text = _decode_text(data, name)
     written = any(word in text for word in ("prim_func", "R.function")) and "func.func" not in text
     is_script = path.endswith(".py") or (path == "-" and written)
     cuts = [0, *(m.end() for m in _CUT.finditer(text)), len(text)] if split else [0, len(text)]
     ranges = zip(cuts, cuts[1:], strict=False)
     pieces = [InputChunk(name, "\n" * text.count("\n", 0, a) + text[a:b], is_script) for a, b in ranges]
-    if not any(_holds_something(p.text) for p in pieces):
+    if not any(_has_content(p.text) for p in pieces):
         raise DriverError(Diagnostic("error", "the input is empty", name, 1, 1))
     return pieces
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decode_text(data: bytes, name: str) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ def _decoded(data: bytes, name: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _holds_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     return any(_COMMENTS.fullmatch(line) is None for line in text.splitlines())
 
 
@@ -87,7 +87,7 @@ def module_of(piece: InputChunk, rules: bool = True) -> ir.Module:
     """
     if piece.is_script:
         return _script(piece)
-    source = Source(piece.name, piece.text.splitlines(keepends=True))
+    source = SourceText(piece.name, piece.text.splitlines(keepends=True))
     check_text(piece.text, source)
     if not crash_guard.is_guarded() and is_fragile(piece.text):
         try_in_subprocess(piece.text, source)
@@ -143,12 +143,12 @@ def _verify(module: ir.Module, written: bool) -> None:
 def _script(piece: InputChunk) -> ir.Module:
     linecache.cache[piece.name] = (len(piece.text), None, piece.text.splitlines(keepends=True), piece.name)
     try:
-        return parse(_programs_only(piece.text), filename=piece.name).mlir
+        return parse(_blank_other_code(piece.text), filename=piece.name).mlir
     except (RecursionError, MemoryError):
         raise ScriptError("the text is nested too deeply", piece.name, 1) from None
 
 
-def _programs_only(text: str) -> str:
+def _blank_other_code(text: str) -> str:
     """Blank out everything but programs, graphs, imports and constants: nothing else of a file is executed."""
     try:
         tree = ast.parse(text)
@@ -164,13 +164,13 @@ def _programs_only(text: str) -> str:
 
 def _is_program(stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.FunctionDef):
-        return _decorated(stmt.decorator_list)
+        return _has_program_decorator(stmt.decorator_list)
     if not isinstance(stmt, ast.ClassDef):
         return False
-    return any(_decorated(s.decorator_list) for s in stmt.body if isinstance(s, ast.FunctionDef))
+    return any(_has_program_decorator(s.decorator_list) for s in stmt.body if isinstance(s, ast.FunctionDef))
 
 
-def _decorated(decorators: Iterable[ast.expr]) -> bool:
+def _has_program_decorator(decorators: Iterable[ast.expr]) -> bool:
     """Whether decorators make a program or a graph of a function."""
     words = [ast.unparse(d).split("(")[0] for d in decorators]
     return any(w.rpartition(".")[2] == "prim_func" or w == "function" or w.endswith("R.function") for w in words)

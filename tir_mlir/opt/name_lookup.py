@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Block, Func, Loop, View, funcs, is_block, is_init, is_loop, walk
-from tir_mlir.opt.pipeline_text import near
+from tir_mlir.opt.pipeline_text import suggestion
 from tir_mlir.schedule import BlockHandle, LoopHandle, Schedule
 
 
@@ -21,7 +21,7 @@ class NotFound(TirError):
         self.culprit = culprit
 
 
-class HandleNames:
+class HandleLookup:
     """Resolves names in the functions of a schedule."""
 
     def __init__(self, sch: Schedule, func_name: str | None):
@@ -37,30 +37,34 @@ class HandleNames:
             candidates = self._by_id(text)
         elif ":" in text:
             block, _, loop = text.rpartition(":")
-            owner = self._one(self._blocks(block), "block", block, self._all_blocks())
-            candidates = [lp for lp in _loops_around(owner.op) if lp.name == loop]
-            return self._handle(self._one(candidates, "loop", loop, _loops_around(owner.op), f' above block "{block}"'))
+            owner = self._require_one(self._blocks(block), "block", block, self._all_blocks())
+            candidates = [lp for lp in _enclosing_loops(owner.op) if lp.name == loop]
+            return self._handle(
+                self._require_one(candidates, "loop", loop, _enclosing_loops(owner.op), f' above block "{block}"')
+            )
         else:
             candidates += self._blocks(text) if wants_block else []
             candidates += [lp for lp in self._all_loops() if _name(lp) == text] if wants_loop else []
         candidates = [v for v in candidates if isinstance(v, tuple(allowed))]
         word = " or ".join(w for w, is_allowed in (("block", wants_block), ("loop", wants_loop)) if is_allowed)
         choices = [*(self._all_blocks() if wants_block else []), *(self._all_loops() if wants_loop else [])]
-        return self._handle(self._one(candidates, word, text, choices))
+        return self._handle(self._require_one(candidates, word, text, choices))
 
     def _handle(self, view: View) -> LoopHandle | BlockHandle:
         return (LoopHandle if isinstance(view, Loop) else BlockHandle)(view.id, self.owner)
 
-    def _one(self, candidates: Sequence[View], word: str, text: str, choices: Sequence[View], where: str = "") -> View:
+    def _require_one(
+        self, candidates: Sequence[View], word: str, text: str, choices: Sequence[View], where: str = ""
+    ) -> View:
         home = self.functions[0]
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
-            raise NotFound(f"{text} is ambiguous: {', '.join(_described(v) for v in candidates)}", home)
+            raise NotFound(f"{text} is ambiguous: {', '.join(_describe_view(v) for v in candidates)}", home)
         scope = where or f" in {', '.join(f.name for f in self.functions)}"
         names = list(dict.fromkeys(_name(v) for v in choices))
         listed = ", ".join(names) or "none"
-        raise NotFound(f"no {word} {text}{scope}{near(text, names)} ({word}s there: {listed})", home)
+        raise NotFound(f"no {word} {text}{scope}{suggestion(text, names)} ({word}s there: {listed})", home)
 
     def _by_id(self, text: str) -> list[View]:
         op = walk.find(self.module, int(text[1:])) if text[1:].isdigit() else None
@@ -86,11 +90,13 @@ def _functions(module: ir.Module, name: str | None) -> list[Func]:
     chosen = [f for f in every if f.name == (name or "main")]
     if name is not None and not chosen:
         names = [f.name for f in every]
-        raise NotFound(f"the module has no function {name}{near(name, names)} (it has {', '.join(names)})", every[0])
+        raise NotFound(
+            f"the module has no function {name}{suggestion(name, names)} (it has {', '.join(names)})", every[0]
+        )
     return chosen or every
 
 
-def _loops_around(op: ir.Operation) -> list[Loop]:
+def _enclosing_loops(op: ir.Operation) -> list[Loop]:
     return [Loop(p) for p in walk.parents(op) if is_loop(p)][::-1]
 
 
@@ -98,7 +104,7 @@ def _name(view: Any) -> str:
     return view.name
 
 
-def _described(view: View) -> str:
+def _describe_view(view: View) -> str:
     """`C:i (#3)`: a loop by the block under it."""
     if not isinstance(view, Loop):
         return f"block {_name(view)} (#{view.id})"

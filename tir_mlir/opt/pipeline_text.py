@@ -19,14 +19,14 @@ from tir_mlir.passes.lower.registry import OLD_NAMES
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.passes.schedule import PRIMITIVES
 
-WHOLE_WAY = "tir-lower-to-llvm"
-OURS_AT_ONCE = "tir-lower"
+LOWER_TO_LLVM = "tir-lower-to-llvm"
+LOWER_TIR = "tir-lower"
 TO_GPU = "tir-lower-gpu"
 VERIFY = "tir-verify"
 DRIVER_PASSES = {
-    OURS_AT_ONCE: "Lower TensorIR to affine, scf, memref, arith and vector (all tir-lower-* module passes in order)",
+    LOWER_TIR: "Lower TensorIR to affine, scf, memref, arith and vector (all tir-lower-* module passes in order)",
     TO_GPU: "Lower TensorIR to kernels of the gpu dialect, and functions that launch them (all its passes in order)",
-    WHOLE_WAY: "Lower TensorIR to the LLVM dialect (tir-lower, then upstream passes)",
+    LOWER_TO_LLVM: "Lower TensorIR to the LLVM dialect (tir-lower, then upstream passes)",
     VERIFY: "Verify the rules of the TensorIR encoding",
 }
 GRAPH_PREFIX = "tir-graph-"
@@ -74,13 +74,13 @@ def parse(text: str) -> list[PassInstance]:
     """Parse a pipeline, with or without `builtin.module(...)`. Raises PipelineError."""
     scanner = _Scanner(text)
     steps = scanner.elements(())
-    if scanner.rest():
-        raise scanner.error(f"unexpected {scanner.rest()[0]!r}")
-    return [expanded for step in steps for expanded in _expanded(step)]
+    if scanner.remaining_text():
+        raise scanner.error(f"unexpected {scanner.remaining_text()[0]!r}")
+    return [expanded for step in steps for expanded in _expand_pass(step)]
 
 
-def _expanded(step: PassInstance) -> list[PassInstance]:
-    names = {OURS_AT_ONCE: pipeline.MODULE_PASSES, TO_GPU: pipeline.GPU_PASSES}.get(step.name)
+def _expand_pass(step: PassInstance) -> list[PassInstance]:
+    names = {LOWER_TIR: pipeline.MODULE_PASSES, TO_GPU: pipeline.GPU_PASSES}.get(step.name)
     if names is None:
         return [step]
     return [PassInstance("module", name, "", (), step.source, step.offset) for name in names]
@@ -124,7 +124,7 @@ class _Scanner:
         self.text = text
         self.at = 0
 
-    def rest(self) -> str:
+    def remaining_text(self) -> str:
         self.space()
         return self.text[self.at :]
 
@@ -138,12 +138,12 @@ class _Scanner:
     def elements(self, anchors: tuple[str, ...]) -> list[PassInstance]:
         """Comma-separated elements, up to a closing parenthesis or the end."""
         steps: list[PassInstance] = []
-        while self.rest() and not self.rest().startswith(")"):
+        while self.remaining_text() and not self.remaining_text().startswith(")"):
             steps += self.element(anchors)
-            if not self.rest().startswith(","):
+            if not self.remaining_text().startswith(","):
                 break
             self.at += 1
-            if not self.rest() or self.rest().startswith(")"):
+            if not self.remaining_text() or self.remaining_text().startswith(")"):
                 raise self.error("expected a pass after the comma")
         return steps
 
@@ -152,22 +152,22 @@ class _Scanner:
         start = self.at
         match = _NAME.match(self.text, start)
         if match is None:
-            raise self.error(f"expected the name of a pass, not {self.rest()[:1]!r}")
+            raise self.error(f"expected the name of a pass, not {self.remaining_text()[:1]!r}")
         self.at = match.end()
-        tail = self.rest()
+        tail = self.remaining_text()
         if tail.startswith("("):
-            return self.nested(match.group(), anchors, start)
+            return self.nested_passes(match.group(), anchors, start)
         options = self.group() if tail.startswith("{") else ""
         return [_step(match.group(), options, anchors, self.text, start)]
 
-    def nested(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[PassInstance]:
+    def nested_passes(self, anchor: str, anchors: tuple[str, ...], start: int) -> list[PassInstance]:
         """The passes inside `anchor(...)`."""
         self.at += 1
         inner = anchors if anchor in _ANY_ANCHOR and not anchors else (*anchors, anchor)
         steps = self.elements(inner)
-        if not self.rest().startswith(")"):
+        if not self.remaining_text().startswith(")"):
             is_open = f"the parenthesis of {anchor}( is not closed"
-            raise self.error("expected a comma or )" if self.rest() else is_open)
+            raise self.error("expected a comma or )" if self.remaining_text() else is_open)
         self.at += 1
         return steps
 
@@ -213,10 +213,10 @@ def _kind(name: str, text: str, offset: int) -> str:
     primitive = PRIMITIVES.get(primitive_name(name))
     if primitive is not None and not primitive.pure:
         return "primitive"
-    raise PipelineError(f"unknown pass {name}{near(name, our_passes())}; --list-passes shows all", text, offset)
+    raise PipelineError(f"unknown pass {name}{suggestion(name, our_passes())}; --list-passes shows all", text, offset)
 
 
-def near(word: str, names: Sequence[str] | dict[str, str]) -> str:
+def suggestion(word: str, names: Sequence[str] | dict[str, str]) -> str:
     """`; did you mean ...?` if a known name is similar, else ""."""
     matches = difflib.get_close_matches(word, list(names), 1, 0.6)
     return f"; did you mean {matches[0]}?" if matches else ""

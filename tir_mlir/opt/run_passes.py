@@ -5,11 +5,11 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.opt import pass_options, pipeline_text, upstream
 from tir_mlir.opt.diagnostics import DriverError
 from tir_mlir.opt.pipeline_text import PassInstance, PipelineError
-from tir_mlir.opt.runner import Runner, Settings
+from tir_mlir.opt.runner import PassRunner, PassSettings
 
 
 def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
@@ -23,19 +23,19 @@ def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
     if not isinstance(module, ir.Module):
         kind = type(module).__name__
         raise TypeError(f"run_passes takes an ir.Module (ir.Module.parse(text), or sch.mod.mlir), not {kind}")
-    with entered():
-        runner = Runner(clone_module(module), Settings())
+    with enter_context():
+        runner = PassRunner(clone_module(module), PassSettings())
         try:
-            runner.run(parsed(pipeline))
+            runner.run(parse_pipeline(pipeline))
         except (DriverError, PipelineError) as error:
             raise TirError(str(error)) from error
         return runner.module
 
 
-def parsed(pipeline: str) -> list[PassInstance]:
+def parse_pipeline(pipeline: str) -> list[PassInstance]:
     """The passes of a pipeline, with checked options. Raises PipelineError."""
     steps = []
     for step in pipeline_text.parse(pipeline):
         pass_options.check(step)
-        steps.append(upstream.nested(step) if step.kind == "upstream" else step)
+        steps.append(upstream.nest_pass(step) if step.kind == "upstream" else step)
     return steps

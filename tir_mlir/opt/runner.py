@@ -15,8 +15,8 @@ from tir_mlir.dialect.diagnostics import NotProvable, ScheduleError, TirError
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.verify import check_mlir
 from tir_mlir.opt import input, pass_options, pipeline_text, upstream
-from tir_mlir.opt.diagnostics import Diagnostic, DriverError, Place, at_head, of_error
-from tir_mlir.opt.name_lookup import HandleNames, NotFound
+from tir_mlir.opt.diagnostics import Diagnostic, DriverError, SourcePosition, convert_error, diagnostic_of_message
+from tir_mlir.opt.name_lookup import HandleLookup, NotFound
 from tir_mlir.opt.pipeline_text import PassInstance
 from tir_mlir.passes.lower import lower_to_llvm
 from tir_mlir.schedule import Schedule
@@ -25,7 +25,7 @@ from tir_mlir.script.parser.verify_parsed import file_position
 
 
 @dataclass(frozen=True)
-class Settings:
+class PassSettings:
     """Options of the command line for running and printing."""
 
     print_before: bool = False
@@ -37,12 +37,12 @@ class Settings:
 
 
 @dataclass
-class Runner:
+class PassRunner:
     """Runs passes on a module. `step`: the number of the current pass; `seconds`: the time of each; `follow(name,
     module)` is called after each."""
 
     module: ir.Module
-    settings: Settings
+    settings: PassSettings
     seconds: list[tuple[str, float]] = field(default_factory=list)
     emitted: list[Diagnostic] = field(default_factory=list)
     before_step: Callable[[int], None] = lambda _: None
@@ -69,7 +69,7 @@ class Runner:
                 raise DriverError(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
             except Exception as error:  # noqa: BLE001  whatever goes wrong is reported with its step
                 raise DriverError(*self._failure(step, error)) from error
-            self.emitted += [at_head(str(w.message), "warning") for w in caught]
+            self.emitted += [diagnostic_of_message(str(w.message), "warning") for w in caught]
             self.seconds.append((step.name, time.perf_counter() - start))
             self._print("After", step, self.settings.print_after)
             self.follow(step.name, self.module)
@@ -97,12 +97,12 @@ class Runner:
             self.emitted += warned
         elif step.name == pipeline_text.VERIFY:
             input.as_program(self.module)
-        elif step.name == pipeline_text.WHOLE_WAY:
+        elif step.name == pipeline_text.LOWER_TO_LLVM:
             lower_to_llvm(self.module)
         else:
             module_pass = pipeline_text.module_pass(step.name)
             assert module_pass is not None
-            module_pass.run(self.module, **dict(pass_options.pairs(step.options)))
+            module_pass.run(self.module, **dict(pass_options.split_pairs(step.options)))
             check_mlir(self.module.operation)
 
     def _primitive(self, step: PassInstance) -> None:
@@ -110,8 +110,8 @@ class Runner:
         if self._schedule is None:
             input.as_program(self.module)
             self._schedule = Schedule(self.module, error_render_level="fast")
-        arguments = pass_options.of_step(name, step.options)
-        positional, keywords = arguments.bound(HandleNames(self._schedule, arguments.function))
+        arguments = pass_options.parse_arguments(name, step.options)
+        positional, keywords = arguments.call_arguments(HandleLookup(self._schedule, arguments.function))
         method = getattr(self._schedule, name, None)  # an imported primitive has none
         if method is not None:
             method(*positional, **keywords)
@@ -127,11 +127,11 @@ class Runner:
         elif isinstance(error, NotFound):
             culprit = error.culprit.op if error.culprit is not None else None
             error = TirError(f"{step.name}: {error}")
-        elif isinstance(error, pass_options.Mistyped) or type(error) is TirError:
+        elif isinstance(error, pass_options.InvalidOption) or type(error) is TirError:
             error = TirError(f"{step.name}: {error}")
         elif isinstance(error, NotProvable):
             error = TirError(f"{step.name}: not provable: {error}")
-        return of_error(error, written_at(culprit, self.module))
+        return convert_error(error, source_position(culprit, self.module))
 
     def _print(self, when: str, step: PassInstance, enabled: bool) -> None:
         if enabled:
@@ -147,7 +147,7 @@ def _culprit(module: ir.Module, error: ScheduleError) -> ir.Operation | None:
     return walk.find(module, number) if number is not None else None
 
 
-def written_at(op: Any, module: ir.Module) -> Place | None:
+def source_position(op: Any, module: ir.Module) -> SourcePosition | None:
     """The source location of an op, else of an op nested in it, else of an ancestor."""
     candidates = [] if op is None else [*walk.ops(op), *walk.parents(op)]
     for candidate in [*candidates, *(o.operation for o in module.body.operations)]:

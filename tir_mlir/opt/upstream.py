@@ -9,9 +9,9 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import ToolError
-from tir_mlir.dialect.ir import entered
-from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, DriverError, collected, of_tool
-from tir_mlir.opt.pipeline_text import PassInstance, near, our_passes
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, DriverError, collect_diagnostics, parse_tool_output
+from tir_mlir.opt.pipeline_text import PassInstance, our_passes, suggestion
 from tir_mlir.passes.lower.pipeline import pass_names
 from tir_mlir.runtime.tools import toolchain
 
@@ -35,7 +35,7 @@ IN_PROCESS = frozenset(
 _RESTRICTED = re.compile(r"restricted to '([\w.]+)' on a PassManager intended to run on 'builtin.module'")
 
 
-def nested(step: PassInstance) -> PassInstance:
+def nest_pass(step: PassInstance) -> PassInstance:
     """Nest a pass in the op that it is restricted to (`affine-loop-tile` -> `func.func(affine-loop-tile)`).
 
     Raises PipelineError for an unknown pass or option, with its position.
@@ -52,7 +52,7 @@ def nested(step: PassInstance) -> PassInstance:
 
 def _takes_modules(manager: PassManager) -> bool:
     """Whether a pass runs on a module; interface passes for functions report this only when run."""
-    with entered():
+    with enter_context():
         try:
             manager.run(ir.Module.create().operation)
         except MLIR_ERROR as error:
@@ -67,7 +67,9 @@ def _manager(step: PassInstance) -> PassManager:
 def _reason(step: PassInstance, text: str) -> str:
     if "does not refer to a registered pass" in text:
         names = sorted({*IN_PROCESS, *our_passes()})
-        return f"unknown pass {step.name}{near(step.name, names)}; --list-passes shows ours, `mlir-opt --help` all"
+        return (
+            f"unknown pass {step.name}{suggestion(step.name, names)}; --list-passes shows ours, `mlir-opt --help` all"
+        )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{step.name}: " + "; ".join(line.removeprefix("<Pass-Options-Parser>: ") for line in lines[:2])
 
@@ -77,16 +79,16 @@ def run(module: ir.Module, step: PassInstance, isolated: bool) -> tuple[ir.Modul
 
     A pass that emits an error but succeeds counts as failed. Raises DriverError, ToolError.
     """
-    work = _apart if isolated or step.name not in IN_PROCESS else _here
+    work = _run_in_subprocess if isolated or step.name not in IN_PROCESS else _run_in_process
     result, emitted = work(module, step)
     if any(d.severity == "error" for d in emitted):
         raise DriverError(*emitted)
     return result, emitted
 
 
-def _here(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
+def _run_in_process(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     context = module.context
-    with collected(context) as emitted:
+    with collect_diagnostics(context) as emitted:
         # otherwise the bindings abort if a pass emits an error and succeeds
         context.emit_error_diagnostics = True
         try:
@@ -99,11 +101,11 @@ def _here(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagno
     return module, emitted
 
 
-def _apart(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
+def _run_in_subprocess(module: ir.Module, step: PassInstance) -> tuple[ir.Module, list[Diagnostic]]:
     text = str(module.operation.get_asm(enable_debug_info=True))
     pipeline = f"--pass-pipeline=builtin.module({step.text})"
     done = toolchain.attempt("mlir-opt", [pipeline, "--mlir-print-debuginfo"], input=text)
-    emitted = of_tool(done.stderr)
+    emitted = parse_tool_output(done.stderr)
     if any(d.severity == "error" for d in emitted) and done.returncode >= 0:
         return module, emitted
     if done.returncode == 0:

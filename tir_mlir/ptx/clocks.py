@@ -88,7 +88,7 @@ class Clocks:
         lane = stamps & LANE
         return lane >> self.bits, np.minimum(lane & ((1 << self.bits) - 1), self.count - 1), stamps >> CLOCK
 
-    def unordered(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+    def unordered_mask(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of the same block and not known to the lane."""
         if not stamps.any():
             return np.zeros(stamps.shape, np.bool_)
@@ -96,7 +96,7 @@ class Clocks:
         mine = self.index[lanes].reshape(-1, *[1] * (stamps.ndim - 1))
         return (stamps > HOST) & (block == self.block_of[mine]) & (clock > self.known[mine, column])
 
-    def unfenced(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+    def unfenced_mask(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of accesses by the generic proxy, plain ones and `cp.async`, of the block that the
         asynchronous proxy does not see yet."""
         assert self.fenced is not None
@@ -105,7 +105,7 @@ class Clocks:
         generic = (stamps > HOST) & (block == self.block_of[mine]) & (column < self.groups)
         return generic & (clock > self.fenced[mine, column])
 
-    def foreign(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+    def other_block_mask(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of another block."""
         return (stamps > HOST) & ((stamps & LANE) >> self.bits != self.block_of[lanes])
 
@@ -180,7 +180,7 @@ class Clocks:
         return f"thread {thread}", position, (thread,), where
 
 
-def needed(kernel: Kernel) -> bool:
+def needs_clocks(kernel: Kernel) -> bool:
     """Whether a kernel has more than barriers of the whole block."""
     for ins in kernel.instructions:
         if ins.parts[0] in ("mbarrier", "cp", "wgmma", "fence"):

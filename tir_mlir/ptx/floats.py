@@ -37,7 +37,7 @@ def odd_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return total
 
 
-def _nudged(value: np.ndarray, error: np.ndarray) -> np.ndarray:
+def _round_to_odd(value: np.ndarray, error: np.ndarray) -> np.ndarray:
     """A rounded value whose true one is larger (error > 0) or smaller, rounded to odd instead."""
     even = (value.view(np.uint64) & np.uint64(1)) == 0
     inexact = (error != 0) & even & np.isfinite(value) & np.isfinite(error)
@@ -48,14 +48,14 @@ def odd_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b in f64, rounded to odd."""
     quotient = a / b
     high, low = _product(quotient, b)
-    return _nudged(quotient, ((a - high) - low) * np.sign(b))
+    return _round_to_odd(quotient, ((a - high) - low) * np.sign(b))
 
 
 def odd_root(a: np.ndarray) -> np.ndarray:
     """The square root in f64, rounded to odd."""
     root = np.sqrt(a)
     high, low = _product(root, root)
-    return _nudged(root, (a - high) - low)
+    return _round_to_odd(root, (a - high) - low)
 
 
 _CANONICAL = {
@@ -111,7 +111,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return product, ((ah * bh - product) + ah * bl + al * bh) + al * bl
 
 
-def rounded(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
+def round_to_type(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     """f64 values -> a narrower type: "rn", "rz", "rm" (down), "rp" (up), "odd"."""
     near = values.astype(dtype)
     if mode == "rn":
@@ -130,12 +130,12 @@ def rounded(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     return np.where(wide < values, up, near)
 
 
-def flushed(values: np.ndarray) -> np.ndarray:
+def flush_subnormals(values: np.ndarray) -> np.ndarray:
     """Subnormal f32 become zeros of their sign."""
     return np.where(np.abs(values) < _TINY_F32, np.copysign(np.float32(0), values), values)
 
 
-def saturated(values: np.ndarray) -> np.ndarray:
+def saturate(values: np.ndarray) -> np.ndarray:
     """Clamped to 0 .. 1; a NaN becomes 0."""
     unit = values.dtype.type(1)
     return np.where(np.isnan(values), values.dtype.type(0), np.clip(values, values.dtype.type(0), unit))

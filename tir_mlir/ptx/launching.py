@@ -10,10 +10,10 @@ import numpy as np
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx.machine import Machine, padded_width
-from tir_mlir.ptx.memory import GAP, WINDOWS, Region
-from tir_mlir.ptx.parser import Kernel, Module, Parameter, parse
+from tir_mlir.ptx.memory import GAP, WINDOWS, MemoryRange
+from tir_mlir.ptx.parser import Kernel, KernelParameter, Module, parse
 from tir_mlir.ptx.report import Report
-from tir_mlir.ptx.speculation import Checked, Uses
+from tir_mlir.ptx.speculation import CheckedLoads, UseTracker
 from tir_mlir.ptx.tensors import TensorMap
 from tir_mlir.ptx.types import DTYPES
 
@@ -47,14 +47,14 @@ def launch(
     if kernel not in module.kernels:
         raise PtxError(f"no kernel {kernel}; the text has {', '.join(module.kernels)}", "launch")
     entry = module.kernels[kernel]
-    grid3, block3 = _three(grid, "grid"), _three(block, "block")
+    grid3, block3 = _three_sizes(grid, "grid"), _three_sizes(block, "block")
     _check_launch(entry, block3, args)
     memory = _Arguments(entry, args, unwritten)
     batches = _Batches(entry, grid3, block3, memory, shared_bytes)
     try:
         report, data = batches.run_checked()
     except PtxError as error:
-        raise _cited(error, lines) from None
+        raise _add_caller_text(error, lines) from None
     memory.give_back(data)
     return report
 
@@ -72,7 +72,7 @@ class _Batches:
 
     def run_checked(self) -> tuple[Report, np.ndarray]:
         """What the blocks do, and global memory. A load is checked in the threads that use its value."""
-        checked = Checked()
+        checked = CheckedLoads()
         while True:
             try:
                 return self.run(checked)
@@ -84,20 +84,20 @@ class _Batches:
                     raise
                 checked = followed
 
-    def _follow_loads(self, loads: frozenset[int]) -> Checked | None:
+    def _follow_loads(self, loads: frozenset[int]) -> CheckedLoads | None:
         """The threads that use the values of these loads, and of all others whose check would fail; None: the launch
         does not come to its end."""
         while True:
-            uses = Uses(loads)
+            uses = UseTracker(loads)
             try:
                 self.run(uses)
             except PtxError:
                 return None
             if self.conflicts <= loads:
-                return Checked(loads, uses.used)
+                return CheckedLoads(loads, uses.used)
             loads |= self.conflicts
 
-    def run(self, loads: Checked | Uses) -> tuple[Report, np.ndarray]:
+    def run(self, loads: CheckedLoads | UseTracker) -> tuple[Report, np.ndarray]:
         """Run all batches once."""
         self.conflicts = frozenset()
         report, previous = None, None
@@ -123,7 +123,7 @@ class _Batches:
         return (range(first, min(first + batch, blocks)) for first in range(0, blocks, batch))
 
 
-def _three(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
+def _three_sizes(sizes: Sequence[int], what: str) -> tuple[int, int, int]:
     """(4,) -> (4, 1, 1)."""
     x, y, z = ([int(s) for s in sizes] + [1, 1, 1])[:3]
     if min(x, y, z) < 1 or len(sizes) > 3:
@@ -150,7 +150,7 @@ class _Arguments:
 
     def __init__(self, kernel: Kernel, args: Sequence[Any], unwritten: Sequence[int]):
         self.kernel = kernel
-        self.regions: list[Region] = []
+        self.regions: list[MemoryRange] = []
         self.written: list[tuple[int, int]] = []
         self.maps: dict[int, tuple[TensorMap, int]] = {}
         self._arrays: list[tuple[int, np.ndarray]] = []
@@ -168,12 +168,12 @@ class _Arguments:
         self.parameters = bytes(memory)
         for v in kernel.variables.values():
             if v.space in ("global", "const"):
-                self._place(v.name, np.frombuffer(v.data or bytes(v.bytes), np.uint8), True)
+                self._allocate(v.name, np.frombuffer(v.data or bytes(v.bytes), np.uint8), True)
         self.data = np.zeros(self._at, np.uint8)
         for start, raw in self._contents:
             self.data[start : start + raw.nbytes] = raw
 
-    def _value(self, argument: Any, p: Parameter, offset: int, is_written: bool) -> bytes:
+    def _value(self, argument: Any, p: KernelParameter, offset: int, is_written: bool) -> bytes:
         """The bytes of a parameter at an offset."""
         if isinstance(argument, np.ndarray) and p.bytes == 8 and argument.ndim:
             return np.array(self._array(p.name, argument, is_written) + WINDOWS["global"], np.uint64).tobytes()
@@ -182,7 +182,7 @@ class _Arguments:
             if p.bytes == MAP_BYTES:
                 self.maps[offset + WINDOWS["param"]] = argument, start
                 return bytes(MAP_BYTES)
-            address = self._place(p.name, np.zeros(MAP_BYTES, np.uint8), True) + WINDOWS["global"]
+            address = self._allocate(p.name, np.zeros(MAP_BYTES, np.uint8), True) + WINDOWS["global"]
             self.maps[address] = argument, start
             return np.array(address, np.uint64).tobytes()
         if isinstance(argument, bytes | bytearray):
@@ -197,13 +197,13 @@ class _Arguments:
             if placed is array:
                 return start
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        start = self._place(name, raw, is_written)
+        start = self._allocate(name, raw, is_written)
         self._arrays.append((start, array))
         return start
 
-    def _place(self, name: str, raw: np.ndarray, is_written: bool) -> int:
+    def _allocate(self, name: str, raw: np.ndarray, is_written: bool) -> int:
         start = self._at
-        self.regions.append(Region(start, start + raw.nbytes, name))
+        self.regions.append(MemoryRange(start, start + raw.nbytes, name))
         self._contents.append((start, raw))
         if is_written:
             self.written.append((start, start + raw.nbytes))
@@ -218,7 +218,7 @@ class _Arguments:
                 array[...] = contents.view(array.dtype).reshape(array.shape)
 
 
-def _cited(error: PtxError, lines: Mapping[int, str] | None) -> PtxError:
+def _add_caller_text(error: PtxError, lines: Mapping[int, str] | None) -> PtxError:
     """The error with the caller's text about its line."""
     if not lines or error.line not in lines:
         return error

@@ -17,23 +17,23 @@ import numpy as np
 
 from tir_mlir.errors import PtxError
 from tir_mlir.ptx import instructions
-from tir_mlir.ptx.clocks import Clocks, needed
+from tir_mlir.ptx.clocks import Clocks, needs_clocks
 from tir_mlir.ptx.copies import Copies
 from tir_mlir.ptx.instructions.barriers import BlockBarriers
 from tir_mlir.ptx.instructions.mbarriers import Mbarriers
 from tir_mlir.ptx.instructions.warpgroups import GROUP, Warpgroups
 from tir_mlir.ptx.memory import WINDOWS, Space, regions_of
 from tir_mlir.ptx.order import Epochs
-from tir_mlir.ptx.parser import Instruction, Kernel, registers_of
-from tir_mlir.ptx.registers import Lanes, Registers, vector
+from tir_mlir.ptx.parser import Kernel, PtxInstruction, registers_of
+from tir_mlir.ptx.registers import Lanes, RegisterFile, vector
 from tir_mlir.ptx.report import Report
-from tir_mlir.ptx.speculation import Checked, Uses
+from tir_mlir.ptx.speculation import CheckedLoads, UseTracker
 from tir_mlir.ptx.types import DTYPES, size_of
 
 WARP = 32
 MOST_INSTRUCTIONS = 1 << 16
 """A stamp of an access has 16 bits for the position of its instruction."""
-FAIR = 64
+FAIRNESS_PERIOD = 64
 """Every so many turns the group with the largest position goes on: it may be what others spin for."""
 
 
@@ -68,10 +68,10 @@ class Machine:
         dynamic: int,
         limit: int,
         previous: Space | None = None,
-        loads: Checked | Uses | None = None,
+        loads: CheckedLoads | UseTracker | None = None,
     ):
-        self.checked = loads if isinstance(loads, Checked) else Checked()
-        self.uses = loads if isinstance(loads, Uses) else None
+        self.checked = loads if isinstance(loads, CheckedLoads) else CheckedLoads()
+        self.uses = loads if isinstance(loads, UseTracker) else None
         self.conflicts: set[int] = set()
         self.kernel, self.grid, self.block, self.limit = kernel, grid, block, limit
         self.first_block = blocks.start
@@ -85,12 +85,12 @@ class Machine:
         self.tid = self.own % self.width
         self.alive = self.tid < self.threads
         self.report = Report(kernel.name, grid, block, kernel.shared_bytes + dynamic)
-        self.order = Clocks(blocks, self.width, kernel) if needed(kernel) else Epochs(blocks, self.width)
+        self.order = Clocks(blocks, self.width, kernel) if needs_clocks(kernel) else Epochs(blocks, self.width)
         self.parameters = arguments.parameters
         self.active: Lanes = slice(None)
         self.at = 0
         self._memories(arguments, dynamic, previous)
-        self.registers = Registers(kernel, self.lanes, self._special(dynamic), self.symbols)
+        self.registers = RegisterFile(kernel, self.lanes, self._special(dynamic), self.symbols)
         self.ready: dict[int, Lanes] = {}
         self.parked: dict[int, np.ndarray] = {}
         self.waiters: list[Callable[[], bool]] = []
@@ -190,7 +190,7 @@ class Machine:
 
     # --- compiling ---
 
-    def _compile(self, ins: Instruction) -> Step:
+    def _compile(self, ins: PtxInstruction) -> Step:
         row = instructions.ROWS.get(ins.parts[0])
         if row is None:
             raise PtxError(
@@ -211,7 +211,7 @@ class Machine:
         """How many instructions name each register."""
         return Counter(r for ins in self.kernel.instructions for r in registers_of(ins, self.kernel))
 
-    def position_of(self, ins: Instruction) -> int:
+    def position_of(self, ins: PtxInstruction) -> int:
         """The position of an instruction."""
         return self.positions[id(ins)]
 
@@ -221,7 +221,7 @@ class Machine:
         ins = self.kernel.instructions[position]
         return ins.parts[0] == "ld" and any(self.mentions[out] > 1 for out in vector(ins.operands[0]))
 
-    def is_pure(self, ins: Instruction) -> bool:
+    def is_pure(self, ins: PtxInstruction) -> bool:
         """Whether an instruction only computes a register from others."""
         return instructions.is_pure(ins)
 
@@ -234,7 +234,7 @@ class Machine:
         """The lanes as indices."""
         return self.own[lanes]
 
-    def chosen(self, lanes: Lanes, mask: np.ndarray) -> Lanes | None:
+    def select_lanes(self, lanes: Lanes, mask: np.ndarray) -> Lanes | None:
         """The lanes for which the mask holds; None: none."""
         if mask.all():
             return lanes
@@ -242,7 +242,7 @@ class Machine:
             return None
         return self.own[lanes][mask]
 
-    def normal(self, lanes: np.ndarray) -> Lanes:
+    def compact_lanes(self, lanes: np.ndarray) -> Lanes:
         """A slice instead of indices where they are contiguous."""
         first, last = int(lanes[0]), int(lanes[-1]) + 1
         if last - first == len(lanes):
@@ -256,7 +256,7 @@ class Machine:
             self.ready[position] = lanes
         else:
             both = np.union1d(self.own[present], self.own[lanes])
-            self.ready[position] = self.normal(both)
+            self.ready[position] = self.compact_lanes(both)
 
     def park(self, position: int, lanes: Lanes) -> None:
         """These lanes wait at the instruction at a position."""
@@ -270,7 +270,7 @@ class Machine:
             waiting = self.parked[position]
             released = np.isin(waiting, lanes, assume_unique=True)
             if released.any():
-                self.push(position + 1, self.normal(waiting[released]))
+                self.push(position + 1, self.compact_lanes(waiting[released]))
                 if released.all():
                     del self.parked[position]
                 else:
@@ -292,12 +292,12 @@ class Machine:
 
     def run(self) -> Report:
         """Run all threads to their end."""
-        self.push(0, self.normal(np.nonzero(self.alive)[0]))
+        self.push(0, self.compact_lanes(np.nonzero(self.alive)[0]))
         with np.errstate(all="ignore"):
             while True:
                 if self.ready:
                     self.limit -= 1
-                    position = (min if self.limit % FAIR else max)(self.ready)
+                    position = (min if self.limit % FAIRNESS_PERIOD else max)(self.ready)
                     lanes = self.ready.pop(position)
                     if self.limit < 0:
                         self.fault("the launch does not come to an end", "deadlock", lanes, 0, position=position)
@@ -328,7 +328,7 @@ class Machine:
             active = lanes
             if step.guard is not None:
                 guard = step.guard[lanes]
-                active = self.chosen(lanes, ~guard if step.negated else guard)
+                active = self.select_lanes(lanes, ~guard if step.negated else guard)
             if active is not None:
                 self.active = active
                 if step.registers:
@@ -346,9 +346,9 @@ class Machine:
             return True
         if not self.alive.any():
             return False
-        from tir_mlir.ptx.waiting import stuck
+        from tir_mlir.ptx.deadlock import raise_deadlock
 
-        stuck(self)
+        raise_deadlock(self)
 
     # --- errors ---
 

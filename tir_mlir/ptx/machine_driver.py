@@ -17,7 +17,7 @@ from tir_mlir.dialect.diagnostics import DeviceError
 from tir_mlir.ptx.launching import launch as run_kernel
 from tir_mlir.ptx.parser import Module, parse
 from tir_mlir.ptx.report import Report
-from tir_mlir.runtime.drivers.device_driver import Device, KernelCode, Launch, OneProcess
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch, OneProcess
 
 _FIRST_ADDRESS = 1 << 52  # no address of main memory
 _GAP = 1 << 12  # between allocations, so that an access past one is in none
@@ -34,7 +34,7 @@ class MachineDriver:
 
     def __init__(self, count: int = 1, chip: str = "sm_90", one_block: bool = False):
         self._one_block = one_block
-        self._devices = [Device(n, "PTX machine", chip, SHARED_BYTES) for n in range(count)]
+        self._devices = [DeviceInfo(n, "PTX machine", chip, SHARED_BYTES) for n in range(count)]
         self._memory: dict[int, tuple[int, np.ndarray]] = {}
         self._unwritten: set[int] = set()  # memory of calls that nobody wrote
         self._next = _FIRST_ADDRESS
@@ -45,7 +45,7 @@ class MachineDriver:
     def check(self) -> None:
         self._process.check()
 
-    def devices(self) -> Sequence[Device]:
+    def devices(self) -> Sequence[DeviceInfo]:
         return self._devices
 
     def current_device(self) -> int:
@@ -54,7 +54,7 @@ class MachineDriver:
     def current_stream(self, device: int) -> int:
         return 0
 
-    def inside(self, device: int) -> AbstractContextManager[None]:
+    def device_context(self, device: int) -> AbstractContextManager[None]:
         return nullcontext()
 
     def load(self, device: int, code: KernelCode) -> tuple[int, Module]:
@@ -76,7 +76,7 @@ class MachineDriver:
         self._check(stream, what)
         pairs = list(zip(launch.types, words, strict=True))
         self._refuse_overlap(what, [word for type_, word in pairs if type_ == "pointer"])
-        args = [self._at(w, device, what) if t == "pointer" else _number(t, w) for t, w in pairs]
+        args = [self._bytes_at(w, device, what) if t == "pointer" else _number(t, w) for t, w in pairs]
         starts = [word if type_ == "pointer" else 0 for type_, word in pairs]
         unwritten = [n for n, start in enumerate(starts) if start in self._unwritten]
         grid = (1, 1, 1) if self._one_block else launch.grid
@@ -94,7 +94,7 @@ class MachineDriver:
     def _is_in(self, start: int, address: int) -> bool:
         return start <= address < start + max(self._memory[start][1].size, 1)
 
-    def _at(self, address: int, device: int, what: str) -> np.ndarray:
+    def _bytes_at(self, address: int, device: int, what: str) -> np.ndarray:
         """The bytes of an allocation from an address on."""
         for start, (number, memory) in self._memory.items():
             if self._is_in(start, address) and number == device:
@@ -122,11 +122,11 @@ class MachineDriver:
 
     def copy_in(self, device: int, address: int, array: np.ndarray, stream: int) -> None:
         data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
-        self._at(address, device, "a copy")[: data.size] = data
+        self._bytes_at(address, device, "a copy")[: data.size] = data
         self._unwritten.discard(address)
 
     def copy_out(self, device: int, array: np.ndarray, address: int, stream: int) -> None:
-        array.reshape(-1).view(np.uint8)[:] = self._at(address, device, "a copy")[: array.nbytes]
+        array.reshape(-1).view(np.uint8)[:] = self._bytes_at(address, device, "a copy")[: array.nbytes]
 
     def synchronize(self, device: int, stream: int) -> None:
         self._check(stream, "waiting")

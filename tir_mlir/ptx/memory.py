@@ -15,7 +15,7 @@ from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 WINDOWS = {"global": 1 << 40, "shared": 1 << 56, "local": 1 << 57, "param": 1 << 58, "const": 1 << 59}
 """Where each memory starts in generic addresses. Addresses of `global` and `const` instructions are generic ones."""
@@ -27,7 +27,7 @@ _FIRST = 1024
 
 
 @dataclass(frozen=True)
-class Region:
+class MemoryRange:
     """A part of a memory that may be accessed: bytes start .. end of what `name` stands for."""
 
     start: int
@@ -38,7 +38,7 @@ class Region:
 class Space:
     """A memory. `base`: where the part of each lane starts (None: one for all)."""
 
-    def __init__(self, machine: Machine, name: str, regions: list[Region], copies: int, base: np.ndarray | None):
+    def __init__(self, machine: Machine, name: str, regions: list[MemoryRange], copies: int, base: np.ndarray | None):
         self.machine, self.name, self.regions = machine, name, regions
         self.extent = -(-max([r.end for r in regions], default=0) // 128) * 128 + 128
         self.data = np.zeros(self.extent * copies, np.uint8)
@@ -132,14 +132,14 @@ class Space:
         machine.fault(text, "race", lanes, k, threads, other_position=instruction)
 
 
-def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:
+def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[MemoryRange]:
     """(name, bytes, alignment) -> regions with a gap after each. None starts at 0, as on chips from sm_90 on, so that
     an address that is added twice is another one."""
     regions, position = [], _FIRST
     for name, size, alignment in sizes:
         unit = max(alignment, 128)
         position = -(-position // unit) * unit
-        regions.append(Region(position, position + size, name))
+        regions.append(MemoryRange(position, position + size, name))
         position += size + gap
     return regions
 
@@ -147,7 +147,7 @@ def regions_of(sizes: list[tuple[str, int, int]], gap: int) -> list[Region]:
 Access = Callable[[Lanes], None]
 
 
-def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: list[str], address: str) -> Access:
+def load(machine: Machine, ins: PtxInstruction, space: Space, type_: str, outs: list[str], address: str) -> Access:
     """`ld.space.type {outs}, [address]` for a memory with a shadow."""
     size = np.dtype(machine.dtype(type_)).itemsize
     total, count = size * len(outs), len(outs)
@@ -160,7 +160,7 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     # LLVM widens a load past the end of a variable, as far as it is aligned: into registers that nothing reads
     needed = size * max([n + 1 for n, o in enumerate(outs) if machine.mentions[o] > 1], default=1)
 
-    uses = machine.checked.of_load(machine, pc)
+    uses = machine.checked.execution_filter(machine, pc)
 
     def check(on: Lanes, position: np.ndarray) -> None:
         if uses is not None:
@@ -186,7 +186,7 @@ def load(machine: Machine, ins: Instruction, space: Space, type_: str, outs: lis
     return run
 
 
-def store(machine: Machine, ins: Instruction, space: Space, type_: str, address: str, values: list[str]) -> Access:
+def store(machine: Machine, ins: PtxInstruction, space: Space, type_: str, address: str, values: list[str]) -> Access:
     """`st.space.type [address], {values}` for a memory with a shadow."""
     size = np.dtype(machine.dtype(type_)).itemsize
     total, count = size * len(values), len(values)

@@ -40,14 +40,14 @@ class Epochs:
         self.floor[came] += 1 << CLOCK
         self.marks[came] += 1 << CLOCK
 
-    def unordered(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+    def unordered_mask(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of another thread of the same block, after the last barrier."""
         late = stamps >= self.floor[lanes]
         if late.any():
             late &= (stamps & LANE) != self.own[lanes]
         return late
 
-    def foreign(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
+    def other_block_mask(self, stamps: np.ndarray, lanes: Lanes) -> np.ndarray:
         """Which stamps are of another block."""
         return (stamps > HOST) & ((stamps & LANE) // self.width != self.block_of[lanes])
 

@@ -11,7 +11,7 @@ from tir_mlir.ptx.types import DTYPES, integer, number, size_of
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """A kernel parameter: `type` of its elements, `count` elements (more than one: passed by value), `alignment`; for a
     pointer, `pointee_alignment` is what the kernel assumes of the address."""
 
@@ -27,7 +27,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Variable:
+class PtxVariable:
     """A variable in shared, local, global or constant memory. `bytes` 0: sized by the launch. `data`: initial bytes."""
 
     name: str
@@ -38,7 +38,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Instruction:
+class PtxInstruction:
     """`@!p op.a.b x, [y+4], {z, w};`: `parts` are op, a, b; operands are text; registers are renamed by scope."""
 
     parts: tuple[str, ...]
@@ -60,12 +60,12 @@ class Kernel:
     `tables`: the targets of `brx.idx` by label."""
 
     name: str
-    parameters: list[Parameter]
+    parameters: list[KernelParameter]
     block: tuple[int, int, int] | None = None
     exact_block: bool = False
     registers: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    instructions: list[Instruction] = field(default_factory=list)
+    variables: dict[str, PtxVariable] = field(default_factory=dict)
+    instructions: list[PtxInstruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, list[str]] = field(default_factory=dict)
 
@@ -147,7 +147,7 @@ def _closing(text: str, opening: int) -> int:
     raise PtxError("a brace is not closed", kind="syntax", line=text.count("\n", 0, opening) + 1)
 
 
-def _parameter(text: str, clean: str, entry: re.Match) -> Parameter:
+def _parameter(text: str, clean: str, entry: re.Match) -> KernelParameter:
     """`.param .u64 .ptr .global .align 16 name` or `.param .align 64 .b8 name[128]` -> a parameter."""
     match = re.match(
         r"\s*\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(\.ptr\s+(?:\.\w+\s+)??(?:\.align\s+(\d+)\s+)?)?([\w$]+)(?:\[(\d+)\])?\s*$",
@@ -157,7 +157,7 @@ def _parameter(text: str, clean: str, entry: re.Match) -> Parameter:
         line = clean.count("\n", 0, entry.start()) + 1
         raise PtxError(f"parameter `{text.strip()}` of {entry.group(1)} is not understood", kind="syntax", line=line)
     alignment, type_, _, pointee, name, count = match.groups()
-    return Parameter(name, type_, int(count or 1), int(alignment or size_of(type_)), int(pointee or 1))
+    return KernelParameter(name, type_, int(count or 1), int(alignment or size_of(type_)), int(pointee or 1))
 
 
 def _directives(kernel: Kernel, text: str) -> None:
@@ -168,7 +168,7 @@ def _directives(kernel: Kernel, text: str) -> None:
         kernel.exact_block = name == "reqntid"
 
 
-def _module_variables(parts: list[tuple[str, int]]) -> dict[str, Variable]:
+def _module_variables(parts: list[tuple[str, int]]) -> dict[str, PtxVariable]:
     """Variables declared outside of kernels."""
     variables = {}
     for text, _ in parts:
@@ -180,7 +180,7 @@ def _module_variables(parts: list[tuple[str, int]]) -> dict[str, Variable]:
     return variables
 
 
-def _variable(text: str, line: int) -> Variable:
+def _variable(text: str, line: int) -> PtxVariable:
     """`.shared .align 16 .b8 name[4096]` -> a variable."""
     match = _VARIABLE.match(text)
     if match is None or match.group(4) not in DTYPES:
@@ -191,7 +191,7 @@ def _variable(text: str, line: int) -> Variable:
         raise PtxError(f"declaration `{text}`: {error}", kind="syntax", line=line) from None
 
 
-def _variable_of(match: re.Match) -> Variable:
+def _variable_of(match: re.Match) -> PtxVariable:
     space, first_alignment, second_alignment, type_, name, shape, data = match.groups()
     count = 1
     for extent in re.findall(r"\[\s*(\w*)\s*\]", shape):
@@ -205,7 +205,7 @@ def _variable_of(match: re.Match) -> Variable:
         values = [number(v) for v in re.findall(r"-?[\w.]+(?:(?<=[eE])[-+]\d+)?", data)]
         bytes_ = np.array(values).astype(DTYPES[type_]).tobytes().ljust(count * size_of(type_), b"\0")
     alignment = int(first_alignment or second_alignment or size_of(type_))
-    return Variable(name, space, count * size_of(type_), alignment, bytes_)
+    return PtxVariable(name, space, count * size_of(type_), alignment, bytes_)
 
 
 class _Body:
@@ -261,14 +261,14 @@ class _Body:
                 yield " ".join(text[offset:stop].split()), offset
                 offset = stop + 1
 
-    def _scoped(self, name: str) -> str:
+    def _scoped_name(self, name: str) -> str:
         """A name of an inner scope gets the number of the scope, as two inline assemblies may use one name."""
         return f"{name}@{self.count}" if len(self.scopes) > 1 else name
 
     def _label(self, name: str) -> None:
-        self.last_label = self._scoped(name)
+        self.last_label = self._scoped_name(name)
         self.scopes[-1][name + ":"] = self.last_label
-        self.kernel.labels[self._scoped(name)] = len(self.kernel.instructions)
+        self.kernel.labels[self._scoped_name(name)] = len(self.kernel.instructions)
 
     def _declare(self, statement: str, line: int) -> None:
         if re.match(r"\.loc\s", statement):
@@ -292,24 +292,24 @@ class _Body:
     def _register(self, name: str, type_: str) -> None:
         match = re.match(r"([%\w$]+)<(\d+)>$", name)
         for register in [f"{match.group(1)}{i}" for i in range(int(match.group(2)))] if match else [name]:
-            self.scopes[-1][register] = self._scoped(register)
-            self.kernel.registers[self._scoped(register)] = type_
+            self.scopes[-1][register] = self._scoped_name(register)
+            self.kernel.registers[self._scoped_name(register)] = type_
 
     def _instruction(self, statement: str, line: int) -> None:
         text = statement
         guard, negated = None, False
         match = _GUARD.match(text)
         if match:
-            negated, guard, text = bool(match.group(1)), self._renamed(match.group(2)), match.group(3)
+            negated, guard, text = bool(match.group(1)), self._rename_registers(match.group(2)), match.group(3)
         name, _, operand_text = text.partition(" ")
         parts = tuple(p for p in name.split(".") if p)
-        operands = tuple(self._renamed(o) for o in split(operand_text))
+        operands = tuple(self._rename_registers(o) for o in split(operand_text))
         if parts[0] == "bra":
             operands = split(operand_text)
             self.branches.append((len(self.kernel.instructions), list(self.scopes)))
-        self.kernel.instructions.append(Instruction(parts, operands, guard, negated, line, self.source, statement))
+        self.kernel.instructions.append(PtxInstruction(parts, operands, guard, negated, line, self.source, statement))
 
-    def _renamed(self, operand: str) -> str:
+    def _rename_registers(self, operand: str) -> str:
         """Registers by the scope that declares them."""
         if len(self.scopes) == 1:
             return operand
@@ -334,7 +334,7 @@ class _Body:
             raise PtxError(
                 f"`{branch.text}` branches to {label}, which does not exist", kind="syntax", line=branch.line
             )
-        self.kernel.instructions[index] = Instruction(
+        self.kernel.instructions[index] = PtxInstruction(
             branch.parts,
             (label, *branch.operands[1:]),
             branch.guard,
@@ -345,7 +345,7 @@ class _Body:
         )
 
 
-def registers_of(ins: Instruction, kernel: Kernel) -> frozenset[str]:
+def registers_of(ins: PtxInstruction, kernel: Kernel) -> frozenset[str]:
     """The registers that an instruction names."""
     return frozenset(n for o in ins.operands for n in re.findall(r"[%\w$@]+", o) if n in kernel.registers)
 

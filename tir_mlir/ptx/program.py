@@ -122,7 +122,7 @@ def run(function: DeviceFunction, args: Sequence[Any], one_block: bool = False) 
 def facts(text: str, chip: str, kernels: set[str]) -> dict[str, KernelFacts]:
     """The facts of kernels of a PTX text."""
     module = parse(text)
-    assembled = _assembled(text, chip)
+    assembled = _register_usage(text, chip)
     return {name: _facts_of(module, name, assembled) for name in sorted(kernels)}
 
 
@@ -133,7 +133,7 @@ def _facts_of(module: Module, name: str, assembled: Mapping[str, tuple[int, int]
     return KernelFacts(kernel.shared_bytes, barriers, registers, spilled)
 
 
-def _assembled(text: str, chip: str) -> dict[str, tuple[int, int]]:
+def _register_usage(text: str, chip: str) -> dict[str, tuple[int, int]]:
     """Registers and spilled bytes by kernel; nothing without the assembler, or for a chip that it does not know."""
     try:
         toolchain.find("ptxas")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tir_mlir.ptx.parser import Instruction, Kernel
+from tir_mlir.ptx.parser import Kernel, PtxInstruction
 from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, integer, is_signed, number
 
 Lanes = Any
@@ -22,7 +22,7 @@ _UNSET = 0xFFD5FFD5FFD5FFD5
 _ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?\w+))?\s*\]$")
 
 
-class Registers:
+class RegisterFile:
     """The registers of all lanes, special registers and symbols."""
 
     def __init__(self, kernel: Kernel, lanes: int, special: dict[str, np.ndarray], symbols: dict[str, int]):
@@ -38,19 +38,19 @@ class Registers:
             else:
                 self.bits[name] = np.full(lanes, _UNSET & ((1 << 8 * width) - 1), UNSIGNED[width])
 
-    def unknown(self, text: str, ins: Instruction) -> NoReturn:
+    def unknown(self, text: str, ins: PtxInstruction) -> NoReturn:
         from tir_mlir.errors import PtxError
 
         raise PtxError(f"operand `{text}` of `{ins.text}` is not known", "instruction", ins.line, ins.source)
 
-    def read(self, text: str, type_: str, ins: Instruction) -> Read:
+    def read(self, text: str, type_: str, ins: PtxInstruction) -> Read:
         """The values of an operand as a type: a register of the same width, or the low bits of a wider one."""
         dtype = np.dtype(DTYPES[type_])
         if text.startswith("!"):
             inner = self.read(text[1:].strip(), type_, ins)
             return lambda on: ~inner(on)
         if text in self.bits:
-            return _reading(self.bits[text], dtype, lambda: self.unknown(text, ins))
+            return _low_bits_reader(self.bits[text], dtype, lambda: self.unknown(text, ins))
         if text in self.special:
             values = self.special[text]
             values = values.view(dtype) if values.itemsize == dtype.itemsize else values.astype(dtype)
@@ -58,7 +58,7 @@ class Registers:
             values = np.broadcast_to(self.constant(text, dtype, ins), (self.lanes,))
         return lambda on: values[on]
 
-    def constant(self, text: str, dtype: Any, ins: Instruction) -> np.ndarray:
+    def constant(self, text: str, dtype: Any, ins: PtxInstruction) -> np.ndarray:
         """A literal or a symbol as an array of no dimensions."""
         width = np.dtype(dtype).itemsize
         symbol, _, offset = text.partition("+")
@@ -85,7 +85,7 @@ class Registers:
             return bits if bits.itemsize == width else bits.astype(dtype)
         return bits.view(UNSIGNED[bits.itemsize]).astype(UNSIGNED[width]).view(dtype)
 
-    def write(self, text: str, type_: str, ins: Instruction) -> Write:
+    def write(self, text: str, type_: str, ins: PtxInstruction) -> Write:
         """Stores values of a type in a register; a wider register gets them extended by sign or zero."""
         if text == "_":
             return lambda on, v: None
@@ -115,13 +115,13 @@ class Registers:
 
         return put
 
-    def rows(self, text: str, type_: str, ins: Instruction) -> np.ndarray:
+    def rows(self, text: str, type_: str, ins: PtxInstruction) -> np.ndarray:
         """A register of all lanes as a view of a type."""
         if text not in self.bits:
             self.unknown(text, ins)
         return self.bits[text].view(DTYPES[type_])
 
-    def address(self, text: str, ins: Instruction) -> Read:
+    def address(self, text: str, ins: PtxInstruction) -> Read:
         """The address `[base+offset]` as 64-bit integers."""
         match = _ADDRESS.match(text)
         if match is None:
@@ -139,7 +139,7 @@ class Registers:
         return lambda on: values[on]
 
 
-def immediate(ins: Instruction, text: str) -> int:
+def immediate(ins: PtxInstruction, text: str) -> int:
     """An operand that has to be an integer literal."""
     from tir_mlir.errors import PtxError
 
@@ -151,7 +151,7 @@ def immediate(ins: Instruction, text: str) -> int:
         ) from None
 
 
-def _reading(bits: np.ndarray, dtype: np.dtype, unknown: Callable[[], NoReturn]) -> Read:
+def _low_bits_reader(bits: np.ndarray, dtype: np.dtype, unknown: Callable[[], NoReturn]) -> Read:
     """The low bits of a register as a type."""
     if (bits.dtype == np.bool_) != (dtype == np.bool_):
         unknown()

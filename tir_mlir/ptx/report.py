@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.ptx.parser import Instruction
+from tir_mlir.ptx.parser import PtxInstruction
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Report:
     def sectors_least(self) -> int:
         return self._sum("global", "least")
 
-    def access(self, ins: Instruction, space: str, size: int) -> Callable[[Any, np.ndarray], None]:
+    def access(self, ins: PtxInstruction, space: str, size: int) -> Callable[[Any, np.ndarray], None]:
         """A counter for the accesses of an instruction."""
         from tir_mlir.ptx.requests import counter
 

@@ -36,7 +36,7 @@ class AccessSet:
         """Record accesses; several lanes may access one granule."""
         self.used = True
         previous = self.last[index]
-        shared = self.order.unordered(previous, lanes)
+        shared = self.order.unordered_mask(previous, lanes)
         if shared.any():
             self.second[index[shared]] = previous[shared]
         self.last[index] = stamps
@@ -49,7 +49,7 @@ class AccessSet:
             if new.any():
                 self.first[index[new]] = stamps[new]
                 first = self.first[index]
-            abroad = self.order.foreign(first, lanes)
+            abroad = self.order.other_block_mask(first, lanes)
             if abroad.any():
                 self.abroad[index[abroad]] = stamps[abroad]
 
@@ -59,13 +59,13 @@ class AccessSet:
             return None
         for records in (self.last, self.second):
             stamps = records[index]
-            bad = self.order.unordered(stamps, lanes)
+            bad = self.order.unordered_mask(stamps, lanes)
             if bad.any():
                 return bad, stamps
         for records in (self.first, self.abroad):
             if records is not None:
                 stamps = records[index]
-                bad = self.order.foreign(stamps, lanes)
+                bad = self.order.other_block_mask(stamps, lanes)
                 if bad.any():
                     return bad, stamps
         return None
@@ -101,7 +101,7 @@ class WarpAccessSet(AccessSet):
             return None
         for records in (self.last, self.second):
             stamps = records[index]
-            bad = self.order.unordered(stamps, lanes)
+            bad = self.order.unordered_mask(stamps, lanes)
             if bad.any():
                 return np.any(bad, 1), np.take_along_axis(stamps, bad.argmax(1)[:, None], 1)[:, 0]
         return None
@@ -139,7 +139,7 @@ def _granules(index: np.ndarray, size: int, shift: int) -> list[np.ndarray]:
     return [first + j if j else first for j in range(max(1, size >> shift))]
 
 
-def _clashes(stamps: np.ndarray, granule: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _clash_mask(stamps: np.ndarray, granule: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Which accesses to a granule that others access too are by lanes of several warps, or with several values: of
     equal values of a warp it does not matter whose is stored."""
     _, first, inverse = np.unique(granule, return_index=True, return_inverse=True)
@@ -177,9 +177,9 @@ class Shadow:
         stamps = self.writes[index]
         if unwritten and stamps.min() < 0:
             self.report("unwritten", int(np.argmin(stamps)), int(index[np.argmin(stamps)]), NEVER, what)
-        bad = self.order.unordered(stamps, lanes)
+        bad = self.order.unordered_mask(stamps, lanes)
         if not bad.any() and self.across and (stamps > HOST).any():
-            bad = self.order.foreign(stamps, lanes)
+            bad = self.order.other_block_mask(stamps, lanes)
         if bad.any():
             k = int(np.argmax(bad))
             self.report(f"{what} after write", k, int(index[k]), int(stamps[k]), "wrote")
@@ -217,17 +217,17 @@ class Shadow:
             self.writes[granule] = stamps
             lost = self.writes[granule] != stamps
             if lost.any() and values is not None:
-                lost &= _clashes(stamps, granule, values())
+                lost &= _clash_mask(stamps, granule, values())
             if lost.any():
                 k = int(np.argmax(lost))
                 self.report("writes", k, int(granule[k]), int(self.writes[granule[k]]), "writes at the same time")
 
-    def visible(self, lanes: Lanes, index: np.ndarray, size: int) -> None:
+    def check_visibility(self, lanes: Lanes, index: np.ndarray, size: int) -> None:
         """Refuse asynchronous reads of what plain writes wrote without a proxy fence since."""
         assert isinstance(self.order, Clocks)
         for granule in _granules(index, size, self.shift):
             stamps = self.writes[granule]
-            bad = self.order.unfenced(stamps, lanes)
+            bad = self.order.unfenced_mask(stamps, lanes)
             if bad.any():
                 k = int(np.argmax(bad))
                 self.report("proxy", k, int(granule[k]), int(stamps[k]), "wrote")

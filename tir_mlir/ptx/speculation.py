@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.parser import Instruction
+from tir_mlir.ptx.parser import PtxInstruction
 from tir_mlir.ptx.registers import Lanes
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _WMMA_RESULTS = {("wmma", "load"), ("wmma", "mma")}
 
 
 @dataclass
-class Checked:
+class CheckedLoads:
     """The loads that a launch checks in some threads only: those that `used` names."""
 
     loads: frozenset[int] = frozenset()
     used: set[Execution] = field(default_factory=set)
 
-    def of_load(self, machine: Machine, position: int) -> Callable[[np.ndarray], np.ndarray] | None:
+    def execution_filter(self, machine: Machine, position: int) -> Callable[[np.ndarray], np.ndarray] | None:
         """A function of the lanes of the next execution of a load: which of them use its value. None: all."""
         if position not in self.loads:
             return None
@@ -58,7 +58,7 @@ class _Origin:
     parts: tuple[_Origin, ...] = ()
 
 
-class Uses:
+class UseTracker:
     """Follows the values of some loads through registers while a launch runs. `used`: the executions whose value
     reached more than registers."""
 
@@ -97,7 +97,7 @@ class Uses:
         else:
             self._put(results, {}, lanes)
 
-    def _split(self, ins: Instruction) -> tuple[list[str], list[str]]:
+    def _split(self, ins: PtxInstruction) -> tuple[list[str], list[str]]:
         """The registers that an instruction writes, and those that it reads; one that it may do both with is read."""
         has_result = self.machine.is_pure(ins) or ins.parts[0] in _WITH_RESULT or ins.parts[:2] in _WMMA_RESULTS
         cut = 1 if has_result else 0
@@ -123,7 +123,7 @@ class Uses:
             if followed:
                 self.origins.setdefault(name, {}).update(followed)
 
-    def _join(self, ins: Instruction, sources: list[str], lane: int) -> _Origin | None:
+    def _join(self, ins: PtxInstruction, sources: list[str], lane: int) -> _Origin | None:
         """What the result of an instruction depends on, in a lane: of a choice, what is chosen."""
         origins = {s: self.origins[s][lane] for s in sources if lane in self.origins.get(s, ())}
         name = ins.parts[0]
@@ -137,12 +137,12 @@ class Uses:
         parts = tuple(dict.fromkeys(origins.values()))
         return parts[0] if len(parts) == 1 else _Origin(None, parts) if parts else None
 
-    def _decides(self, ins: Instruction, operand: str, lane: int) -> bool:
+    def _decides(self, ins: PtxInstruction, operand: str, lane: int) -> bool:
         """Whether an operand alone decides the result: 0 of `and`, all ones of `or`."""
         value = self._value(ins, operand, ins.parts[-1], lane)
         return not value if ins.parts[0] == "and" else bool(np.invert(value) == 0)
 
-    def _value(self, ins: Instruction, operand: str, type_: str, lane: int) -> Any:
+    def _value(self, ins: PtxInstruction, operand: str, type_: str, lane: int) -> Any:
         return self.machine.registers.read(operand, type_, ins)(np.array([lane]))[0]
 
     def _use(self, names: list[str], lanes: np.ndarray) -> None:

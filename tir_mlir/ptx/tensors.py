@@ -48,13 +48,13 @@ class TensorMap:
             offset = offset + index * self.array.strides[d]
         return offset.ravel(), in_bounds.ravel()
 
-    def places(self, address: int) -> np.ndarray:
+    def element_addresses(self, address: int) -> np.ndarray:
         """The address in shared memory of each element of a tile that starts at `address`."""
         addresses = address + np.arange(int(np.prod(self.box)), dtype=np.int64) * self.array.itemsize
-        return swizzled(addresses, self.swizzle)
+        return swizzle_address(addresses, self.swizzle)
 
 
-def swizzled(address: np.ndarray, swizzle: int) -> np.ndarray:
+def swizzle_address(address: np.ndarray, swizzle: int) -> np.ndarray:
     """Bits 4.. of an address, changed by bits 7..: three bits for 128 bytes, two for 64, one for 32."""
     if not swizzle:
         return address

@@ -30,11 +30,11 @@ class Dump:
 
     def __init__(self, folder: Path):
         self._folder, self._count = folder, 0
-        with self._explained():
+        with self._explain_errors():
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY)
         try:
-            with self._explained():
+            with self._explain_errors():
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 for path in folder.iterdir():
                     if _STATE.fullmatch(path.name):
@@ -63,12 +63,12 @@ class Dump:
         return Dump(self._folder / name)
 
     def _write(self, name: str, text: str) -> None:
-        with self._explained():
+        with self._explain_errors():
             Path(self._folder, f"{self._count:02}-{name}").write_text(text)
         self._count += 1
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except BlockingIOError:
@@ -78,7 +78,7 @@ class Dump:
             raise BuildError(f"dump: {self._folder} cannot be written: {error.strerror or error}") from None
 
 
-def opened(dump: str | Path | Dump | None, name: str) -> AbstractContextManager[Dump | None]:
+def open_dump(dump: str | Path | Dump | None, name: str) -> AbstractContextManager[Dump | None]:
     """The dump of a build of `name`: to a folder, else to one of its own below that of the environment, else None. One
     that is open already stays open. Raises BuildError."""
     if isinstance(dump, Dump):

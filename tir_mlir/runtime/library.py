@@ -11,9 +11,9 @@ from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[rep
 
 from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call import no_pickle
-from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.drivers.cross import CrossObject
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.drivers.jit import Jit
@@ -22,14 +22,14 @@ from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
 
-class _Functions(dict[str, Any]):
+class _FunctionTable(dict[str, Any]):
     """The dict base of a library, so that `lib["main"]` is a C-level lookup. `__call__` is a slot for the same reason:
     `lib(...)` calls the object stored in it."""
 
     __slots__ = ("__call__", "__dict__")
 
 
-class Library(_Functions):
+class Library(_FunctionTable):
     """The compiled functions of a module: `lib["main"](a, b, c)`, `lib.main(...)`, or `lib(...)` if there is only one.
 
     mlir, lowered, llvm_ir, assembly: the program after each stage, as text; source: kernels in C. timing: seconds a
@@ -52,7 +52,7 @@ class Library(_Functions):
         kernel_source: Callable[[], str] | None = None,
     ):
         super().__init__(functions)
-        attributes = {name: f for name, f in functions.items() if name not in _OWN}
+        attributes = {name: f for name, f in functions.items() if name not in _LIBRARY_ATTRIBUTES}
         self.__dict__.update(attributes)
         self.mlir = source
         self.timing = timing
@@ -87,13 +87,13 @@ class Library(_Functions):
     @property
     def lowered(self) -> str:
         """The module in the llvm dialect, kernels linked."""
-        with entered():
+        with enter_context():
             return str(self._module())
 
     @property
     def llvm_ir(self) -> str:
         """LLVM IR, before LLVM's own optimizations."""
-        with entered():
+        with enter_context():
             return translate_module_to_llvmir(self._module().operation)
 
     @property
@@ -111,9 +111,9 @@ class Library(_Functions):
         """
         if not isinstance(self._driver, PtxCode):
             raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
-        name = _only(self, name)
+        name = _function_name(self, name)
         machine = on_demand.load("machine")
-        return machine.report(self[name], in_order(self[name].signature, args, named) if named else args)
+        return machine.report(self[name], positional_arguments(self[name].signature, args, named) if named else args)
 
     @property
     def source(self) -> str:
@@ -151,12 +151,12 @@ class Library(_Functions):
         return module
 
 
-_OWN = frozenset(
+_LIBRARY_ATTRIBUTES = frozenset(
     {"mlir", "timing", "schedule_origin", "exporter", "kernel_source", "_lower", "_driver", *Library.__dict__}
 )
 
 
-def _only(library: Library, name: str | None) -> str:
+def _function_name(library: Library, name: str | None) -> str:
     """The name of a function of a library: the given one, or the only one."""
     if name is None and len(library) > 1:
         raise BuildError(f"this library has {len(library)} functions; fix: name={next(iter(library))!r}")

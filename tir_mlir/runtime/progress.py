@@ -62,18 +62,18 @@ class Build:
         log("DEBUG", "%s: %s %s: %s", self.title, done.kind, done.label, how)
 
 
-class _Elsewhere(threading.local):
+class _WorkerTime(threading.local):
     """CPU seconds of the workers that computed for this thread."""
 
     seconds = 0.0
 
 
 _BUILD: ContextVar[Build | None] = ContextVar("build", default=None)
-elsewhere = _Elsewhere()
+worker_time = _WorkerTime()
 
 
 @contextmanager
-def followed(title: str, shown: bool = True) -> Iterator[Build]:
+def follow_build(title: str, shown: bool = True) -> Iterator[Build]:
     """Follow what is done inside, unless it is part of a build that is followed. title: "build of main". shown: False
     where something else is shown on the terminal."""
     outer = _BUILD.get()

@@ -24,7 +24,7 @@ class Clock:
     fewest: int
     budget: float
 
-    def once(self, run: Callable[[], None], times: int = 1) -> float:
+    def seconds_per_run(self, run: Callable[[], None], times: int = 1) -> float:
         """Seconds of one run, the mean of several in a row."""
         start = self.now()
         for _ in range(times):
@@ -40,7 +40,7 @@ class GpuClock(Clock):
     fewest: int = FEWEST
     budget: float = BUDGET
 
-    def once(self, run: Callable[[], None], times: int = 1) -> float:
+    def seconds_per_run(self, run: Callable[[], None], times: int = 1) -> float:
         assert isinstance(run, partial)
         return run.func.seconds(run.args, times)[0]
 
@@ -61,14 +61,14 @@ def repeats(seconds: float) -> int:
 
 def sample(run: Callable[[], None], clock: Clock, best: float | None) -> tuple[list[float], bool]:
     """Seconds of single runs, and whether it is hopeless against the best. The caches are warm: it has run before."""
-    first = clock.once(run)
-    if hopeless(first, best) and hopeless(second := clock.once(run), best):
+    first = clock.seconds_per_run(run)
+    if hopeless(first, best) and hopeless(second := clock.seconds_per_run(run), best):
         return [first, second], True
     times, seconds = repeats(first), []
     if times == 1:
         seconds.append(first)
     while len(seconds) < clock.fewest or (len(seconds) < MOST and sum(seconds) * times < clock.budget):
-        seconds.append(clock.once(run, times))
+        seconds.append(clock.seconds_per_run(run, times))
     return seconds, False
 
 
@@ -77,12 +77,12 @@ def hopeless(seconds: float, best: float | None) -> bool:
     return best is not None and seconds > HOPELESS * best
 
 
-def in_turns(runs: Sequence[Callable[[], None]], clock: Clock, rounds: int) -> list[list[float]]:
+def sample_interleaved(runs: Sequence[Callable[[], None]], clock: Clock, rounds: int) -> list[list[float]]:
     """Seconds by run and round. Each round begins with another one, so that none has a place of its own."""
-    times = [repeats(clock.once(run)) for run in runs]
+    times = [repeats(clock.seconds_per_run(run)) for run in runs]
     seconds: list[list[float]] = [[] for _ in runs]
     for turn in range(rounds):
         for n in range(len(runs)):
             index = (n + turn) % len(runs)
-            seconds[index].append(clock.once(runs[index], times[index]))
+            seconds[index].append(clock.seconds_per_run(runs[index], times[index]))
     return seconds

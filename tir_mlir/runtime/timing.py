@@ -104,4 +104,4 @@ class Timing(dict[str, float]):
 
 def _cpu() -> float:
     """CPU seconds of this process, and of the workers that computed for it."""
-    return time.process_time() + progress.elsewhere.seconds
+    return time.process_time() + progress.worker_time.seconds

@@ -67,7 +67,7 @@ class Answer:
     _text: str | LateText = field(default="", repr=False, compare=False)
 
     @staticmethod
-    def refused(call: str, error: ScheduleError) -> Answer:
+    def from_error(call: str, error: ScheduleError) -> Answer:
         verdict: Verdict = "illegal" if error.provable else "not provable"
         return Answer(call, verdict, error.reason, error.counterexample, error.fix, None, error.text)
 

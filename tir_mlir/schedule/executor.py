@@ -17,11 +17,11 @@ from tir_mlir.dialect.diagnostics import (
     StepError,
     TirError,
     VerifyError,
-    proofs,
+    collect_remarks,
 )
-from tir_mlir.dialect.incremental import ChangedNests, KnownModule, Touched, changed_nests, versions
-from tir_mlir.dialect.incremental.versions import Lent, Version
-from tir_mlir.dialect.ir import Answers, Func, View, attrs, create, entered, funcs, until_edit, user_line
+from tir_mlir.dialect.incremental import ChangedNests, KnownModule, TouchListener, changed_nests, versions
+from tir_mlir.dialect.incremental.versions import BorrowedModule, Version
+from tir_mlir.dialect.ir import Func, QueryCache, View, attrs, create, enter_context, funcs, until_edit, user_line
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -31,10 +31,10 @@ from tir_mlir.passes.schedule.queries.lookup import working_function
 from tir_mlir.passes.schedule.registry import Sample
 from tir_mlir.schedule.handle_table import CallPrinter, HandleTable, name_in_call
 from tir_mlir.schedule.handles import ExprHandle, Handle, handles_in, register
-from tir_mlir.schedule.history import MOST_REFUSALS, Entry, Refusal
+from tir_mlir.schedule.history import MOST_REFUSALS, HistoryEntry, RefusedStep
 from tir_mlir.schedule.refusal import culprit_id, step_error
 from tir_mlir.schedule.refusal import refusal as refusal_text
-from tir_mlir.schedule.step_arguments import BlockName, bound
+from tir_mlir.schedule.step_arguments import BlockName, bind_arguments
 from tir_mlir.schedule.step_arguments import rank as rank_of
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Call:
+class UserCall:
     """A user call: source location, index of its first history entry, RNG state before it, start time; facts proved."""
 
     place: tuple[str, int] | None
@@ -74,12 +74,12 @@ class Executor(HandleTable):
         self.first = self.version
         self.random = random
         self.working: str | None = None
-        self.history: list[Entry] = []
+        self.history: list[HistoryEntry] = []
         self.trace = Trace()
         self.names: dict[Instruction, str] = {}  # of the decisions of sampling steps
         self._detail = detail
         self._debug = debug
-        self.refused: list[Refusal] = []
+        self.refused: list[RefusedStep] = []
         register(self._owner, self)
 
     @property
@@ -139,24 +139,24 @@ class Executor(HandleTable):
         check = self.check
         try:
             if check is None or primitive.pure:
-                return self._applied(primitive, args, kwargs)
-            return self.all_or_nothing(lambda: self._checked(primitive, args, kwargs, check))
+                return self._apply_or_restore(primitive, args, kwargs)
+            return self.all_or_nothing(lambda: self._apply_checked(primitive, args, kwargs, check))
         except ScheduleError as error:
             self._note(error)
             raise
 
     def _note(self, error: ScheduleError) -> None:
         """Record a refusal, unless it repeats the previous one, as for errors of a nested lookup."""
-        refusal = Refusal.of(error, len(self.history), user_line(), self.version)
+        refusal = RefusedStep.from_error(error, len(self.history), user_line(), self.version)
         if refusal.call and refusal not in self.refused[-1:]:
             self.refused = [*self.refused[1 - MOST_REFUSALS :], refusal]
 
-    def _checked(
+    def _apply_checked(
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
     ) -> Any:
         """Run a primitive and `check`. Errors: StepError if the program is no longer equivalent to the original."""
         previous = self.version
-        result = self._applied(primitive, args, kwargs)
+        result = self._apply_or_restore(primitive, args, kwargs)
         if self.version is previous:
             return result
         answer = check()
@@ -170,14 +170,14 @@ class Executor(HandleTable):
         error.call = call
         raise error
 
-    def _applied(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        arguments = bound(primitive, args, kwargs)
+    def _apply_or_restore(self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        arguments = bind_arguments(primitive, args, kwargs)
         version, steps, state, first = self.version, len(self.trace.insts), self.random.state, len(self.history)
         source_line = user_line()
         try:
-            with entered(), entered(_location(source_line)):
-                named = {k: self._named(primitive, k, v) for k, v in arguments.items()}
-                return self._step(primitive, named, Call(source_line, first, state, perf_counter()))
+            with enter_context(), enter_context(_location(source_line)):
+                named = {k: self._resolve_names(primitive, k, v) for k, v in arguments.items()}
+                return self._step(primitive, named, UserCall(source_line, first, state, perf_counter()))
         except BaseException:  # including KeyboardInterrupt, which can arrive at any line
             for step in self.trace.insts[steps:]:  # lookups of blocks by name are steps
                 self.trace.decisions.pop(step, None)
@@ -188,15 +188,15 @@ class Executor(HandleTable):
             self._dead.revive(version.module)
             raise
 
-    def _step(self, primitive: Primitive, arguments: dict[str, Any], user: Call) -> Any:
+    def _step(self, primitive: Primitive, arguments: dict[str, Any], user: UserCall) -> Any:
         names: dict[int, str] = {}
         version = self.version
         try:
             if primitive.pure:
                 result = self._run(primitive, arguments, version.module, names)
             else:
-                with proofs() as facts:
-                    version, result = self._ran(primitive, arguments, names)
+                with collect_remarks() as facts:
+                    version, result = self._run_new_version(primitive, arguments, names)
                 user = replace(user, facts=tuple(facts))
         except DeciderError as error:
             raise (error.__cause__ or error) from None
@@ -217,26 +217,28 @@ class Executor(HandleTable):
             self.names[step] = name
         return outputs
 
-    def _ran(self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]) -> tuple[Version, Any]:
+    def _run_new_version(
+        self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]
+    ) -> tuple[Version, Any]:
         """Run a primitive. Returns the version that it makes, and its result."""
         old = self.version
-        lent = old.lend()
+        lent = old.borrow_module()
         try:
-            answers, result = self._edited(primitive, arguments, lent, names)
+            answers, result = self._run_and_verify(primitive, arguments, lent, names)
         except BaseException:
             lent.give_back()
             raise
         return Version(lent.module, old, answers), result
 
-    def _edited(
-        self, primitive: Primitive, arguments: dict[str, Any], lent: Lent, names: dict[int, str]
-    ) -> tuple[Answers, Any]:
+    def _run_and_verify(
+        self, primitive: Primitive, arguments: dict[str, Any], lent: BorrowedModule, names: dict[int, str]
+    ) -> tuple[QueryCache, Any]:
         """Run a primitive and verify what it changed; everything if the module before is not known to be verified.
         Returns what the verifier knows of the module, and the result of the primitive."""
         module = lent.module
         verified = versions.known_table(self.module)
         table = verified or (versions.read(self.module) if self.audit is not None else None)
-        touched = Touched(module, table.functions) if table is not None else None
+        touched = TouchListener(module, table.functions) if table is not None else None
         with touched or nullcontext():
             with until_edit(lent.answers):
                 call = self._call(primitive, arguments, module, names)
@@ -248,7 +250,7 @@ class Executor(HandleTable):
                 result = self._run_with(primitive, call)
             lent.answers.end()
             while True:
-                answers = Answers()
+                answers = QueryCache()
                 with until_edit(answers):
                     changed = changed_nests(module, touched) if touched else None
                     nests = [f.op for f in funcs(module)] if changed is None else changed.edited
@@ -264,7 +266,7 @@ class Executor(HandleTable):
     def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
         if changed is not None and self.audit is not None:
-            with until_edit(Answers()):  # what it asks of the module before would keep that module
+            with until_edit(QueryCache()):  # what it asks of the module before would keep that module
                 self.audit(step.name, self.module, module, changed)
         changed = changed if is_verified else None
         ruled = replace(changed, affected=[]) if changed is not None and step.marks else changed
@@ -274,7 +276,7 @@ class Executor(HandleTable):
         versions.record(module, self.module, changed)
 
     def _record(
-        self, instruction: Instruction, decision: Any, version: Version, user: Call, names: Mapping[int, str]
+        self, instruction: Instruction, decision: Any, version: Version, user: UserCall, names: Mapping[int, str]
     ) -> None:
         """Commit a step: update the module, trace, history and dead handles. names: of the loops and blocks of the
         arguments."""
@@ -291,12 +293,12 @@ class Executor(HandleTable):
             self.trace.decisions[instruction] = decision
         spent = 1e3 * (perf_counter() - user.start)
         facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first
-        self.history.append(Entry(*facts, lost, user.facts))
+        self.history.append(HistoryEntry(*facts, lost, user.facts))
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
         table = versions.known_table(module)
         known_module = nullcontext() if table is None else KnownModule(module, table.functions)
-        answers = nullcontext() if primitive.samples else until_edit(self.version.known())
+        answers = nullcontext() if primitive.samples else until_edit(self.version.query_cache())
         with known_module, answers:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
@@ -322,7 +324,7 @@ class Executor(HandleTable):
         return primitive.run(*positional, **call)
 
     def rank(self, index_map: Any, block: Any, buffer: Any = None) -> int | None:
-        with entered():
+        with enter_context():
             return rank_of(self.module, index_map, block, buffer)
 
     def _raise(self, name: str, arguments: dict[str, Any], error: Exception) -> None:
@@ -370,14 +372,14 @@ class Executor(HandleTable):
 
     # --- arguments ----------------------------------------------------------------------------------------------------
 
-    def _named(self, primitive: Primitive, key: str, value: Any) -> Any:
+    def _resolve_names(self, primitive: Primitive, key: str, value: Any) -> Any:
         """Resolve block names to handles, by `get_block` steps, and functions to their names."""
         if primitive.parameters[key].annotation is Func:
             return working_function(funcs(self.module), value).name
         if isinstance(value, BlockName):
             return self.apply("get_block", str(value), self.working)
         if isinstance(value, (list, tuple)):
-            return type(value)(self._named(primitive, key, v) for v in value)
+            return type(value)(self._resolve_names(primitive, key, v) for v in value)
         return value
 
 

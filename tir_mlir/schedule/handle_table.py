@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import (
     Loop,
     View,
     enclosing_loop_name,
-    entered,
+    enter_context,
     func_of,
     funcs,
     is_block,
@@ -45,13 +45,13 @@ def view_text(view: Loop | Block | Func) -> str:
         return f"Block 'root' of {view.name}"
     where = f"of {func_of(view.op).name}"
     if isinstance(view, Loop):
-        span = f"{_bound(view.lowers, 'max')}..{_bound(view.uppers, 'min')}"
+        span = f"{_bound_text(view.lowers, 'max')}..{_bound_text(view.uppers, 'min')}"
         return f"Loop {view.name!r} ({span}{'' if view.kind == 'serial' else f', {view.kind}'}) {where}"
-    iters = [f"{it.name}: {it.kind} {_text(it.min)}..{_text((it.min + it.extent).simplified())}" for it in view.iters]
+    iters = [f"{it.name}: {it.kind} {_text(it.min)}..{_text((it.min + it.extent).simplify())}" for it in view.iters]
     return f"Block {view.name!r} ({', '.join(iters) or 'no iters'}) {where}"
 
 
-def _bound(bounds: Sequence[Index], function: str) -> str:
+def _bound_text(bounds: Sequence[Index], function: str) -> str:
     texts = [_text(bound) for bound in bounds]
     return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
 
@@ -158,14 +158,14 @@ class DeadHandles:
         if not lost:
             return ()
         results = tuple(h.id for h in outputs if versions.find(new, h.id) is not None)
-        into = f" and returned {', '.join(_shown(new, n) for n in results)}" if results else ""
+        into = f" and returned {', '.join(_op_text(new, n) for n in results)}" if results else ""
         for gone in lost:
             self._results[gone] = results
-            self._reasons[gone] = f"{step}, consumed {_shown(old, gone)}{into}"
+            self._reasons[gone] = f"{step}, consumed {_op_text(old, gone)}{into}"
         return tuple(lost)
 
 
-def _shown(module: ir.Module, number: int) -> str:
+def _op_text(module: ir.Module, number: int) -> str:
     op = versions.find(module, number)
     return "?" if op is None else repr(view_of(op))
 
@@ -196,13 +196,13 @@ class HandleTable:
             return f"{word} (dead: {self._undone[handle.serial]})"
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return f"{word} (none: sample_compute_location chose {SpecialLocation(handle.id).name.lower()})"
-        with entered():
+        with enter_context():
             op = versions.find(self.module, handle.id)
             return f"{word} (dead: {self._dead.reason(handle.id)})" if op is None else view_text(view_of(op))
 
     def name(self, handle: Handle) -> str:
         """The name of a block or loop. Errors: IndexError for an unknown handle, HandleError for a dead one."""
-        with entered():
+        with enter_context():
             view = self.view(handle, self.module)
             return "root" if isinstance(view, Func) else getattr(view, "name", "")
 
@@ -237,7 +237,7 @@ class HandleTable:
         if isinstance(value, Formula):
             return value.value(self.integer)
         if isinstance(value, IndexMap):
-            return self.resolved(value)
+            return self.resolve_map(value)
         return value
 
     def view(self, handle: Handle, module: ir.Module) -> Loop | Block | Func | SpecialLocation | int:
@@ -263,7 +263,7 @@ class HandleTable:
         kept_infos = versions.infos_with(module, handle.id)
         info = kept_infos.get(handle.id)
         if info is None:
-            with entered(), until_edit(self.version.known()):
+            with enter_context(), until_edit(self.version.query_cache()):
                 view = self.view(handle, module)
                 if not isinstance(view, View):
                     what = SpecialLocation(view).name.lower()
@@ -274,10 +274,10 @@ class HandleTable:
     def is_alive(self, handle: Handle) -> bool:
         """Whether what a handle refers to is still in the program. Errors: IndexError for an unknown handle."""
         self.check_known(handle)
-        with entered():
+        with enter_context():
             return versions.find(self.module, handle.id) is not None
 
-    def resolved(self, map_: IndexMap) -> IndexMap:
+    def resolve_map(self, map_: IndexMap) -> IndexMap:
         """The map with the values of its sampled integers."""
         return map_.with_sides(
             lambda side: side.value(self.integer) if isinstance(side, Formula) else self.integer(side)

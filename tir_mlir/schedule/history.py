@@ -33,7 +33,7 @@ class Diff(str):
     """A unified diff of two programs. Notebooks render it in color."""
 
     @staticmethod
-    def between(base: ir.Module, changed: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
+    def from_modules(base: ir.Module, changed: ir.Module, names: tuple[str, str] = ("before", "after")) -> Diff:
         old, new = (truncate_lines(script(m)).splitlines() for m in (base, changed))
         return Diff("\n".join(difflib.unified_diff(old, new, *names, lineterm="")))
 
@@ -48,7 +48,7 @@ class Diff(str):
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class HistoryEntry:
     """A step of a schedule.
 
     `number`: its position in the trace, from 1. `call`: with the names of loops and blocks before the step. `ms`: its
@@ -71,11 +71,11 @@ class Entry:
 
     @property
     def before(self) -> ir.Module:
-        return self.versions[0].shown()
+        return self.versions[0].share_module()
 
     @property
     def after(self) -> ir.Module:
-        return self.versions[1].shown()
+        return self.versions[1].share_module()
 
     @property
     def mod(self) -> IRModule:
@@ -99,7 +99,7 @@ class Entry:
 
     def diff(self) -> Diff:
         """The diff of the printed program before and after the step."""
-        return Diff.between(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
+        return Diff.from_modules(self.before, self.after, (f"before step {self.number}", f"after step {self.number}"))
 
     def __str__(self) -> str:
         decision_text = f" = {self.decision!r}" if self.decision is not None else ""
@@ -115,7 +115,7 @@ MOST_REFUSALS = 100  # a schedule keeps the most recent ones
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedStep:
     """A refused step; the schedule had `after` history entries at that point.
 
     `call`, `reason`, `fix` and `provable` are those of the error; `example` is its counterexample as text; `culprit` is
@@ -133,10 +133,12 @@ class Refusal:
     version: Version = field(repr=False, compare=False)
 
     @staticmethod
-    def of(error: ScheduleError, step_count: int, source_line: tuple[str, int] | None, version: Version) -> Refusal:
+    def from_error(
+        error: ScheduleError, step_count: int, source_line: tuple[str, int] | None, version: Version
+    ) -> RefusedStep:
         example = str(error.counterexample) if error.counterexample is not None else ""
         culprit = error.culprit if isinstance(error.culprit, int) else None
-        return Refusal(
+        return RefusedStep(
             error.call, step_count, source_line, error.reason, error.provable, example, error.fix, culprit, version
         )
 
@@ -151,17 +153,17 @@ class Refusal:
         return linecache.getline(*self.place).strip() if self.place else ""
 
 
-class History(tuple[Entry, ...]):
+class History(tuple[HistoryEntry, ...]):
     """All steps in order. Prints one line per step; in notebooks, a table whose rows expand to the diff of the step.
 
     `refused`: the refused steps. `start`: the program before the first step.
     """
 
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedStep, ...]
     _start: Version | None
 
     def __new__(
-        cls, entries: Iterable[Entry] = (), refused: Iterable[Refusal] = (), start: Version | None = None
+        cls, entries: Iterable[HistoryEntry] = (), refused: Iterable[RefusedStep] = (), start: Version | None = None
     ) -> History:
         history = super().__new__(cls, entries)
         history.refused, history._start = tuple(refused), start
@@ -169,7 +171,7 @@ class History(tuple[Entry, ...]):
 
     @property
     def start(self) -> ir.Module | None:
-        return None if self._start is None else self._start.shown()
+        return None if self._start is None else self._start.share_module()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return History, (tuple(self), self.refused, self._start)
@@ -200,7 +202,7 @@ class History(tuple[Entry, ...]):
         from tir_mlir.visual.history_page import write
 
         steps = page_steps(self)
-        return write(_measured(steps, measure, sizes) if measure else steps, path, title, sizes)
+        return write(_measure_steps(steps, measure, sizes) if measure else steps, path, title, sizes)
 
     def __str__(self) -> str:
         return "\n".join(str(e) for e in self) or "no steps yet"
@@ -213,7 +215,7 @@ class History(tuple[Entry, ...]):
         return f"<table>{head}{''.join(rows)}</table>"
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: HistoryEntry) -> str:
     call = f"<code>{_html.escape(entry.call)}</code>"
     if entry.changed:
         call = f"<details><summary>{call}</summary>{entry.diff()._repr_html_()}</details>"
@@ -225,10 +227,10 @@ def _row(entry: Entry) -> str:
 # --- the steps of the page --------------------------------------------------------------------------------------------
 
 
-def _measured(steps: list[PageStep], target: Any, given: Mapping[str, int] | None) -> list[PageStep]:
-    from tir_mlir.schedule.measure import measured  # loads the compiler
+def _measure_steps(steps: list[PageStep], target: Any, given: Mapping[str, int] | None) -> list[PageStep]:
+    from tir_mlir.schedule.measure import measure_modules  # loads the compiler
 
-    times = measured([step.after for step in steps if step.after is not None], target, given or {})
+    times = measure_modules([step.after for step in steps if step.after is not None], target, given or {})
     return [replace(step, measured=time) for step, time in zip(steps, times, strict=True)]
 
 
@@ -239,19 +241,19 @@ def page_steps(history: History) -> list[PageStep]:
         raise ValueError("this history has no program; use sch.history")
     steps = [PageStep("start", "the program as written", before=first, after=first)]
     for position in range(len(history) + 1):
-        steps += [_refused(r) for r in history.refused if r.after == position]
+        steps += [_refused_page_step(r) for r in history.refused if r.after == position]
         if position < len(history) and (history[position].changed or history[position].decision is not None):
-            steps.append(_done(history[position]))
+            steps.append(_accepted_page_step(history[position]))
     return steps
 
 
-def _done(entry: Entry) -> PageStep:
+def _accepted_page_step(entry: HistoryEntry) -> PageStep:
     name = entry.instruction.name
     call = f"{entry.call} = {entry.decision!r}" if entry.decision is not None else entry.call
     handles = (*handles_in(entry.instruction.outputs), *handles_in(list(entry.instruction.arguments.values())))
     focus = tuple(dict.fromkeys(h.id for h in handles))
     facts = {"before": entry.before, "after": entry.after, "source": entry.source, "line": entry.line, "focus": focus}
-    summary, rewrite, requires = described(name)
+    summary, rewrite, requires = describe_primitive(name)
     if not entry.changed:
         proof = "The program is unchanged."
         return PageStep("choice", call, entry.number, entry.ms, summary, proof=proof, **facts)
@@ -259,13 +261,13 @@ def _done(entry: Entry) -> PageStep:
     return PageStep("step", call, entry.number, entry.ms, summary, rewrite, entry.facts, requires, proves, **facts)
 
 
-def _refused(refusal: Refusal) -> PageStep:
+def _refused_page_step(refusal: RefusedStep) -> PageStep:
     verdict = "refused" if refusal.provable else "not provable"
     name = refusal.call.partition("(")[0]
-    summary, rewrite, _ = described(name) if name in PRIMITIVES else ("", "", "")
+    summary, rewrite, _ = describe_primitive(name) if name in PRIMITIVES else ("", "", "")
     facts: dict[str, Any] = {
-        "before": refusal.version.shown(),
-        "after": refusal.version.shown(),
+        "before": refusal.version.share_module(),
+        "after": refusal.version.share_module(),
         "source": refusal.source,
         "line": refusal.line,
     }
@@ -275,7 +277,7 @@ def _refused(refusal: Refusal) -> PageStep:
     return PageStep(verdict, refusal.call, refusal.after, summary=summary, rewrite=rewrite, **texts, **facts)
 
 
-def described(name: str) -> tuple[str, str, str]:
+def describe_primitive(name: str) -> tuple[str, str, str]:
     """The summary, the before -> after rewrite and the preconditions of a primitive, from its docstring."""
     parts = PRIMITIVES[name].doc.split("\n\n")
     summary = " ".join(parts[0].split())

@@ -11,35 +11,35 @@ from mlir import ir
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import entered, funcs, is_loop, ops
-from tir_mlir.equivalence.random_arguments import placed, random_arguments
-from tir_mlir.runtime.progress import Done, followed
+from tir_mlir.dialect.ir import enter_context, funcs, is_loop, ops
+from tir_mlir.equivalence.random_arguments import copy_aligned, random_arguments
+from tir_mlir.runtime.progress import Done, follow_build
 from tir_mlir.runtime.sampling_runs import clock_of, sample
 from tir_mlir.visual import sizes
 from tir_mlir.visual.page_step import Measured
 
 
-def measured(modules: Sequence[ir.Module], target: Any, given: Mapping[str, int]) -> list[Measured]:
+def measure_modules(modules: Sequence[ir.Module], target: Any, given: Mapping[str, int]) -> list[Measured]:
     """The seconds of each module, one run of each of its functions; equal modules are built and run once.
 
     target: as of `build`; True is this machine. given: values of shape variables; missing ones are chosen. A module
     that cannot be built or run has the reason instead.
     """
     times: dict[int, Measured] = {}
-    with followed("times of steps") as task:
+    with follow_build("times of steps") as task:
         task.expect(len({id(m) for m in modules}))
         for number, module in enumerate(modules):
             if id(module) not in times:
-                times[id(module)] = time = _measured(module, "llvm" if target is True else target, given)
+                times[id(module)] = time = _measure_module(module, "llvm" if target is True else target, given)
                 task.note(Done(f"step {number}", time.seconds or 0.0, kind="run"))
     return [times[id(module)] for module in modules]
 
 
-def _measured(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measured:
-    with entered():
+def _measure_module(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measured:
+    with enter_context():
         chosen: dict[str, int] = {}
         for func in funcs(module):
-            chosen |= sizes.chosen(func, given)
+            chosen |= sizes.choose_sizes(func, given)
         parallel = any(is_loop(op) and "tir.kind" in op.attributes for op in ops(module.operation))
     try:
         with warnings.catch_warnings():
@@ -53,7 +53,7 @@ def _measured(module: ir.Module, target: Any, given: Mapping[str, int]) -> Measu
 
 def _seconds(module: ir.Module, function: Any, given: Mapping[str, int], parallel: bool) -> float:
     """Seconds of one run of a function: the least of a few, with warm caches."""
-    arguments = placed(random_arguments(module, function.signature, given, 0), function.signature)
+    arguments = copy_aligned(random_arguments(module, function.signature, given, 0), function.signature)
     function(*arguments)
     clock = clock_of(parallel, getattr(function, "seconds", None) is not None)
     return min(sample(partial(function, *arguments), clock, None)[0])

@@ -23,7 +23,7 @@ from tir_mlir.dialect.diagnostics import (
     color_uncaught,
 )
 from tir_mlir.dialect.incremental.versions import Version
-from tir_mlir.dialect.ir import attrs, entered, parents, user_line
+from tir_mlir.dialect.ir import attrs, enter_context, parents, user_line
 
 
 def refusal(
@@ -47,7 +47,7 @@ def refusal(
 
 def _in_program(version: Version, op_id: int | None) -> list[str]:
     try:
-        with entered():
+        with enter_context():
             program = _program(version.module, op_id)
     except ForkError as error:  # the text is read in a process forked after the refusal
         return [f"  the program before the step cannot be printed: {error}"]
@@ -83,9 +83,9 @@ def step_error(error: Exception) -> type[ScheduleError]:
     if isinstance(error, (VerifyError, NotProvable, NotAffine)):
         return ScheduleError
     if not _is_raised(error):
-        return _of_other(error)
+        return _error_type(error)
     kinds = ((IndexError, StepIndexError), (ValueError, StepValueError), (TypeError, StepTypeError))
-    return next((step for kind, step in kinds if isinstance(error, kind)), _of_other(error))
+    return next((step for kind, step in kinds if isinstance(error, kind)), _error_type(error))
 
 
 def _is_raised(error: Exception) -> bool:
@@ -96,5 +96,5 @@ def _is_raised(error: Exception) -> bool:
     return place is None or opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
-def _of_other(error: Exception) -> type[ScheduleError]:
+def _error_type(error: Exception) -> type[ScheduleError]:
     return ScheduleError if isinstance(error, TirError) else InternalError

@@ -13,7 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning, check_type, short_repr
 from tir_mlir.dialect.incremental import versions
-from tir_mlir.dialect.ir import Block, Loop, create, entered, funcs, walk
+from tir_mlir.dialect.ir import Block, Loop, create, enter_context, funcs, walk
 from tir_mlir.dialect.symbolic import Formula
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.blocks.tensorize import FitReport, explain_tensorize
@@ -75,7 +75,7 @@ class Schedule(LegalityQueries):
         source = alone.mlir if isinstance(alone, IRModule) else alone
         if not isinstance(source, ir.Module):
             raise TypeError(f"Schedule takes an IRModule, a PrimFunc or an MLIR module, not {type(mod).__name__}")
-        with entered():
+        with enter_context():
             copy = create.clone_module(source)
             if versions.is_verified(mod.module.mlir if isinstance(mod, PrimFunc) else source):
                 versions.read_verified(copy)
@@ -90,7 +90,7 @@ class Schedule(LegalityQueries):
     @property
     def mod(self) -> IRModule:
         """The current module. Later steps do not modify it, as they rewrite copies."""
-        return IRModule(self._executor.version.shown())
+        return IRModule(self._executor.version.share_module())
 
     def verify(self, sizes: str = "auto", *, seed: int = 0, target: Any = None) -> Result:
         """Check that the program is equivalent to the original: run both over a prime field, compare exactly.
@@ -132,7 +132,7 @@ class Schedule(LegalityQueries):
         return History(self._executor.history, self._executor.refused, self._executor.version)
 
     def __repr__(self) -> str:
-        with entered():
+        with enter_context():
             blocks = [
                 f"{f.name}: {', '.join(b.name for b in walk.all_blocks(f.op)) or 'no'}"
                 for f in funcs(self._executor.module)
@@ -183,7 +183,7 @@ class Schedule(LegalityQueries):
         from tir_mlir.visual.plots import plot_access
 
         trial = self._twin()  # a lookup here must not be recorded in this schedule
-        with entered():
+        with enter_context():
             view = trial._executor.view(
                 trial.get_block(block) if isinstance(block, str) else block, trial._executor.module
             )
@@ -235,7 +235,7 @@ class Schedule(LegalityQueries):
                 'In "Schedule.explain_tensorize", "block_or_loop" has wrong type. Expected "BlockHandle, LoopHandle or'
                 f' str", but gets: "{value_type(handle)}"'
             )
-        with entered():
+        with enter_context():
             view = trial._executor.view(handle, trial._executor.module)
             if not isinstance(view, Block):
                 raise ScheduleError("this is the root block; name a block with a computation")
@@ -250,7 +250,7 @@ class Schedule(LegalityQueries):
         except InternalError:
             raise  # a fault says nothing about the step
         except ScheduleError as error:
-            return Answer.refused(error.call, error)
+            return Answer.from_error(error.call, error)
         return Answer(trial._executor.history[-1].call, "legal", mod=trial.mod)
 
     def _twin(self) -> Schedule:
@@ -293,7 +293,7 @@ class Schedule(LegalityQueries):
         if not isinstance(func_name, str):
             got = value_type(func_name)
             raise TypeError(f'In "Schedule.work_on", "func_name" has wrong type. Expected "str", but gets: "{got}"')
-        with entered():
+        with enter_context():
             working_function(funcs(self._executor.module), func_name)
         self._executor.working = func_name
 
@@ -367,4 +367,4 @@ def _is_index(value: Any) -> bool:
 def _random(seed: int | None) -> Random:
     if isinstance(seed, bool) or not (seed is None or _is_index(seed)):
         raise TypeError(f'In "Schedule", "seed" has wrong type. Expected "int or None", but gets: "{short_repr(seed)}"')
-    return Random.seeded(None if seed is None else int(seed))
+    return Random.from_seed(None if seed is None else int(seed))

@@ -29,14 +29,14 @@ class BlockName(str):
     """The name of a block, not looked up yet."""
 
 
-class Mistyped(Exception):
+class ArgumentTypeMismatch(Exception):
     """A value does not have the type of its parameter."""
 
 
-def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Bind arguments to parameter names (`*args` under its own name) and convert them. Errors: TypeError."""
     where = f'In "Schedule.{primitive.name}"'
-    given = _given(primitive, args, kwargs)
+    given = _arguments_by_name(primitive, args, kwargs)
     if given is None:
         try:
             arguments = primitive.signature.bind_partial(*args, **kwargs)
@@ -50,12 +50,12 @@ def bound(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             continue
         value = given.get(key, parameter.default)
         if value is inspect.Parameter.empty:
-            raise TypeError(f'{where}, "{key}" is missing. Expected "{described(parameter.annotation)}"')
-        converted[key] = typed(primitive, key, value)
+            raise TypeError(f'{where}, "{key}" is missing. Expected "{annotation_text(parameter.annotation)}"')
+        converted[key] = convert_argument(primitive, key, value)
     return converted
 
 
-def _given(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+def _arguments_by_name(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """Arguments by name, without defaults; None for a call that only Python's own binding can judge."""
     if primitive.variadic is None:
         arguments = dict(zip(primitive.positional, args, strict=False))
@@ -66,27 +66,27 @@ def _given(primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return arguments | kwargs if plain else None
 
 
-def typed(primitive: Primitive, key: str, value: Any) -> Any:
+def convert_argument(primitive: Primitive, key: str, value: Any) -> Any:
     """Convert a value to the type of a parameter. Errors: TypeError."""
     parameter = primitive.parameters[key]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-        return [_fitted(primitive, parameter, entry) for entry in value]
-    return _fitted(primitive, parameter, value)
+        return [_fit_argument(primitive, parameter, entry) for entry in value]
+    return _fit_argument(primitive, parameter, value)
 
 
-def _fitted(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
-    if _endless(value):
+def _fit_argument(primitive: Primitive, parameter: inspect.Parameter, value: Any) -> Any:
+    if _is_endless(value):
         raise TypeError(f'In "Schedule.{primitive.name}", "{parameter.name}" is nested too deeply or contains itself')
     try:
         return fitting(parameter.annotation)(value)
-    except Mistyped:
+    except ArgumentTypeMismatch:
         raise TypeError(
             f'In "Schedule.{primitive.name}", "{parameter.name}" has wrong type. Expected'
-            f' "{described(parameter.annotation)}", but gets: "{value_type(value)}"'
+            f' "{annotation_text(parameter.annotation)}", but gets: "{value_type(value)}"'
         ) from None
 
 
-def _endless(value: Any, most: int = 40) -> bool:
+def _is_endless(value: Any, most: int = 40) -> bool:
     """Whether lists and dictionaries are nested deeper than `most`."""
     level = [value] if isinstance(value, (list, tuple, dict)) else []
     for _ in range(most):
@@ -138,15 +138,15 @@ def _union(fits: tuple[Fit, ...]) -> Fit:
         for convert in fits:
             try:
                 return convert(value)
-            except Mistyped:
+            except ArgumentTypeMismatch:
                 continue
-        raise Mistyped
+        raise ArgumentTypeMismatch
 
     return fit
 
 
 def _single(part: Any) -> Fit:
-    converters = {Any: _kept, inspect.Parameter.empty: _kept, None: _none, types.NoneType: _none, int: _integer}
+    converters = {Any: _snapshot, inspect.Parameter.empty: _snapshot, None: _none, types.NoneType: _none, int: _integer}
     converters |= {bool: _boolean, float: _real, str: _text, Block: _block, Func: _block, Loop: _instance(LoopHandle)}
     origin = get_origin(part)
     if part in converters:
@@ -160,11 +160,11 @@ def _single(part: Any) -> Fit:
     if part is list or (isinstance(origin, type) and issubclass(origin, Iterable)):
         return _list(get_args(part))
     if isinstance(origin, type) and issubclass(origin, Callable):  # pyright: ignore[reportArgumentType]
-        return _called
-    return _instance(part) if isinstance(part, type) else _kept
+        return _callable
+    return _instance(part) if isinstance(part, type) else _snapshot
 
 
-def _kept(value: Any) -> Any:
+def _snapshot(value: Any) -> Any:
     """Copy a value, as the caller may modify it after the trace records it."""
     try:
         return deepcopy(value)
@@ -174,40 +174,40 @@ def _kept(value: Any) -> Any:
 
 def _none(value: Any) -> None:
     if value is not None:
-        raise Mistyped
+        raise ArgumentTypeMismatch
 
 
 def _integer(value: Any) -> Any:
     if isinstance(value, (ExprHandle, Formula)):
         return value
     if isinstance(value, bool) or not hasattr(type(value), "__index__") or type(value).__name__ in ("bool_", "bool"):
-        raise Mistyped
+        raise ArgumentTypeMismatch
     try:
         return int(value.__index__())
     except TypeError:  # an array of several integers
-        raise Mistyped from None
+        raise ArgumentTypeMismatch from None
 
 
 def _boolean(value: Any) -> bool:
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # NumPy's too
         return bool(value)
-    raise Mistyped
+    raise ArgumentTypeMismatch
 
 
 def _real(value: Any) -> Any:
     if isinstance(value, (ExprHandle, Formula)):
         return value
     if isinstance(value, (bool, str)) or not hasattr(type(value), "__float__"):
-        raise Mistyped
+        raise ArgumentTypeMismatch
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise Mistyped from None
+        raise ArgumentTypeMismatch from None
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise Mistyped
+        raise ArgumentTypeMismatch
     return str(value)
 
 
@@ -217,16 +217,16 @@ def _block(value: Any) -> BlockHandle | BlockName:
     return BlockName(_text(value))
 
 
-def _called(value: Any) -> Any:
+def _callable(value: Any) -> Any:
     if not callable(value):
-        raise Mistyped
+        raise ArgumentTypeMismatch
     return value
 
 
 def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
     def fit(value: Any) -> Any:
         if not isinstance(value, expected) or isinstance(value, Handle) and not issubclass(expected, Handle):
-            raise Mistyped
+            raise ArgumentTypeMismatch
         return copy(value)
 
     return fit
@@ -235,7 +235,7 @@ def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
 def _one_of(values: tuple[Any, ...]) -> Fit:
     def fit(value: Any) -> Any:
         if not isinstance(value, str) or value not in values:
-            raise Mistyped
+            raise ArgumentTypeMismatch
         return str(value)
 
     return fit
@@ -243,15 +243,15 @@ def _one_of(values: tuple[Any, ...]) -> Fit:
 
 def _items(value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not hasattr(type(value), "__len__"):
-        raise Mistyped
+        raise ArgumentTypeMismatch
     try:
         return list(value)
     except TypeError:  # an array of rank 0
-        raise Mistyped from None
+        raise ArgumentTypeMismatch from None
 
 
 def _list(parts: tuple[Any, ...]) -> Fit:
-    fit = fitting(parts[0]) if parts else _kept
+    fit = fitting(parts[0]) if parts else _snapshot
     return lambda value: [fit(v) for v in _items(value)]
 
 
@@ -264,7 +264,7 @@ def _tuple(parts: tuple[Any, ...]) -> Fit:
     def fit(value: Any) -> Any:
         items = _items(value)
         if len(items) != len(fits):
-            raise Mistyped
+            raise ArgumentTypeMismatch
         return tuple(convert(v) for convert, v in zip(fits, items, strict=True))
 
     return fit
@@ -273,7 +273,7 @@ def _tuple(parts: tuple[Any, ...]) -> Fit:
 # --- type names in messages -------------------------------------------------------------------------------------------
 
 
-def described(annotation: Any) -> str:
+def annotation_text(annotation: Any) -> str:
     """`int | list[Block]` -> `int or list[BlockHandle or str]`."""
     if annotation is Func:
         return "str or None"
@@ -296,7 +296,7 @@ def _words(part: Any) -> list[str]:
     name = getattr(origin or part, "__name__", str(part))
     if inner and name != "Callable":
         name = "list" if name == "Sequence" else name
-        return [f"{name}[{', '.join('...' if i is Ellipsis else described(i) for i in inner)}]"]
+        return [f"{name}[{', '.join('...' if i is Ellipsis else annotation_text(i) for i in inner)}]"]
     return [name] if name != "SpecialLocation" else []
 
 

@@ -12,9 +12,15 @@ from mlir import ir
 from tir_mlir.dialect.analysis.regions import regions
 from tir_mlir.dialect.diagnostics import NotChecked, ScheduleWarning
 from tir_mlir.dialect.index_maps import IndexMap
-from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, entered, funcs, walk
+from tir_mlir.dialect.ir import TENSOR_LEVEL, Block, create, direct_ops, enter_context, funcs, walk
 from tir_mlir.equivalence.result import Result
-from tir_mlir.equivalence.verify_schedule import OVER_THE_FIELD, Change, Scheduled, Way, verify_schedule
+from tir_mlir.equivalence.verify_schedule import (
+    OVER_THE_FIELD,
+    Change,
+    ComparisonMethod,
+    ScheduledModule,
+    verify_schedule,
+)
 from tir_mlir.passes.schedule.queries.decider import Random
 from tir_mlir.schedule.executor import Executor
 from tir_mlir.schedule.trace import Trace
@@ -24,26 +30,26 @@ _MOVES = "transform_layout"
 
 def verify(executor: Executor, sizes: str, seed: int, target: Any = None) -> Result:
     """Check a scheduled program for equivalence with the original. See `Schedule.verify`."""
-    way = OVER_THE_FIELD if target is None else _on_machine(target)
+    way = OVER_THE_FIELD if target is None else _machine_comparison(target)
 
-    def replayed(module: ir.Module, change: Change) -> Scheduled:
-        fresh = Executor(create.clone_module(module), Random.seeded(None), "detail", False)
+    def replay_changed(module: ir.Module, change: Change) -> ScheduledModule:
+        fresh = Executor(create.clone_module(module), Random.from_seed(None), "detail", False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScheduleWarning)  # given when the user ran the steps
-            _changed(executor.trace, change).run_on(fresh)
-        return Scheduled(fresh.module, moved_parameters(fresh))
+            _change_trace(executor.trace, change).run_on(fresh)
+        return ScheduledModule(fresh.module, moved_parameters(fresh))
 
-    with entered():
-        scheduled = Scheduled(_programs(executor.module), moved_parameters(executor))
+    with enter_context():
+        scheduled = ScheduledModule(_programs(executor.module), moved_parameters(executor))
         original = _programs(executor.original)
-    return verify_schedule(original, scheduled, replayed, sizes, seed, way)
+    return verify_schedule(original, scheduled, replay_changed, sizes, seed, way)
 
 
-def _on_machine(target: Any) -> Way:
-    from tir_mlir.equivalence import on_machine  # loads the compiler for GPUs
+def _machine_comparison(target: Any) -> ComparisonMethod:
+    from tir_mlir.equivalence import machine_comparison  # loads the compiler for GPUs
 
-    comparison = partial(on_machine.MachineComparison, gpu=on_machine.gpu_of(target))
-    return Way(comparison, on_machine.FULL_WORK, on_machine.TRIED_WORK)
+    comparison = partial(machine_comparison.MachineComparison, gpu=machine_comparison.gpu_of(target))
+    return ComparisonMethod(comparison, machine_comparison.FULL_WORK, machine_comparison.TRIED_WORK)
 
 
 def _programs(module: ir.Module) -> ir.Module:
@@ -57,7 +63,7 @@ def _programs(module: ir.Module) -> ir.Module:
     return clone
 
 
-def _changed(trace: Trace, change: Change) -> Trace:
+def _change_trace(trace: Trace, change: Change) -> Trace:
     """A copy of a trace with `change` applied to the arguments and the decision of every step."""
     steps, decisions = [], {}
     for step in trace:
@@ -89,7 +95,7 @@ def moved_parameters(executor: Executor) -> dict[tuple[str, str], IndexMap]:
         if owners and (owners[0], name) in moves:
             raise NotChecked(f"the layout of parameter {name} changes twice")
         if owners:
-            moves[owners[0], name] = executor.resolved(arguments["index_map"])
+            moves[owners[0], name] = executor.resolve_map(arguments["index_map"])
     return moves
 
 

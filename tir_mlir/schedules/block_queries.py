@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, bits, entered, loops_above, ops
+from tir_mlir.dialect.ir import Block, bits, enter_context, loops_above, ops
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS, DIVISIONS, IFS, YIELDS
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
@@ -17,7 +17,7 @@ from tir_mlir.schedule.info import BlockInfo, LoopInfo, RegionInfo
 """Casts between load and store that the lowering of transposed tiles takes."""
 
 
-_BESIDE = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
+_COPY_NEUTRAL_OPS = CASTS | YIELDS | {"affine.parallel", "affine.apply"}
 
 
 def block_info(sch: Schedule, block: Any) -> BlockInfo:
@@ -38,7 +38,7 @@ def kind_of_loop(sch: Schedule, loop: Any) -> str:
 
 def block_view(sch: Schedule, block: Any) -> Block:
     """The op of a block, to look at; dead after the next step."""
-    with entered():  # not that of `sch.mod`, which is the user's to keep: the next step would have to copy it
+    with enter_context():  # not that of `sch.mod`, which is the user's to keep: the next step would have to copy it
         view = sch.executor.view(block, sch.executor.module)
     if not isinstance(view, Block):
         raise ScheduleError(f"{block} is not a block", None)
@@ -48,7 +48,7 @@ def block_view(sch: Schedule, block: Any) -> Block:
 def is_copy(sch: Schedule, block: Any) -> bool:
     """Whether a block stores what it loads, unchanged or cast to another type."""
     steps = [o.name for o in ops(block_view(sch, block).op)]
-    moved = [n for n in steps if n not in _BESIDE]
+    moved = [n for n in steps if n not in _COPY_NEUTRAL_OPS]
     return moved == [AFFINE_LOAD, AFFINE_STORE]
 
 
@@ -81,7 +81,7 @@ def loops_by_iter(sch: Schedule, block: Any, skipped: int = 0) -> dict[str, Any]
     iter is bound to a loop of its own.
     """
     loops = sch.get_loops(block)[skipped:]
-    with entered():
+    with enter_context():
         view = block_view(sch, block)
         names = _bound_iters(view, [loop.var for loop in loops_above(view.outermost)[skipped:]], bool(skipped))
         if names is None:

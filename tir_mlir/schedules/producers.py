@@ -25,7 +25,7 @@ class Member:
     def reduces(self) -> bool:
         return bool(iters(self.info, "R"))
 
-    def own(self, axes: list[str]) -> list[str] | None:
+    def own_iters(self, axes: list[str]) -> list[str] | None:
         """Its iters that correspond to these axes of the last block; None unless each has exactly one."""
         iters_by_axis = [[name for name, axis in self.along.items() if axis == a] for a in axes]
         return [names[0] for names in iters_by_axis] if all(len(names) == 1 for names in iters_by_axis) else None

@@ -77,11 +77,11 @@ def merge_epilogue(sch: Schedule, write_back: Any, epilogue: Any | None) -> bool
     if epilogue is None:
         return False
 
-    def merged() -> bool:
+    def inline_epilogue() -> bool:
         sch.reverse_compute_inline(epilogue)
         return block_info(sch, write_back) is not None
 
-    return bool(attempt(sch, merged))
+    return bool(attempt(sch, inline_epilogue))
 
 
 def place_epilogue(sch: Schedule, epilogue: Any | None, loop: Any) -> bool:
@@ -94,9 +94,9 @@ def place_epilogue(sch: Schedule, epilogue: Any | None, loop: Any) -> bool:
     if epilogue is None:
         return False
 
-    def placed() -> bool:
+    def move_epilogue() -> bool:
         sch.reverse_compute_at(epilogue, loop, preserve_unit_loops=True)
         sch.vectorize(sch.get_loops(epilogue)[-1])
         return True
 
-    return bool(attempt(sch, placed))
+    return bool(attempt(sch, move_epilogue))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from tir_mlir.dialect.diagnostics import PRE, colored
+from tir_mlir.dialect.diagnostics import PRE, source_html
 
 LONGEST_LINE = 2000
 
@@ -57,7 +57,7 @@ def _truncate(line: str) -> str:
 
 def html(text: str) -> str:
     """The program as one `<pre>` element with inline colors; no style sheet is needed."""
-    return f"{PRE}{colored(text)}</pre>"
+    return f"{PRE}{source_html(text)}</pre>"
 
 
 def _show_in_terminal(text: str, file: TextIO) -> None:

@@ -9,15 +9,15 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError, VerifyError
-from tir_mlir.dialect.ir import Func, create, entered, funcs, is_block, walk
+from tir_mlir.dialect.ir import Func, create, enter_context, funcs, is_block, walk
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.verify import check_mlir, structure
 from tir_mlir.passes import linalg as passes
-from tir_mlir.passes.linalg import Stayed as Stayed
+from tir_mlir.passes.linalg import UnraisedBlock as UnraisedBlock
 from tir_mlir.passes.linalg.prepare import UPSTREAM
-from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir, read_text, relocated, try_in_subprocess
+from tir_mlir.script.mlir_text import add_missing_attributes, locate_error, parse_mlir, read_text, try_in_subprocess
 from tir_mlir.script.module import IRModule
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
 
 _NAME = re.compile(r"%([A-Za-z_]\w*)")
@@ -42,8 +42,8 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
     func: convert only this function. `source` is not modified.
     Raises ScriptError with the source location for malformed text and for unsupported ops.
     """
-    text, lines = checked_text(source) if isinstance(source, str) else ("", Source("", []))
-    with entered():
+    text, lines = checked_text(source) if isinstance(source, str) else ("", SourceText("", []))
+    with enter_context():
         module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
         _erase_others(module, func)
         try:
@@ -52,17 +52,17 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
                 add_missing_attributes(module)
             constants = passes.from_linalg(module, source_names(lines.lines))
         except VerifyError as error:
-            raise relocated(error.message, error.location, lines) from None
+            raise locate_error(error.message, error.location, lines) from None
         except RecursionError:
             raise TirError("the program is nested too deeply") from None
         add_missing_attributes(module)
         return ImportedModule(module, constants)
 
 
-def checked_text(text_or_path: str) -> tuple[str, Source]:
+def checked_text(text_or_path: str) -> tuple[str, SourceText]:
     """MLIR text, given or of a file, on which neither MLIR's parser nor bufferization aborts. Errors: ScriptError."""
     text, name = read_text(text_or_path)
-    lines = Source(name, text.splitlines(keepends=True))
+    lines = SourceText(name, text.splitlines(keepends=True))
     try_in_subprocess(
         text, lines, [f"--pass-pipeline=builtin.module({','.join(UPSTREAM)})"] if "tensor" in text else []
     )
@@ -72,7 +72,7 @@ def checked_text(text_or_path: str) -> tuple[str, Source]:
 class LinalgModule(IRModule):
     """Result of `to_linalg`. `stayed` lists the blocks that were not raised, each with the reason."""
 
-    def __init__(self, mlir: ir.Module, stayed: Sequence[Stayed]):
+    def __init__(self, mlir: ir.Module, stayed: Sequence[UnraisedBlock]):
         super().__init__(mlir)
         self.stayed = tuple(stayed)
 
@@ -87,7 +87,7 @@ def to_linalg(mod: IRModule, named: bool = False, strict: bool = False) -> Linal
     """
     if not isinstance(mod, IRModule):
         raise TirError(f"to_linalg takes an IRModule, not {type(mod).__name__}")
-    with entered():
+    with enter_context():
         module = create.clone_module(mod.mlir)
         try:
             stayed = passes.to_linalg(module, named, strict)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
-from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, entered, is_block, walk
+from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, enter_context, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, NAMED_VIEWS
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.runtime.tools import toolchain
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
 from tir_mlir.script.text_guard import check_divisors, check_text
 
@@ -27,8 +27,8 @@ _NAMED = dict.fromkeys(ALLOCS, "buf") | dict.fromkeys(NAMED_VIEWS, "view")
 def load(text_or_path: str, check: bool = True) -> ir.Module:
     """Parse and verify MLIR text or a `.mlir` file. Raises ScriptError with file, line and the source line."""
     text, name = read_text(text_or_path)
-    source = Source(name, text.splitlines(keepends=True))
-    with entered():
+    source = SourceText(name, text.splitlines(keepends=True))
+    with enter_context():
         module = parse_mlir(text, source)
         try:
             structure.check(module)
@@ -37,23 +37,23 @@ def load(text_or_path: str, check: bool = True) -> ir.Module:
                 structure.check_program(module)
                 verify(module, source=True, written=True)
         except VerifyError as error:
-            raise relocated(error.message, error.location, source) from None
+            raise locate_error(error.message, error.location, source) from None
         except RecursionError:
             raise ScriptError("the text is nested too deeply", source.filename) from None
         check_annotations(module, source)
         return module
 
 
-def check_annotations(module: ir.Module, source: Source) -> None:
+def check_annotations(module: ir.Module, source: SourceText) -> None:
     """Warn about the annotations in a text that nothing reads, each at the line of its op."""
     for op in walk.ops(module.operation):
         for key in (attrs.ANNOTATIONS, attrs.ATTRS):
             if key in op.attributes and TENSOR_LEVEL not in op.attributes:
                 line = file_position(op.location)[1]
-                source.check_annotations_at(line, attrs.get(op, key), _place(op))
+                source.check_annotations_at(line, attrs.get(op, key), _annotation_kind(op))
 
 
-def _place(op: ir.Operation) -> str:
+def _annotation_kind(op: ir.Operation) -> str:
     if op.name == "func.func":
         return annotation_keys.FUNC
     return annotation_keys.BLOCK if is_block(op) else annotation_keys.LOOP
@@ -64,7 +64,7 @@ def is_fragile(text: str) -> bool:
     return any(name not in ROBUST_DIALECTS for name in _DIALECT.findall(text))
 
 
-def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> None:
+def try_in_subprocess(text: str, source: SourceText, passes: Sequence[str] = ()) -> None:
     """Parse a text, and run passes on it, in a subprocess first: MLIR's parser of named ops aborts or loops on some
     malformed input. Raises ScriptError if it does."""
     check_text(text, source)
@@ -84,7 +84,7 @@ def try_in_subprocess(text: str, source: Source, passes: Sequence[str] = ()) -> 
     raise ScriptError(f"MLIR crashes on this text ({toolchain.status(done.returncode)}): {reason}", source.filename)
 
 
-def parse_mlir(text: str, source: Source, trusted: bool = False) -> ir.Module:
+def parse_mlir(text: str, source: SourceText, trusted: bool = False) -> ir.Module:
     """Parse MLIR text of a user, a file or a record. `trusted`: `try_in_subprocess` has accepted it. Raises ScriptError
     with the line."""
     check_text(text, source)
@@ -95,10 +95,10 @@ def parse_mlir(text: str, source: Source, trusted: bool = False) -> ir.Module:
         check_divisors(module, text)
         return module
     except VerifyError as error:
-        raise relocated(error.message, error.location, source) from None
+        raise locate_error(error.message, error.location, source) from None
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         first = error.error_diagnostics[0] if error.error_diagnostics else None
-        raise relocated(first.message if first else str(error), first.location if first else None, source) from None
+        raise locate_error(first.message if first else str(error), first.location if first else None, source) from None
 
 
 def read_text(text_or_path: str) -> tuple[str, str]:
@@ -116,7 +116,7 @@ def read_text(text_or_path: str) -> tuple[str, str]:
         raise ScriptError(f"{text_or_path} cannot be read as text: {error}") from None
 
 
-def relocated(message: str, location: object, source: Source) -> ScriptError:
+def locate_error(message: str, location: object, source: SourceText) -> ScriptError:
     """A ScriptError at the position in the user's file; MLIR names parsed text "-"."""
     name, line, column = file_position(location)
     if line and name in ("-", ""):
@@ -164,10 +164,10 @@ def _name_arguments(op: ir.Operation) -> None:
     if all(attrs.NAME in g for g in arg_attrs):
         return
     named = [g if attrs.NAME in g else {**g, attrs.NAME: f"arg{n}"} for n, g in enumerate(arg_attrs)]
-    op.attributes["arg_attrs"] = ir.ArrayAttr.get([_keep(g) for g in named])
+    op.attributes["arg_attrs"] = ir.ArrayAttr.get([_to_dict_attr(g) for g in named])
 
 
-def _keep(facts: dict[str, object]) -> ir.DictAttr:
+def _to_dict_attr(facts: dict[str, object]) -> ir.DictAttr:
     """Build a DictAttr; attributes without a Python value are passed through."""
     return ir.DictAttr.get(
         {k: ir.AffineMapAttr.get(v) if isinstance(v, ir.AffineMap) else attrs.to_attr(v) for k, v in facts.items()}

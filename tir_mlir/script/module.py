@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     direct_ops,
-    entered,
+    enter_context,
     funcs,
     is_program,
     ops,
@@ -39,7 +39,7 @@ class IRModule:
             return
         if mlir is not None and not isinstance(mlir, Mapping):
             raise TirError(f"IRModule takes an MLIR module or functions by name, not {type(mlir).__name__}")
-        with entered():
+        with enter_context():
             self.mlir = ir.Module.create()
             self._add(mlir or {})
 
@@ -84,7 +84,7 @@ class IRModule:
     def functions(self) -> dict[str, PrimFunc]:
         """The functions with a body, by name: programs, then graphs, each a `tir_mlir.graph.expressions.Function`."""
         programs = self.prim_funcs
-        with entered():
+        with enter_context():
             names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
         return {**programs, **{GlobalVar(n): on_demand.load("graphs").Function.of_module(self, n) for n in names}}
 
@@ -100,7 +100,7 @@ class IRModule:
     @property
     def prim_funcs(self) -> dict[str, PrimFunc]:
         """The tensor programs, by name."""
-        with entered():
+        with enter_context():
             return {GlobalVar(f.name): PrimFunc(self, f.name) for f in funcs(self.mlir)}
 
     def get_global_vars(self) -> list[GlobalVar]:
@@ -128,7 +128,7 @@ class IRModule:
         new = dict(functions.functions if isinstance(functions, IRModule) else functions)
         check_names(new)
         updated = self.clone()
-        with entered():
+        with enter_context():
             erase_functions(updated.mlir, set(new))
             updated._add(new)
             erase_uncalled(updated.mlir)
@@ -138,14 +138,14 @@ class IRModule:
     def __delitem__(self, name: str) -> None:
         self[name]
         updated = self.clone()
-        with entered():
+        with enter_context():
             erase_functions(updated.mlir, {name})
             erase_uncalled(updated.mlir)
             verify_module(updated.mlir)
         self.mlir = updated.mlir
 
     def __getitem__(self, name: str) -> PrimFunc:
-        with entered():
+        with enter_context():
             op = self._function_op(name)
             is_prim_func = op is not None and is_program(op)
         if op is None:
@@ -159,11 +159,11 @@ class IRModule:
         return op if is_function else None
 
     def __contains__(self, name: object) -> bool:
-        with entered():
+        with enter_context():
             return self._function_op(name) is not None
 
     def __iter__(self) -> Iterator[str]:
-        with entered():
+        with enter_context():
             graphs = [GlobalVar(f.name) for f in tensor_funcs(self.mlir) if f.is_graph]
         return iter([*self.prim_funcs, *graphs])
 
@@ -172,7 +172,7 @@ class IRModule:
 
     def clone(self) -> IRModule:
         """A deep copy with the same `tir.id`s."""
-        with entered():
+        with enter_context():
             copy = ir.Module.create()
             for name in self.mlir.operation.attributes:
                 copy.operation.attributes[name] = self.mlir.operation.attributes[name]
@@ -182,7 +182,7 @@ class IRModule:
             return IRModule(copy)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), module_text(self.mlir))
+        return _unpickle_module, (type(self), module_text(self.mlir))
 
     def __copy__(self) -> IRModule:
         return self.clone()
@@ -192,7 +192,7 @@ class IRModule:
 
     def text(self) -> str:
         """The module as MLIR text."""
-        with entered():
+        with enter_context():
             return str(self.mlir)
 
     def script(self, **options: Any) -> str:
@@ -235,7 +235,7 @@ class PrimFunc:
     @property
     def func(self) -> Func:
         """The function op as a view; valid until the module is rewritten."""
-        with entered():
+        with enter_context():
             op = symbol(self.module.mlir, self.name)
             if op is None or not is_program(op):
                 raise KeyError(f"the module has no program {self.name} any more")
@@ -244,11 +244,11 @@ class PrimFunc:
     @property
     def attrs(self) -> dict[str, Any]:
         """The attributes set by `T.func_attr`."""
-        with entered():
+        with enter_context():
             return self.func.attributes
 
     @property
-    def alone(self) -> IRModule:
+    def isolated_module(self) -> IRModule:
         """A module with only this function and the external functions it calls."""
         return IRModule({self.name: self})
 
@@ -256,40 +256,40 @@ class PrimFunc:
         """A copy, in its own module, with one more attribute or with those of a dictionary added."""
         if not isinstance(key, (str, Mapping)):
             raise TirError(f"with_attr takes a name or a dictionary, not {type(key).__name__}")
-        return self._with({**self.attrs, **(dict(key) if isinstance(key, Mapping) else {key: value})})
+        return self._replace_attributes({**self.attrs, **(dict(key) if isinstance(key, Mapping) else {key: value})})
 
     def without_attr(self, key: str) -> PrimFunc:
         """A copy, in its own module, without one attribute."""
         if not isinstance(key, str):
             raise TirError(f"without_attr takes the name of an attribute, not {type(key).__name__}")
-        return self._with({k: v for k, v in self.attrs.items() if k != key})
+        return self._replace_attributes({k: v for k, v in self.attrs.items() if k != key})
 
     def with_attrs(self, attributes: Mapping[str, Any]) -> PrimFunc:
         """A copy, in its own module, with these attributes instead of its own."""
         if not isinstance(attributes, Mapping):
             raise TirError(f"with_attrs takes a dictionary, not {type(attributes).__name__}")
-        return self._with(dict(attributes))
+        return self._replace_attributes(dict(attributes))
 
-    def _with(self, attributes: dict[str, Any]) -> PrimFunc:
-        copy = self.alone[self.name]
-        with entered():
+    def _replace_attributes(self, attributes: dict[str, Any]) -> PrimFunc:
+        copy = self.isolated_module[self.name]
+        with enter_context():
             attrs.put(copy.func.op, attrs.ATTRS, attributes)
         return copy
 
     def script(self, **options: Any) -> str:
         """The function as TVMScript, printed as a module with one function."""
-        return self.alone.script(**options)
+        return self.isolated_module.script(**options)
 
     def show(self, **options: Any) -> None:
         """Print the function as TVMScript."""
-        self.alone.show(**options)
+        self.isolated_module.show(**options)
 
     def equal(self, other: PrimFunc) -> bool:
         """Structural equality; function names are ignored."""
         return IRModule({"main": self}).equal(IRModule({"main": other}))
 
     def _repr_html_(self) -> str:
-        return self.alone._repr_html_()
+        return self.isolated_module._repr_html_()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TirError(f'{self.name} is a PrimFunc, not callable: build it first, build(mod)["{self.name}"](...)')
@@ -311,13 +311,13 @@ def _require_unique_names(module: ir.Module) -> None:
 
 def module_text(module: ir.Module) -> str:
     """A module as text that `parsed_module` reads, locations included."""
-    with entered():
+    with enter_context():
         return str(module.operation.get_asm(enable_debug_info=True))
 
 
 def parsed_module(text: str) -> ir.Module:
     """The module that `module_text` wrote."""
-    with entered():
+    with enter_context():
         return ir.Module.parse(text)
 
 
@@ -330,7 +330,7 @@ def verify_module(module: ir.Module) -> None:
         raise TirError(f"the functions of the module do not fit: {errors[0].message if errors else error}") from None
 
 
-def _unpickled(kind: type[IRModule], text: str) -> IRModule:
+def _unpickle_module(kind: type[IRModule], text: str) -> IRModule:
     return kind(parsed_module(text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import create, entered
+from tir_mlir.dialect.ir import create, enter_context
 from tir_mlir.dialect.presburger import guards
 from tir_mlir.script.printer import render
 from tir_mlir.script.printer.print_options import Options
@@ -32,7 +32,7 @@ def difference(a: ir.Module, b: ir.Module, *, names: bool = True, symbols: bool 
 
 def canonical(module: ir.Module, *, names: bool = True, symbols: bool = True) -> str:
     """The canonical text of a module. `symbols=False` omits `global_symbol` and visibility."""
-    with entered():
+    with enter_context():
         if guards.has_guards(module.operation):
             module = create.clone_module(module)
             guards.normalize(module.operation)

@@ -12,7 +12,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError, VerifyError
 from tir_mlir.dialect.ir import walk
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 
 DEPTH, OPERATORS, PARTS = 250, 1000, 100_000
 """Brackets in each other, operators of one expression, parts of an alias written out: MLIR's parser and printer call
@@ -41,7 +41,7 @@ _DIVISOR = re.compile(r"\b(?:mod|floordiv|ceildiv)\b(?!\s+0*[1-9])")
 _NOT_POSITIVE = re.compile(r"\b(mod|floordiv|ceildiv) (0|-\d+)\b")
 
 
-def check_text(text: str, source: Source) -> None:
+def check_text(text: str, source: SourceText) -> None:
     """Refuse text that would end the process. Raises ScriptError, with the line: a zero byte, what is not UTF-8, also
     in a name; more brackets, operators or aliases in each other than MLIR can follow."""
     if odd := _ODD_CHARACTER.search(text):
@@ -54,7 +54,7 @@ def check_text(text: str, source: Source) -> None:
         _Scan(text, source).run()
 
 
-def _check_names(text: str, source: Source) -> None:
+def _check_names(text: str, source: SourceText) -> None:
     """Refuse a text in quotes that has a zero byte or is not UTF-8, unless it is data."""
     for match in _TEXT.finditer(text):
         if match[0].startswith('"') and _ODD_BYTE.search(match[0]):
@@ -91,7 +91,7 @@ class _Scan:
     """
 
     text: str
-    source: Source
+    source: SourceText
     depth: int = 0
     chains: list[int] = field(default_factory=lambda: [0])
     defined: str | None = None
@@ -154,6 +154,6 @@ class _Scan:
             raise _error(self.text, self.source, at, message)
 
 
-def _error(text: str, source: Source, at: int, message: str) -> ScriptError:
+def _error(text: str, source: SourceText, at: int, message: str) -> ScriptError:
     line = text.count("\n", 0, at) + 1
     return source.error_at(line, at - text.rfind("\n", 0, at), message)

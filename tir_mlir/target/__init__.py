@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target import mac
 from tir_mlir.target.cpu import Target
 from tir_mlir.target.gpu import CUDA, GPU, OPENCL, ROCM, OpenCL, host_gpu
-from tir_mlir.target.host import architecture, assumed, cores
+from tir_mlir.target.host import architecture, assumed_cpu_name, cores
 from tir_mlir.target.host import features as features_of_host
 from tir_mlir.target.host import host as registers_of_host
 from tir_mlir.target.predefined import (
@@ -70,7 +70,7 @@ def ptx_target(target: object) -> CUDA | None:
 
 def assumed_cpu() -> Target | None:
     """The predefined CPU that TIR_HOST names, if this machine runs its code; else None."""
-    cpu = None if (name := assumed()) is None else NAMES[name]
+    cpu = None if (name := assumed_cpu_name()) is None else NAMES[name]
     return cpu if cpu is not None and cpu.runs_here else None
 
 
@@ -83,7 +83,7 @@ def host() -> Target:
     """
     if (cpu := assumed_cpu()) is not None:
         return dataclasses.replace(cpu, triple="", cpu="", cores=cores())
-    if (name := assumed()) is not None:
+    if (name := assumed_cpu_name()) is not None:
         return NAMES[name]
     vectors = registers_of_host()
     sizes = {int(level): size for level, size in _cache_sizes()}

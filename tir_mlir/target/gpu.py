@@ -225,7 +225,7 @@ def gpu_named(name: str) -> GPU | None:
     BuildError for an unknown chip of AMD."""
     plain = name.lower()
     if plain == "cuda":
-        return _of_this_machine() or CUDA(DEFAULT_CHIP)
+        return _local_cuda() or CUDA(DEFAULT_CHIP)
     if plain == EMULATED:
         return CUDA(DEFAULT_CHIP, emulated=True)
     if plain == "opencl":
@@ -245,19 +245,19 @@ _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
 
 def host_gpu(fix: str = "") -> CUDA:
     """The first GPU of this machine. Raises BuildError that says what is missing; fix: the way out for this use."""
-    gpu = _of_this_machine()
+    gpu = _local_cuda()
     if gpu is None:
         build = 'target="nvidia/nvidia-a100", ..., to compile for one, or target="cuda-emulated" to run on the CPU'
-        raise BuildError(f"this machine has no NVIDIA GPU that can be used: {_missing()}; fix: {fix or build}")
+        raise BuildError(f"this machine has no NVIDIA GPU that can be used: {_missing_reason()}; fix: {fix or build}")
     return gpu
 
 
-def _missing() -> str:
+def _missing_reason() -> str:
     answer = _ask_driver()
     return answer if isinstance(answer, str) else "no error"
 
 
-def _of_this_machine() -> CUDA | None:
+def _local_cuda() -> CUDA | None:
     answer = _ask_driver()
     if isinstance(answer, str):
         return None

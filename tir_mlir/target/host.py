@@ -42,7 +42,7 @@ _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
 @functools.cache
-def assumed() -> str | None:
+def assumed_cpu_name() -> str | None:
     """The name of the predefined CPU that TIR_HOST says this machine's CPU is; None without. Raises BuildError for
     another name."""
     text = variables.text("TIR_HOST")
@@ -60,13 +60,13 @@ def assumed() -> str | None:
 
 def architecture() -> str:
     """LLVM's name of the architecture of the host: this machine's, or that of TIR_HOST."""
-    return PREDEFINED[name][0] if (name := assumed()) else machine_architecture()
+    return PREDEFINED[name][0] if (name := assumed_cpu_name()) else machine_architecture()
 
 
 @functools.cache
 def features() -> frozenset[str]:
     """The instruction sets that code for the host may use, by LLVM's names: this machine's, or those of TIR_HOST."""
-    return frozenset(PREDEFINED[name][1]) if (name := assumed()) else machine_features()
+    return frozenset(PREDEFINED[name][1]) if (name := assumed_cpu_name()) else machine_features()
 
 
 def runnable_features() -> frozenset[str]:

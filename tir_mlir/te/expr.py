@@ -15,7 +15,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.symbolic import from_ast
-from tir_mlir.te.source_location import placed, refuse
+from tir_mlir.te.source_location import refuse, set_location
 
 _keys = itertools.count()
 
@@ -98,10 +98,10 @@ class Expr:
         return _binary(ast.Pow, lhs, self)
 
     def __neg__(self) -> Expr:
-        return Expr(placed(ast.UnaryOp(ast.USub(), self.node)), self.leaves)
+        return Expr(set_location(ast.UnaryOp(ast.USub(), self.node)), self.leaves)
 
     def __invert__(self) -> Expr:
-        return Expr(placed(ast.UnaryOp(ast.Invert(), self.node)), self.leaves)
+        return Expr(set_location(ast.UnaryOp(ast.Invert(), self.node)), self.leaves)
 
     def __lt__(self, rhs: Any) -> Expr:
         return _compare(ast.Lt, self, rhs)
@@ -135,7 +135,7 @@ class Expr:
         return t_call(name, *args, **keywords)
 
     def __repr__(self) -> str:
-        return ast.unparse(named(self.node, {k: leaf.name for k, leaf in self.leaves.items()}))
+        return ast.unparse(rename_keys(self.node, {k: leaf.name for k, leaf in self.leaves.items()}))
 
 
 class _Equality(Expr):
@@ -143,7 +143,9 @@ class _Equality(Expr):
 
     def __init__(self, op: type[ast.cmpop], lhs: Any, rhs: Any):
         if not isinstance(rhs, (Expr, bool, int, float, np.generic)):
-            super().__init__(placed(ast.Constant(op is ast.NotEq)))  # an expression never equals a list or a string
+            super().__init__(
+                set_location(ast.Constant(op is ast.NotEq))
+            )  # an expression never equals a list or a string
         else:
             comparison = _compare(op, lhs, rhs)
             super().__init__(comparison.node, comparison.leaves)
@@ -168,7 +170,7 @@ class Var(Expr):
         self.name = name
         self.key = fresh_key()
         self._dtype = dtype
-        super().__init__(placed(ast.Name(self.key, ast.Load())), {self.key: self})
+        super().__init__(set_location(ast.Name(self.key, ast.Load())), {self.key: self})
 
     @property
     def dtype(self) -> str:
@@ -203,7 +205,7 @@ def lift(value: Any) -> Expr:
     if isinstance(value, (bool, int, float)):
         dtype = getattr(value, "dtype", None)  # an IntImm, a FloatImm
         plain = ast.Constant(type(value).__mro__[1](value) if dtype else value)
-        return Expr(_call(dtype, [placed(plain)]) if dtype else placed(plain))
+        return Expr(_call(dtype, [set_location(plain)]) if dtype else set_location(plain))
     if (element := getattr(value, "element", None)) is not None:
         return element()
     raise refuse(f"expected a tensor element, a variable or a number in an expression, not {short_repr(value)}")
@@ -223,30 +225,30 @@ def boolean(op: type[ast.boolop], args: tuple[Any, ...]) -> Expr:
     parts = [lift(a) for a in args]
     if len(parts) == 1:
         return parts[0]
-    return Expr(placed(ast.BoolOp(op(), [p.node for p in parts])), _leaves(*parts))
+    return Expr(set_location(ast.BoolOp(op(), [p.node for p in parts])), _leaves(*parts))
 
 
 def subscript(key: str, owner: Any, indices: tuple[Any, ...]) -> Expr:
     """One element of a tensor."""
     parts = [lift(i) for i in indices]
-    index = parts[0].node if len(parts) == 1 else placed(ast.Tuple([p.node for p in parts], ast.Load()))
-    base = placed(ast.Name(key, ast.Load()))
-    return Expr(placed(ast.Subscript(base, index, ast.Load())), {**_leaves(*parts), key: owner})
+    index = parts[0].node if len(parts) == 1 else set_location(ast.Tuple([p.node for p in parts], ast.Load()))
+    base = set_location(ast.Name(key, ast.Load()))
+    return Expr(set_location(ast.Subscript(base, index, ast.Load())), {**_leaves(*parts), key: owner})
 
 
 def _node(part: Expr | str) -> ast.expr:
-    return placed(ast.Constant(part)) if isinstance(part, str) else part.node
+    return set_location(ast.Constant(part)) if isinstance(part, str) else part.node
 
 
 def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword] | None = None) -> ast.expr:
-    return placed(ast.Call(t_name(name), args, keywords or []))
+    return set_location(ast.Call(t_name(name), args, keywords or []))
 
 
 def t_name(name: str) -> ast.expr:
     """`T.name`, `T.axis.name`."""
-    node = placed(ast.Name("T", ast.Load()))
+    node = set_location(ast.Name("T", ast.Load()))
     for part in name.split("."):
-        node = placed(ast.Attribute(node, part, ast.Load()))
+        node = set_location(ast.Attribute(node, part, ast.Load()))
     return node
 
 
@@ -262,12 +264,12 @@ def _binary(op: Callable[[], ast.operator], lhs: Any, rhs: Any) -> Expr:
     if getattr(lhs, "is_reduction", False) or getattr(rhs, "is_reduction", False):
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
     a, b = lift(lhs), lift(rhs)
-    return Expr(placed(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
+    return Expr(set_location(ast.BinOp(a.node, op(), b.node)), _leaves(a, b))
 
 
 def _compare(op: type[ast.cmpop], lhs: Any, rhs: Any) -> Expr:
     a, b = lift(lhs), lift(rhs)
-    return Expr(placed(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
+    return Expr(set_location(ast.Compare(a.node, [op()], [b.node])), _leaves(a, b))
 
 
 def int_expr(size: Expr, name: Callable[[str], Any], fallback: Callable[[Expr], Any]) -> Any:
@@ -277,14 +279,14 @@ def int_expr(size: Expr, name: Callable[[str], Any], fallback: Callable[[Expr], 
     return from_ast(size.node, name, lambda node: fallback(Expr(node, size.leaves)))
 
 
-def named(node: ast.AST, names: dict[str, str]) -> Any:
+def rename_keys(node: ast.AST, names: dict[str, str]) -> Any:
     """A copy of an AST with readable names for its keys."""
     copy: Any = ast.copy_location(type(node)(**dict(ast.iter_fields(node))), node)
     if isinstance(node, ast.Name):
         copy.id = names.get(node.id, node.id)  # type: ignore[attr-defined]
     for key, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            setattr(copy, key, named(value, names))
+            setattr(copy, key, rename_keys(value, names))
         elif isinstance(value, list):
-            setattr(copy, key, [named(v, names) if isinstance(v, ast.AST) else v for v in value])
+            setattr(copy, key, [rename_keys(v, names) if isinstance(v, ast.AST) else v for v in value])
     return copy

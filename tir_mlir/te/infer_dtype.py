@@ -8,15 +8,15 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import by_structure, entered
+from tir_mlir.dialect.ir import cache_by_structure, enter_context
 from tir_mlir.script import tir
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import dtype_of
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.te import script_ast
-from tir_mlir.te.expr import Expr, named
-from tir_mlir.te.source_location import TeSource, file_of, placed
+from tir_mlir.te.expr import Expr, rename_keys
+from tir_mlir.te.source_location import TeSource, file_of, set_location
 
 
 class Probe(ast.Pass):
@@ -42,38 +42,38 @@ def _structure(exprs: Sequence[Expr]) -> Hashable:
     numbers: dict[str, int] = {}
     leaves = _leaves(exprs)
 
-    def of(part: Any) -> Hashable:
+    def structure_of(part: Any) -> Hashable:
         if isinstance(part, ast.Name):
             leaf = leaves.get(part.id)
             return part.id if leaf is None else (numbers.setdefault(part.id, len(numbers)), *facts(leaf))
         if isinstance(part, ast.expr_context):
             return None
         if isinstance(part, ast.AST):
-            return (type(part), *[of(getattr(part, name, None)) for name in part._fields])
-        return tuple(map(of, part)) if isinstance(part, list) else (type(part), repr(part))
+            return (type(part), *[structure_of(getattr(part, name, None)) for name in part._fields])
+        return tuple(map(structure_of, part)) if isinstance(part, list) else (type(part), repr(part))
 
     def facts(leaf: Any) -> tuple[Hashable, ...]:
         sizes = getattr(leaf, "shape", None)
         if sizes is None:
             return (leaf.dtype,)
-        return leaf.dtype, len(sizes), *[of(size.node) for size in sizes if isinstance(size, Expr)]
+        return leaf.dtype, len(sizes), *[structure_of(size.node) for size in sizes if isinstance(size, Expr)]
 
-    return tuple(of(expr.node) for expr in exprs)
+    return tuple(structure_of(expr.node) for expr in exprs)
 
 
-@by_structure(_structure)
+@cache_by_structure(_structure)
 def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
     """The element type of each expression. Raises ScriptError at the offending subexpression.
 
     Expressions of equal structure have equal types: they are parsed once.
     """
-    leaves, names = _leaves(exprs), script_ast.Names()
+    leaves, names = _leaves(exprs), script_ast.KeyNames()
     for key, leaf in leaves.items():
         names.give(key, leaf.name)
     params = [script_ast.parameter(leaf, names) for leaf in leaves.values()]
-    probe = placed(Probe([named(e.node, names.of) for e in exprs]))
-    function = script_ast.function(params, [probe], placed(ast.Pass()))
-    with entered():
+    probe = set_location(Probe([rename_keys(e.node, names.of) for e in exprs]))
+    function = script_ast.function(params, [probe], set_location(ast.Pass()))
+    with enter_context():
         state = ParserState(TeSource(file_of(probe)), Scope({"T": tir}, assigned_names(function)), ir.Module.create())
         prober = _Prober(state)
         prober.function(function, "probe", True)

@@ -11,8 +11,8 @@ from tir_mlir.script import tir
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.script.parser import FunctionSource, build
 from tir_mlir.te import script_ast
-from tir_mlir.te.expr import Expr, Var, named, subscript, t_call
-from tir_mlir.te.source_location import TeSource, file_of, placed, refuse
+from tir_mlir.te.expr import Expr, Var, rename_keys, subscript, t_call
+from tir_mlir.te.source_location import TeSource, file_of, refuse, set_location
 from tir_mlir.te.statements import StatementsOp
 from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
 from tir_mlir.te.update import UpdateOp
@@ -84,7 +84,7 @@ class _FunctionBuilder:
 
     def __init__(self, args: Sequence[Any]):
         self.args = args
-        self.names = script_ast.Names()
+        self.names = script_ast.KeyNames()
         self.blocks: set[str] = set()
         sizes = {k: v for a in args for k, v in script_ast.sizes_of(a).items()}
         for leaf in [*args, *(v for k, v in sizes.items() if all(k != a.key for a in args))]:
@@ -92,7 +92,7 @@ class _FunctionBuilder:
 
     def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> Any:
         params = [script_ast.parameter(a, self.names) for a in self.args]
-        origin = order[0].place if order else placed(ast.Pass())
+        origin = order[0].place if order else set_location(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
         body: list[ast.stmt] = [ast.Expr(script_ast.call("func_attr", attributes))]
         param_keys = {a.key for a in self.args}
@@ -101,10 +101,12 @@ class _FunctionBuilder:
             for k in dict.fromkeys(key for a in self.args for key in script_ast.sizes_of(a))
             if k not in param_keys
         ]
-        body += [ast.Expr(script_ast.call("assume", named(condition.node, self.names.of))) for condition in assume]
+        body += [
+            ast.Expr(script_ast.call("assume", rename_keys(condition.node, self.names.of))) for condition in assume
+        ]
         for op in order:
             statements = self._operation(op)
-            script_ast.at(op.place, statements)
+            script_ast.copy_location(op.place, statements)
             body += statements
         function = script_ast.function(params, body, origin)
         return build([FunctionSource("main", function, TeSource(file_of(origin)), {"T": tir})])
@@ -118,7 +120,7 @@ class _FunctionBuilder:
                 alloc = script_ast.call("alloc_buffer", shape, ast.Constant(tensor.dtype))
                 statements.append(script_ast.assign(self.names.give(tensor.key, tensor.name), alloc))
         if isinstance(op, StatementsOp):
-            return statements + self._nest(op.axis, {}, [(op.name, lambda: self._written(op))])
+            return statements + self._nest(op.axis, {}, [(op.name, lambda: self._statements_block(op))])
         if isinstance(op, UpdateOp):
             copy = self._nest(op.copy_axis, {}, [(f"{op.name}_copy", lambda: self._copy(op))])
             return statements + copy + self._nest(op.axis, {}, [(op.name, lambda: self._update_element(op))])
@@ -175,7 +177,7 @@ class _FunctionBuilder:
             number += 1
             unique = f"{title}_{number}"
         self.blocks.add(unique)
-        return script_ast.under(script_ast.call("block", ast.Constant(unique)), body)
+        return script_ast.with_statement(script_ast.call("block", ast.Constant(unique)), body)
 
     def _values(self, op: ComputeOp) -> list[ast.stmt]:
         """The stores of a block; a reduction includes its init."""
@@ -191,7 +193,7 @@ class _FunctionBuilder:
                 for n, e in zip(new, reduction.reducer.identity(types), strict=True)
             ]
         results = reduction.reducer.combine(old, new)
-        return [script_ast.under(script_ast.call("init"), self._starts(op)), *self._update(op, results)]
+        return [script_ast.with_statement(script_ast.call("init"), self._starts(op)), *self._update(op, results)]
 
     def _starts(self, op: ComputeOp) -> list[ast.stmt]:
         """The stores of the start values of a reduction."""
@@ -205,7 +207,7 @@ class _FunctionBuilder:
             return [self._store(op.tensors[0], op.axis, results[0])]
         variables = [self.names.fresh(f"v_{t.name}") for t in op.tensors]
         statements = [
-            script_ast.assign(k, named(r.node, self.names.of)) for k, r in zip(variables, results, strict=True)
+            script_ast.assign(k, rename_keys(r.node, self.names.of)) for k, r in zip(variables, results, strict=True)
         ]
         statements += [
             ast.Assign([self._target(t, op.axis)], script_ast.name(k))
@@ -215,7 +217,7 @@ class _FunctionBuilder:
             self.names.forget(variable)
         return statements
 
-    def _written(self, op: StatementsOp) -> list[ast.stmt]:
+    def _statements_block(self, op: StatementsOp) -> list[ast.stmt]:
         """The statements of a block, of its indices, operands and results."""
         leaves = [*op.axis, *op.input_tensors, *op.tensors]
         return op.block([self.names.of[leaf.key] for leaf in leaves], self.names.of, self.names.fresh)
@@ -229,13 +231,13 @@ class _FunctionBuilder:
         store = self._store(op.tensors[0], op.where, op.body[0])
         if op.condition is None:
             return [store]
-        return [ast.If(named(op.condition.node, self.names.of), [store], [])]
+        return [ast.If(rename_keys(op.condition.node, self.names.of), [store], [])]
 
     def _store(self, tensor: Tensor, index: Sequence[Expr], value: Expr) -> ast.stmt:
-        return ast.Assign([self._target(tensor, index)], named(value.node, self.names.of))
+        return ast.Assign([self._target(tensor, index)], rename_keys(value.node, self.names.of))
 
     def _target(self, tensor: Tensor, index: Sequence[Expr]) -> ast.expr:
-        return named(subscript(tensor.key, tensor, tuple(index)).node, self.names.of)
+        return rename_keys(subscript(tensor.key, tensor, tuple(index)).node, self.names.of)
 
 
 def _is_empty(axis: IterVar) -> bool:

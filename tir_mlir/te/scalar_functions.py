@@ -31,7 +31,7 @@ _Declared = TypeVar("_Declared", bound=Callable[..., Any])
 def _scalar(word: str = "") -> Callable[[_Declared], _Declared]:
     """Make a declaration a call of the function of `T` with the same name, or the name `word`."""
 
-    def made(declared: _Declared) -> _Declared:
+    def decorate(declared: _Declared) -> _Declared:
         name = word or declared.__name__
 
         @functools.wraps(declared)
@@ -43,7 +43,7 @@ def _scalar(word: str = "") -> Callable[[_Declared], _Declared]:
 
         return call  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
 @_scalar()
@@ -534,7 +534,7 @@ def all(*args: Any) -> Expr:
 
     args: at least one bool -> bool.
     """
-    return boolean(ast.And, _some("all", args))
+    return boolean(ast.And, _require_conditions("all", args))
 
 
 def any(*args: Any) -> Expr:
@@ -542,10 +542,10 @@ def any(*args: Any) -> Expr:
 
     args: at least one bool -> bool.
     """
-    return boolean(ast.Or, _some("any", args))
+    return boolean(ast.Or, _require_conditions("any", args))
 
 
-def _some(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _require_conditions(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if not args:
         raise refuse(f"te.{name} needs at least one condition: te.{name}(i >= 1, i < 9)")
     return args

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tir_mlir.te.expr import Expr, Var, named, t_name
+from tir_mlir.te.expr import Expr, Var, rename_keys, t_name
 
 
-class Names:
+class KeyNames:
     """Unique readable names for the keys in an AST."""
 
     def __init__(self) -> None:
@@ -41,16 +41,16 @@ def sizes_of(leaf: Any) -> dict[str, Var]:
     return {key: var for size in shape if isinstance(size, Expr) for key, var in size.leaves.items()}
 
 
-def size(value: Any, names: Names) -> ast.expr:
+def size(value: Any, names: KeyNames) -> ast.expr:
     """An extent: a number or an expression of shape variables."""
-    return named(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
+    return rename_keys(value.node, names.of) if isinstance(value, Expr) else ast.Constant(value)
 
 
-def shape(values: Sequence[Any], names: Names) -> ast.expr:
+def shape(values: Sequence[Any], names: KeyNames) -> ast.expr:
     return ast.Tuple([size(v, names) for v in values], ast.Load())
 
 
-def parameter(leaf: Any, names: Names) -> ast.arg:
+def parameter(leaf: Any, names: KeyNames) -> ast.arg:
     """`A: T.Buffer((n, 16), "float32")` for a tensor, `n: T.int32` for a variable."""
     if isinstance(leaf, Var):
         return ast.arg(names.of[leaf.key], t_name(leaf.dtype))
@@ -74,7 +74,7 @@ def loop(variable: str, bounds: Sequence[ast.expr], body: list[ast.stmt]) -> ast
     return ast.For(ast.Name(variable, ast.Store()), call("serial", *bounds), body, [])
 
 
-def under(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
+def with_statement(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
     """`with head:`."""
     return ast.With([ast.withitem(head)], body)
 
@@ -82,11 +82,11 @@ def under(head: ast.Call, body: list[ast.stmt]) -> ast.stmt:
 def function(params: list[ast.arg], body: list[ast.stmt], origin: ast.AST) -> ast.FunctionDef:
     arguments = ast.arguments([], params, None, [], [], None, [])
     definition = ast.FunctionDef("main", arguments, body, [])
-    at(origin, [definition])
+    copy_location(origin, [definition])
     return definition
 
 
-def at(origin: ast.AST, nodes: Sequence[ast.AST]) -> None:
+def copy_location(origin: ast.AST, nodes: Sequence[ast.AST]) -> None:
     """Copy the location of `origin` to every node without one."""
     marks = ("lineno", "end_lineno", "col_offset", "end_col_offset", "file")
     for node in (inner for outer in nodes for inner in ast.walk(outer)):

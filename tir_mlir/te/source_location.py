@@ -16,37 +16,37 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.dialect.ir import user_frame
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 
 N = TypeVar("N", bound=ast.AST)
 _PACKAGE = __name__.partition(".")[0]
 _OURS = tuple(f"{_PACKAGE}.{name}" for name in ("te", "script", "topi", "graph", "dialect"))
 
 
-class _Places(threading.local):
+class _SharedLocation(threading.local):
     one: dict[str, Any] | None = None
 
 
-_places = _Places()
+_shared_location = _SharedLocation()
 
 
 @contextmanager
-def at_one_place() -> Iterator[None]:
+def share_location() -> Iterator[None]:
     """Where this package makes expressions of its own, all at the user's line that is running: it is found once."""
-    outer, _places.one = _places.one, _places.one or _place()
+    outer, _shared_location.one = _shared_location.one, _shared_location.one or _find_location()
     try:
         yield
     finally:
-        _places.one = outer
+        _shared_location.one = outer
 
 
-def placed(node: N) -> N:
+def set_location(node: N) -> N:
     """Set the location of a node to the user's line that is running."""
-    node.__dict__.update(_places.one or _place())
+    node.__dict__.update(_shared_location.one or _find_location())
     return node
 
 
-def _place() -> dict[str, Any]:
+def _find_location() -> dict[str, Any]:
     """The location of the user's line that is running, as nodes have it."""
     frame = user_frame(*_OURS) or sys._getframe(2)
     line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
@@ -67,7 +67,7 @@ def _position(code: Any, instruction: int, line: int) -> tuple[int, int, int, in
 
 def refuse(message: str) -> ScriptError:
     """A ScriptError at the user's line that is running."""
-    node = placed(ast.Pass())
+    node = set_location(ast.Pass())
     return TeSource("").error(node, message)
 
 
@@ -76,7 +76,7 @@ def file_of(node: ast.AST, default: str = "") -> str:
     return getattr(node, "file", default)
 
 
-class TeSource(Source):
+class TeSource(SourceText):
     """A Source whose nodes carry their file name, as tensor expressions may span files."""
 
     def __init__(self, default: str):
@@ -91,4 +91,4 @@ class TeSource(Source):
         if node is None:
             return ScriptError(message)
         name = file_of(node, self.filename)
-        return Source(name, linecache.getlines(name)).error(node, message)
+        return SourceText(name, linecache.getlines(name)).error(node, message)

@@ -11,8 +11,8 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.script import tir as T  # noqa: N812, F401  the word of the bodies
-from tir_mlir.te.expr import Expr, Var, lift, named
-from tir_mlir.te.source_location import placed, refuse
+from tir_mlir.te.expr import Expr, Var, lift, rename_keys
+from tir_mlir.te.source_location import refuse, set_location
 from tir_mlir.te.tensor import IterVar, Tensor, checked_name, checked_shape
 
 
@@ -25,7 +25,7 @@ class StatementsOp:
         self.name, self.axis = name, axis
         self.reduce_axis: tuple[IterVar, ...] = ()
         self.attrs: dict[str, Any] = {}
-        self.place = placed(ast.Pass())
+        self.place = set_location(ast.Pass())
         self.input_tensors = list(operands)
         several = len(results) > 1
         self.tensors = [
@@ -35,7 +35,7 @@ class StatementsOp:
         self.constants = _constants(body)
         sizes = [leaf for value in self.constants.values() for leaf in getattr(value, "leaves", {}).values()]
         self.variables = {v.key: v for v in sizes if isinstance(v, Var)}
-        self.parameters, self.code = _parsed(body)
+        self.parameters, self.code = _parse_function(body)
         if len(self.parameters) != len(axis) + len(operands) + len(self.tensors):
             raise refuse(
                 f"te.statements of {name}: the function takes {len(self.parameters)} parameters; it is given "
@@ -49,7 +49,8 @@ class StatementsOp:
     def block(self, values: Sequence[str], names: Mapping[str, str], fresh: Callable[[str], str]) -> list[ast.stmt]:
         """The statements with `values` for the parameters, and names of their own for the variables."""
         constants = {
-            k: named(v.node, dict(names)) if isinstance(v, Expr) else ast.Constant(v) for k, v in self.constants.items()
+            k: rename_keys(v.node, dict(names)) if isinstance(v, Expr) else ast.Constant(v)
+            for k, v in self.constants.items()
         }
         value_of = dict(zip(self.parameters, values, strict=True))
         rewritten = _Rewrite(value_of, constants, fresh)
@@ -98,7 +99,7 @@ def _source(code: Any) -> ast.FunctionDef:
     return function
 
 
-def _parsed(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
+def _parse_function(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]]:
     """The parameters and the statements of a function."""
     try:
         function = _source(getattr(body, "__code__", None))
@@ -155,7 +156,7 @@ class _Rewrite(ast.NodeTransformer):
         copy.file = getattr(node, "file", "")
         return copy
 
-    def _decided(self, test: ast.expr) -> bool | None:
+    def _constant_condition(self, test: ast.expr) -> bool | None:
         """Whether a condition is one of numbers, and true."""
         test = self.visit(test)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Constant):
@@ -163,13 +164,13 @@ class _Rewrite(ast.NodeTransformer):
         return bool(test.value) if isinstance(test, ast.Constant) else None
 
     def visit_If(self, node: ast.If) -> Any:
-        decided = self._decided(node.test)
+        decided = self._constant_condition(node.test)
         if decided is None:
             return self.generic_visit(node)
         return [s for stmt in (node.body if decided else node.orelse) for s in self.statements(stmt)]
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        decided = self._decided(node.test)
+        decided = self._constant_condition(node.test)
         return self.generic_visit(node) if decided is None else self.visit(node.body if decided else node.orelse)
 
     def visit_Assign(self, node: ast.Assign) -> Any:

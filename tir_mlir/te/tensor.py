@@ -14,7 +14,7 @@ from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.te.expr import Expr, Var, fresh_key, lift, subscript, t_call
 from tir_mlir.te.infer_dtype import dtypes_of
-from tir_mlir.te.source_location import placed, refuse
+from tir_mlir.te.source_location import refuse, set_location
 
 
 class Range:
@@ -162,10 +162,10 @@ class ComputeOp:
         self.tag = tag
         self.attrs = attrs
         self.axis = axis
-        self.reduction: Reduction | None = body if isinstance(body, Reduction) else None
-        self.body: list[Expr] = list(body.sources) if isinstance(body, Reduction) else list(body)
+        self.reduction: ReductionValue | None = body if isinstance(body, ReductionValue) else None
+        self.body: list[Expr] = list(body.sources) if isinstance(body, ReductionValue) else list(body)
         self.reduce_axis: tuple[IterVar, ...] = () if self.reduction is None else self.reduction.axis
-        self.place = placed(ast.Pass())
+        self.place = set_location(ast.Pass())
         leaves = self._leaves()
         self.input_tensors = [leaf for leaf in leaves.values() if isinstance(leaf, Tensor)]
         self.variables = {k: v for k, v in leaves.items() if isinstance(v, Var) and not isinstance(v, IterVar)}
@@ -232,12 +232,12 @@ def compute(
         body = fcompute(*axis)
     except (TypeError, AttributeError) as error:
         raise refuse(f"te.compute of {name}: the function failed on its indices: {error}") from error
-    if not isinstance(body, Reduction):
+    if not isinstance(body, ReductionValue):
         several = isinstance(body, (tuple, list))
         values = list(body) if several else [body]
         if not values:
             raise refuse(f"te.compute of {name}: the function returns no value")
-        if any(isinstance(v, Reduction) for v in values):
+        if any(isinstance(v, ReductionValue) for v in values):
             raise refuse(f"te.compute of {name}: a tuple of reductions is one reduction over a tuple: te.comm_reducer")
         body = [lift(v) for v in values]
     else:
@@ -308,7 +308,7 @@ def _dtype(dtype: Any) -> str:
 Combine = Callable[..., Any]
 
 
-class Reduction:
+class ReductionValue:
     """The reduction of expressions over some axes. It must be the whole value of a `te.compute`."""
 
     is_reduction = True
@@ -323,12 +323,14 @@ class Reduction:
         if self.inits and len(self.inits) != len(sources):
             raise refuse(f"{reducer.name}: {len(self.inits)} start values for {len(sources)} values")
 
-    def _alone(self, *_: Any) -> NoReturn:
+    def _refuse_operation(self, *_: Any) -> NoReturn:
         raise refuse("a reduction must be the whole value of its te.compute: use its result in another te.compute")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __pow__ = __lt__ = __le__ = __gt__ = __ge__ = _alone
-    __bool__ = __iter__ = __getitem__ = astype = element = tir_call = _alone
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse_operation
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __pow__ = __lt__ = __le__ = __gt__ = __ge__ = (
+        _refuse_operation
+    )
+    __bool__ = __iter__ = __getitem__ = astype = element = tir_call = _refuse_operation
 
 
 class Reducer:
@@ -360,28 +362,28 @@ class Reducer:
             raise refuse(f"te.{self.name} needs an axis: te.{self.name}(x, axis=k) with k = te.reduce_axis((0, n))")
         return functools.reduce(lambda a, b: self.combine([a], [b])[0], [lift(v) for v in (expr, *others)])
 
-    def _reduction(self, expr: Any, axes: tuple[Any, ...], where: Any, init: Any) -> Reduction:
+    def _reduction(self, expr: Any, axes: tuple[Any, ...], where: Any, init: Any) -> ReductionValue:
         for axis in axes:
             if not axis.is_reduce:
                 raise refuse(f"te.{self.name} reduces over reduce axes; {axis.name} is a spatial axis")
         if len({a.key for a in axes}) != len(axes):
             raise refuse(f"te.{self.name} has an axis twice")
-        if isinstance(expr, Reduction):
+        if isinstance(expr, ReductionValue):
             raise refuse(f"te.{self.name} of a reduction: reduce over several axes at once, axis=[k, l]")
         sources = [lift(e) for e in (expr if isinstance(expr, (tuple, list)) else [expr])]
-        return Reduction(self, sources, axes, where, init)
+        return ReductionValue(self, sources, axes, where, init)
 
     def combine(self, lhs: Sequence[Expr], rhs: Sequence[Expr]) -> list[Expr]:
         """Apply the combiner: one expression per reduced value."""
         several = len(lhs) > 1
         combined = self._fcombine(tuple(lhs), tuple(rhs)) if several else self._fcombine(lhs[0], rhs[0])
-        return self._checked(combined, len(lhs), "fcombine")
+        return self._check_values(combined, len(lhs), "fcombine")
 
     def identity(self, types: Sequence[str]) -> list[Expr]:
         """The identity element for each type."""
-        return self._checked(self._fidentity(*types), len(types), "fidentity")
+        return self._check_values(self._fidentity(*types), len(types), "fidentity")
 
-    def _checked(self, returned: Any, count: int, what: str) -> list[Expr]:
+    def _check_values(self, returned: Any, count: int, what: str) -> list[Expr]:
         values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         if len(values) != count:
             raise refuse(f"{self.name}: {what} returns {len(values)} values where {count} are reduced")

@@ -33,7 +33,7 @@ from tir_mlir.topi.elementwise import *  # noqa: F403
 from tir_mlir.topi.grouped_products import *  # noqa: F403
 from tir_mlir.topi.indexing import *  # noqa: F403
 from tir_mlir.topi.joining import *  # noqa: F403
-from tir_mlir.topi.operands import absent as _absent
+from tir_mlir.topi.operands import missing_name_error as _absent
 from tir_mlir.topi.prefix_sums import *  # noqa: F403
 from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403

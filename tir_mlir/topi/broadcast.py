@@ -11,7 +11,7 @@ from tir_mlir.te.expr import t_call
 from tir_mlir.topi.operands import (
     as_type,
     constant,
-    described,
+    describe_tensor,
     floats,
     is_float,
     numbers,
@@ -22,7 +22,7 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import Size, is_one, same, shown
+from tir_mlir.topi.sizes import Size, are_equal, is_one, shape_text
 
 __all__ = [
     "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "copysign", "divide", "equal",
@@ -45,8 +45,8 @@ def broadcast_shape(op: str, *shapes: Sequence[Size]) -> tuple[Size, ...]:
         sizes = [s[axis] for s in shapes if len(s) >= -axis]
         wide = [s for s in sizes if not is_one(s)]
         for size in wide[1:]:
-            if not same(wide[0], size):
-                shapes_text = " and ".join(map(shown, shapes))
+            if not are_equal(wide[0], size):
+                shapes_text = " and ".join(map(shape_text, shapes))
                 raise refuse(
                     op,
                     f"shapes {shapes_text} do not broadcast: axis {axis} has {wide[0]} and {size}",
@@ -83,7 +83,7 @@ def _binary(combine: Callable[[str], Combine], types: str = "numbers") -> Callab
     """Make a declaration an operator of two tensors, or of a tensor and a number; `combine(dtype)` is its function of
     two elements."""
 
-    def made(declared: Binary) -> Binary:
+    def decorate(declared: Binary) -> Binary:
         name = declared.__name__
 
         @functools.wraps(declared)
@@ -96,14 +96,14 @@ def _binary(combine: Callable[[str], Combine], types: str = "numbers") -> Callab
 
         return operator  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
 def _check_kind(name: str, what: str, x: te.Tensor, types: str) -> None:
     if types == "bool":
         of_type(name, what, x, ("bool",), "of bool")
     elif types == "integers" and is_float(x.dtype):
-        raise refuse(name, f"{described(what, x)} is not of integers", f'cast it first: astype({what}, "int32")')
+        raise refuse(name, f"{describe_tensor(what, x)} is not of integers", f'cast it first: astype({what}, "int32")')
     elif types == "numbers":
         numbers(name, what, x)
 
@@ -113,18 +113,18 @@ def _divide(dtype: str) -> Combine:
 
 
 def _floor_divide(dtype: str) -> Combine:
-    return _in_wide_type(dtype, _float_floor_divide) if is_float(dtype) else te.floordiv
+    return _compute_in_wide_type(dtype, _float_floor_divide) if is_float(dtype) else te.floordiv
 
 
 def _floor_mod(dtype: str) -> Combine:
-    return _in_wide_type(dtype, _float_floor_mod) if is_float(dtype) else te.floormod
+    return _compute_in_wide_type(dtype, _float_floor_mod) if is_float(dtype) else te.floormod
 
 
 def _mod(dtype: str) -> Combine:
-    return _in_wide_type(dtype, te.truncmod) if is_float(dtype) else te.truncmod
+    return _compute_in_wide_type(dtype, te.truncmod) if is_float(dtype) else te.truncmod
 
 
-def _in_wide_type(dtype: str, function: Combine) -> Combine:
+def _compute_in_wide_type(dtype: str, function: Combine) -> Combine:
     """A function of two elements of a float type, computed in the wide type and rounded once."""
     wide = wide_type(dtype)
     return lambda a, b: as_type(function(as_type(a, dtype, wide), as_type(b, dtype, wide)), wide, dtype)
@@ -133,7 +133,7 @@ def _in_wide_type(dtype: str, function: Combine) -> Combine:
 def _float_floor_mod(a: te.Expr, b: te.Expr) -> te.Expr:
     """The exact remainder, and b more if its sign is not that of b."""
     remainder = te.truncmod(a, b)
-    return te.Select(_other_sign(remainder, b), remainder + b, remainder)
+    return te.Select(_has_other_sign(remainder, b), remainder + b, remainder)
 
 
 def _float_floor_divide(a: te.Expr, b: te.Expr) -> te.Expr:
@@ -141,23 +141,23 @@ def _float_floor_divide(a: te.Expr, b: te.Expr) -> te.Expr:
     of IEEE."""
     remainder, zero, unit = te.truncmod(a, b), constant(0, b.dtype), constant(1, b.dtype)
     quotient = (a - remainder) / b
-    quotient = te.Select(_other_sign(remainder, b), quotient - unit, quotient)
+    quotient = te.Select(_has_other_sign(remainder, b), quotient - unit, quotient)
     down = te.floor(quotient)
     near = te.Select(quotient - down > constant(0.5, b.dtype), down + unit, down)
     near = te.Select(t_call("EQ", quotient, zero), te.copysign(zero, a / b), near)
     return te.Select(t_call("EQ", b, zero), a / b, near)
 
 
-def _other_sign(remainder: te.Expr, b: te.Expr) -> te.Expr:
+def _has_other_sign(remainder: te.Expr, b: te.Expr) -> te.Expr:
     zero = constant(0, b.dtype)
     return te.all(t_call("NE", remainder, zero), t_call("NE", remainder < zero, b < zero))
 
 
-def _of(function: Combine) -> Callable[[str], Combine]:
+def _ignore_dtype(function: Combine) -> Callable[[str], Combine]:
     return lambda _: function
 
 
-@_binary(_of(lambda a, b: a + b))
+@_binary(_ignore_dtype(lambda a, b: a + b))
 def add(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs + rhs.
 
@@ -169,7 +169,7 @@ def add(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a - b))
+@_binary(_ignore_dtype(lambda a, b: a - b))
 def subtract(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs - rhs.
 
@@ -181,7 +181,7 @@ def subtract(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a * b))
+@_binary(_ignore_dtype(lambda a, b: a * b))
 def multiply(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs * rhs.
 
@@ -241,7 +241,7 @@ def mod(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(te.max))
+@_binary(_ignore_dtype(te.max))
 def maximum(lhs: Any, rhs: Any) -> te.Tensor:
     """The greater of lhs and rhs.
 
@@ -253,7 +253,7 @@ def maximum(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(te.min))
+@_binary(_ignore_dtype(te.min))
 def minimum(lhs: Any, rhs: Any) -> te.Tensor:
     """The lesser of lhs and rhs.
 
@@ -265,7 +265,7 @@ def minimum(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: t_call("EQ", a, b)), "any")
+@_binary(_ignore_dtype(lambda a, b: t_call("EQ", a, b)), "any")
 def equal(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs == rhs, as bool.
 
@@ -277,7 +277,7 @@ def equal(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: t_call("NE", a, b)), "any")
+@_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "any")
 def not_equal(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs != rhs, as bool.
 
@@ -289,7 +289,7 @@ def not_equal(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a < b))
+@_binary(_ignore_dtype(lambda a, b: a < b))
 def less(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs < rhs, as bool.
 
@@ -301,7 +301,7 @@ def less(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a <= b))
+@_binary(_ignore_dtype(lambda a, b: a <= b))
 def less_equal(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs <= rhs, as bool.
 
@@ -313,7 +313,7 @@ def less_equal(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a > b))
+@_binary(_ignore_dtype(lambda a, b: a > b))
 def greater(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs > rhs, as bool.
 
@@ -325,7 +325,7 @@ def greater(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a >= b))
+@_binary(_ignore_dtype(lambda a, b: a >= b))
 def greater_equal(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs >= rhs, as bool.
 
@@ -337,7 +337,7 @@ def greater_equal(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(te.all), "bool")
+@_binary(_ignore_dtype(te.all), "bool")
 def logical_and(lhs: Any, rhs: Any) -> te.Tensor:
     """Whether both are true.
 
@@ -349,7 +349,7 @@ def logical_and(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(te.any), "bool")
+@_binary(_ignore_dtype(te.any), "bool")
 def logical_or(lhs: Any, rhs: Any) -> te.Tensor:
     """Whether one is true.
 
@@ -361,7 +361,7 @@ def logical_or(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: t_call("NE", a, b)), "bool")
+@_binary(_ignore_dtype(lambda a, b: t_call("NE", a, b)), "bool")
 def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
     """Whether just one is true.
 
@@ -373,7 +373,7 @@ def logical_xor(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a & b), "integers")
+@_binary(_ignore_dtype(lambda a, b: a & b), "integers")
 def bitwise_and(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs & rhs.
 
@@ -386,7 +386,7 @@ def bitwise_and(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a | b), "integers")
+@_binary(_ignore_dtype(lambda a, b: a | b), "integers")
 def bitwise_or(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs | rhs.
 
@@ -399,7 +399,7 @@ def bitwise_or(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a ^ b), "integers")
+@_binary(_ignore_dtype(lambda a, b: a ^ b), "integers")
 def bitwise_xor(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs ^ rhs.
 
@@ -412,7 +412,7 @@ def bitwise_xor(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a << b), "integers")
+@_binary(_ignore_dtype(lambda a, b: a << b), "integers")
 def left_shift(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs << rhs.
 
@@ -425,7 +425,7 @@ def left_shift(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_binary(_of(lambda a, b: a >> b), "integers")
+@_binary(_ignore_dtype(lambda a, b: a >> b), "integers")
 def right_shift(lhs: Any, rhs: Any) -> te.Tensor:
     """lhs >> rhs, keeping the sign.
 
@@ -476,10 +476,10 @@ def atan2(lhs: Any, rhs: Any) -> te.Tensor:
     return _elements("atan2", _pair("atan2", lhs, rhs), (lhs, rhs), te.atan2)
 
 
-def _of_float_pairs(combine: Callable[[Any, Any], Any]) -> Callable[[Binary], Binary]:
+def _float_binary(combine: Callable[[Any, Any], Any]) -> Callable[[Binary], Binary]:
     """Make a declaration an operator of two tensors of floats, or of a tensor and a number."""
 
-    def made(declared: Binary) -> Binary:
+    def decorate(declared: Binary) -> Binary:
         name = declared.__name__
 
         @functools.wraps(declared)
@@ -491,7 +491,7 @@ def _of_float_pairs(combine: Callable[[Any, Any], Any]) -> Callable[[Binary], Bi
 
         return operator  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
 def _hypot(a: Any, b: Any) -> Any:
@@ -503,7 +503,7 @@ def _hypot(a: Any, b: Any) -> Any:
     return te.Select(te.any(te.isinf(a), te.isinf(b)), te.infinity(dtype), length)
 
 
-@_of_float_pairs(te.copysign)
+@_float_binary(te.copysign)
 def copysign(lhs: Any, rhs: Any) -> te.Tensor:
     """The magnitude of lhs with the sign of rhs, of floats.
 
@@ -515,7 +515,7 @@ def copysign(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_of_float_pairs(lambda a, b: _in_wide_type(a.dtype, _hypot)(a, b))
+@_float_binary(lambda a, b: _compute_in_wide_type(a.dtype, _hypot)(a, b))
 def hypot(lhs: Any, rhs: Any) -> te.Tensor:
     """sqrt(lhs ** 2 + rhs ** 2), of floats, without overflow.
 
@@ -527,7 +527,7 @@ def hypot(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))))
+@_float_binary(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.max(a, b))))
 def fmax(lhs: Any, rhs: Any) -> te.Tensor:
     """The greater of lhs and rhs, of floats; if one is NaN, the other one.
 
@@ -539,7 +539,7 @@ def fmax(lhs: Any, rhs: Any) -> te.Tensor:
     ...
 
 
-@_of_float_pairs(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))))
+@_float_binary(lambda a, b: te.Select(te.isnan(a), b, te.Select(te.isnan(b), a, te.min(a, b))))
 def fmin(lhs: Any, rhs: Any) -> te.Tensor:
     """The lesser of lhs and rhs, of floats; if one is NaN, the other one.
 
@@ -562,7 +562,7 @@ def broadcast_to(data: Any, shape: Any) -> te.Tensor:
     """The tensor repeated along axes of size 1, and along new axes in front: (3, 1) -> (2, 3, 4)."""
     x = tensor("broadcast_to", "data", data)
     new_shape = shape_of("broadcast_to", shape)
-    if len(new_shape) < x.ndim or not all(is_one(a) or same(a, b) for a, b in zip(x.shape[::-1], new_shape[::-1])):  # noqa: B905
-        problem = f"{described('data', x)} does not broadcast to {shown(new_shape)}"
+    if len(new_shape) < x.ndim or not all(is_one(a) or are_equal(a, b) for a, b in zip(x.shape[::-1], new_shape[::-1])):  # noqa: B905
+        problem = f"{describe_tensor('data', x)} does not broadcast to {shape_text(new_shape)}"
         raise refuse("broadcast_to", problem, "sizes must be equal or 1, aligned at the last axis")
     return te.compute(new_shape, lambda *i: read(x, i, new_shape), name="T_broadcast_to")

@@ -14,7 +14,7 @@ from tir_mlir.topi.operands import (
     integer,
     is_float,
     one_of,
-    ranked,
+    ranked_tensor,
     refuse,
     shape_of,
     tensor,
@@ -122,7 +122,7 @@ def triu(x: Any, k: int = 0) -> te.Tensor:
 
 
 def _triangle(name: str, x: Any, k: int, keeps: Any) -> te.Tensor:
-    matrix, k = ranked(name, "x", x, 2, 99), integer(name, "k", k)
+    matrix, k = ranked_tensor(name, "x", x, 2, 99), integer(name, "k", k)
     zero = constant(0, matrix.dtype)
     return te.compute(matrix.shape, lambda *i: te.Select(keeps(i[-2] + k, i[-1]), matrix(*i), zero), name=f"T_{name}")
 

@@ -13,7 +13,7 @@ from tir_mlir.topi.operands import (
     DTYPES,
     as_type,
     constant,
-    described,
+    describe_tensor,
     floats,
     is_float,
     numbers,
@@ -34,30 +34,30 @@ __all__ = [
 Unary = TypeVar("Unary", bound=Callable[..., te.Tensor])
 
 
-def mapped(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
+def map_elements(name: str, x: te.Tensor, function: Callable[[Any], Any]) -> te.Tensor:
     """The function of every element of a tensor."""
     return te.compute(x.shape, lambda *i: function(x(*i)), name=f"T_{name}")
 
 
-def _of_floats(function: Callable[[Any], Any], wide: bool = False) -> Callable[[Unary], Unary]:
+def _float_unary(function: Callable[[Any], Any], wide: bool = False) -> Callable[[Unary], Unary]:
     """Make a declaration the function of every element of a tensor of floats; `wide`: computed in the wide type and
     rounded once, for a function of several steps."""
 
-    def made(declared: Unary) -> Unary:
+    def decorate(declared: Unary) -> Unary:
         @functools.wraps(declared)
         def operator(x: Any) -> te.Tensor:
             operand = floats(declared.__name__, "x", x)
             dtype = operand.dtype
             middle = wide_type(dtype) if wide else dtype
             element = lambda v: as_type(function(as_type(v, dtype, middle)), middle, dtype)  # noqa: E731
-            return mapped(declared.__name__, operand, element)
+            return map_elements(declared.__name__, operand, element)
 
         return operator  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
-@_of_floats(te.exp)
+@_float_unary(te.exp)
 def exp(x: Any) -> te.Tensor:
     """e to the power x.
 
@@ -69,7 +69,7 @@ def exp(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.exp2)
+@_float_unary(te.exp2)
 def exp2(x: Any) -> te.Tensor:
     """2 to the power x.
 
@@ -81,7 +81,7 @@ def exp2(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.expm1)
+@_float_unary(te.expm1)
 def expm1(x: Any) -> te.Tensor:
     """exp(x) - 1.
 
@@ -93,7 +93,7 @@ def expm1(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.log)
+@_float_unary(te.log)
 def log(x: Any) -> te.Tensor:
     """Natural logarithm.
 
@@ -105,7 +105,7 @@ def log(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.log2)
+@_float_unary(te.log2)
 def log2(x: Any) -> te.Tensor:
     """Logarithm to base 2.
 
@@ -117,7 +117,7 @@ def log2(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.log10)
+@_float_unary(te.log10)
 def log10(x: Any) -> te.Tensor:
     """Logarithm to base 10.
 
@@ -129,7 +129,7 @@ def log10(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.log1p)
+@_float_unary(te.log1p)
 def log1p(x: Any) -> te.Tensor:
     """log(1 + x).
 
@@ -141,7 +141,7 @@ def log1p(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.sqrt)
+@_float_unary(te.sqrt)
 def sqrt(x: Any) -> te.Tensor:
     """Square root.
 
@@ -153,7 +153,7 @@ def sqrt(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.rsqrt)
+@_float_unary(te.rsqrt)
 def rsqrt(x: Any) -> te.Tensor:
     """1 / sqrt(x).
 
@@ -165,7 +165,7 @@ def rsqrt(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.sin)
+@_float_unary(te.sin)
 def sin(x: Any) -> te.Tensor:
     """Sine.
 
@@ -177,7 +177,7 @@ def sin(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.cos)
+@_float_unary(te.cos)
 def cos(x: Any) -> te.Tensor:
     """Cosine.
 
@@ -189,7 +189,7 @@ def cos(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.tan)
+@_float_unary(te.tan)
 def tan(x: Any) -> te.Tensor:
     """Tangent.
 
@@ -201,7 +201,7 @@ def tan(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.asin)
+@_float_unary(te.asin)
 def asin(x: Any) -> te.Tensor:
     """Arc sine.
 
@@ -213,7 +213,7 @@ def asin(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.acos)
+@_float_unary(te.acos)
 def acos(x: Any) -> te.Tensor:
     """Arc cosine.
 
@@ -225,7 +225,7 @@ def acos(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.atan)
+@_float_unary(te.atan)
 def atan(x: Any) -> te.Tensor:
     """Arc tangent.
 
@@ -237,7 +237,7 @@ def atan(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.sinh)
+@_float_unary(te.sinh)
 def sinh(x: Any) -> te.Tensor:
     """Hyperbolic sine.
 
@@ -249,7 +249,7 @@ def sinh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.cosh)
+@_float_unary(te.cosh)
 def cosh(x: Any) -> te.Tensor:
     """Hyperbolic cosine.
 
@@ -261,7 +261,7 @@ def cosh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.asinh)
+@_float_unary(te.asinh)
 def asinh(x: Any) -> te.Tensor:
     """Inverse hyperbolic sine.
 
@@ -273,7 +273,7 @@ def asinh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.acosh)
+@_float_unary(te.acosh)
 def acosh(x: Any) -> te.Tensor:
     """Inverse hyperbolic cosine.
 
@@ -285,7 +285,7 @@ def acosh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.atanh)
+@_float_unary(te.atanh)
 def atanh(x: Any) -> te.Tensor:
     """Inverse hyperbolic tangent.
 
@@ -297,7 +297,7 @@ def atanh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.tanh)
+@_float_unary(te.tanh)
 def tanh(x: Any) -> te.Tensor:
     """Hyperbolic tangent.
 
@@ -309,7 +309,7 @@ def tanh(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.sigmoid, wide=True)
+@_float_unary(te.sigmoid, wide=True)
 def sigmoid(x: Any) -> te.Tensor:
     """1 / (1 + exp(-x)).
 
@@ -321,7 +321,7 @@ def sigmoid(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.erf)
+@_float_unary(te.erf)
 def erf(x: Any) -> te.Tensor:
     """Error function.
 
@@ -333,7 +333,7 @@ def erf(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.floor)
+@_float_unary(te.floor)
 def floor(x: Any) -> te.Tensor:
     """The greatest integer not above x.
 
@@ -345,7 +345,7 @@ def floor(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.ceil)
+@_float_unary(te.ceil)
 def ceil(x: Any) -> te.Tensor:
     """The least integer not below x.
 
@@ -357,7 +357,7 @@ def ceil(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.round)
+@_float_unary(te.round)
 def round(x: Any) -> te.Tensor:
     """The nearest integer, ties to even.
 
@@ -369,7 +369,7 @@ def round(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.trunc)
+@_float_unary(te.trunc)
 def trunc(x: Any) -> te.Tensor:
     """x without its fraction.
 
@@ -381,7 +381,7 @@ def trunc(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.isnan)
+@_float_unary(te.isnan)
 def isnan(x: Any) -> te.Tensor:
     """Whether x is not a number, as bool.
 
@@ -393,7 +393,7 @@ def isnan(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.isinf)
+@_float_unary(te.isinf)
 def isinf(x: Any) -> te.Tensor:
     """Whether x is infinite, as bool.
 
@@ -405,7 +405,7 @@ def isinf(x: Any) -> te.Tensor:
     ...
 
 
-@_of_floats(te.isfinite)
+@_float_unary(te.isfinite)
 def isfinite(x: Any) -> te.Tensor:
     """Whether x is neither infinite nor NaN, as bool.
 
@@ -427,7 +427,7 @@ def abs(x: Any) -> te.Tensor:
     x: integers or floats, of any shape -> the same shape and type. The least integer of a type is its own absolute
     value.
     """
-    return mapped("abs", _number("abs", x), te.abs)
+    return map_elements("abs", _number("abs", x), te.abs)
 
 
 def negative(x: Any) -> te.Tensor:
@@ -435,7 +435,7 @@ def negative(x: Any) -> te.Tensor:
 
     x: integers or floats, of any shape -> the same shape and type.
     """
-    return mapped("negative", _number("negative", x), lambda v: -v)
+    return map_elements("negative", _number("negative", x), lambda v: -v)
 
 
 def square(x: Any) -> te.Tensor:
@@ -443,7 +443,7 @@ def square(x: Any) -> te.Tensor:
 
     x: integers or floats, of any shape -> the same shape and type; integers wrap.
     """
-    return mapped("square", _number("square", x), lambda v: v * v)
+    return map_elements("square", _number("square", x), lambda v: v * v)
 
 
 def reciprocal(x: Any) -> te.Tensor:
@@ -452,7 +452,7 @@ def reciprocal(x: Any) -> te.Tensor:
     x: floats, of any shape -> the same shape and type; infinity of 0.
     """
     operand = floats("reciprocal", "x", x)
-    return mapped("reciprocal", operand, lambda v: constant(1, operand.dtype) / v)
+    return map_elements("reciprocal", operand, lambda v: constant(1, operand.dtype) / v)
 
 
 def sign(x: Any) -> te.Tensor:
@@ -463,8 +463,8 @@ def sign(x: Any) -> te.Tensor:
     operand = _number("sign", x)
     zero, unit = constant(0, operand.dtype), constant(1, operand.dtype)
     if operand.dtype.startswith("u"):
-        return mapped("sign", operand, lambda v: te.Select(v > zero, unit, zero))
-    return mapped("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
+        return map_elements("sign", operand, lambda v: te.Select(v > zero, unit, zero))
+    return map_elements("sign", operand, lambda v: te.Select(v > zero, unit, te.Select(v < zero, zero - unit, zero)))
 
 
 def logical_not(x: Any) -> te.Tensor:
@@ -473,7 +473,7 @@ def logical_not(x: Any) -> te.Tensor:
     x: bool, of any shape -> bool of the same shape.
     """
     operand = of_type("logical_not", "x", tensor("logical_not", "x", x), ("bool",), "of bool")
-    return mapped("logical_not", operand, lambda v: t_call("Not", v))
+    return map_elements("logical_not", operand, lambda v: t_call("Not", v))
 
 
 def bitwise_not(x: Any) -> te.Tensor:
@@ -483,8 +483,10 @@ def bitwise_not(x: Any) -> te.Tensor:
     """
     operand = _number("bitwise_not", x)
     if is_float(operand.dtype):
-        raise refuse("bitwise_not", f"{described('x', operand)} is not of integers", 'cast it: astype(x, "int32")')
-    return mapped("bitwise_not", operand, te.bitwise_not)
+        raise refuse(
+            "bitwise_not", f"{describe_tensor('x', operand)} is not of integers", 'cast it: astype(x, "int32")'
+        )
+    return map_elements("bitwise_not", operand, te.bitwise_not)
 
 
 def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
@@ -496,11 +498,11 @@ def clip(x: Any, a_min: Any, a_max: Any) -> te.Tensor:
     operand = _number("clip", x)
     low, high = (None if v is None else constant(v, operand.dtype) for v in (a_min, a_max))
 
-    def limited(v: Any) -> Any:
+    def clamp(v: Any) -> Any:
         v = v if low is None else te.max(v, low)
         return v if high is None else te.min(v, high)
 
-    return mapped("clip", operand, limited)
+    return map_elements("clip", operand, clamp)
 
 
 def cast(x: Any, dtype: str) -> te.Tensor:
@@ -514,17 +516,17 @@ def cast(x: Any, dtype: str) -> te.Tensor:
         raise refuse("astype", f"dtype {short_repr(dtype)} is not supported", f"use one of {', '.join(DTYPES)}")
     if operand.dtype == dtype:
         return operand
-    return mapped("cast", operand, lambda v: truth(v, operand.dtype) if dtype == "bool" else v.astype(dtype))
+    return map_elements("cast", operand, lambda v: is_nonzero(v, operand.dtype) if dtype == "bool" else v.astype(dtype))
 
 
 astype = cast
 
 
-def truth(value: te.Expr, dtype: str) -> te.Expr:
+def is_nonzero(value: te.Expr, dtype: str) -> te.Expr:
     """Whether a number is not 0."""
     return t_call("NE", value, constant(0, dtype))
 
 
 def identity(x: Any) -> te.Tensor:
     """The same elements in a tensor of their own."""
-    return mapped("identity", tensor("identity", "x", x), lambda v: v)
+    return map_elements("identity", tensor("identity", "x", x), lambda v: v)

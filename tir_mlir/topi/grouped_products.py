@@ -6,10 +6,10 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
-from tir_mlir.topi.operands import as_type, described, one_type, ranked, refuse
+from tir_mlir.topi.operands import as_type, describe_tensor, one_type, ranked_tensor, refuse
 from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
-from tir_mlir.topi.sizes import number, same
+from tir_mlir.topi.sizes import are_equal, number
 
 __all__ = ["row_tiles", "tile_products"]
 
@@ -22,7 +22,7 @@ def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
     need: min(rows, rows // height + groups); those that are not needed are like the last one.
     """
     op = "row_tiles"
-    ends = ranked(op, "offsets", offsets, 1)
+    ends = ranked_tensor(op, "offsets", offsets, 1)
     groups, last = ends.shape[0], te.cast(rows, "int32") if not isinstance(rows, int) else rows
     tiles = _greatest_number(rows, height, groups)
 
@@ -71,22 +71,28 @@ def tile_products(data: Any, panels: Any, groups: Any) -> te.Tensor:
     panels: matrices of k rows whose columns are in panels of w; groups: of each tile, integers.
     """
     op = "tile_products"
-    x, w, group = ranked(op, "data", data, 3), ranked(op, "panels", panels, 4), ranked(op, "groups", groups, 1)
+    x, w, group = (
+        ranked_tensor(op, "data", data, 3),
+        ranked_tensor(op, "panels", panels, 4),
+        ranked_tensor(op, "groups", groups, 1),
+    )
     dtype = one_type(op, data=x, panels=w)
-    if not same(x.shape[2], w.shape[2]) or not same(x.shape[0], group.shape[0]):
+    if not are_equal(x.shape[2], w.shape[2]) or not are_equal(x.shape[0], group.shape[0]):
         raise refuse(
-            op, f"{described('data', x)}, {described('panels', w)}", "pass (t, m, k), (g, p, k, w) and t groups"
+            op,
+            f"{describe_tensor('data', x)}, {describe_tensor('panels', w)}",
+            "pass (t, m, k), (g, p, k, w) and t groups",
         )
     k, added, count = te.reduce_axis((0, x.shape[2]), name="k"), sum_type(dtype, None), w.shape[0]
 
-    def chosen(t: Any, *index: Any) -> Any:
+    def chosen_weights(t: Any, *index: Any) -> Any:
         return w(te.max(te.min(as_type(group(t), group.dtype, "int32"), count - 1), 0), *index)
 
     if added != dtype:  # a block of its own: schedules copy it in the order of instructions for narrow numbers
-        chosen = te.compute((x.shape[0], *w.shape[1:]), chosen, name="T_chosen")
+        chosen_weights = te.compute((x.shape[0], *w.shape[1:]), chosen_weights, name="T_chosen")
 
     def element(t: Any, p: Any, m: Any, lane: Any) -> Any:
-        return te.sum(as_type(x(t, m, k), dtype, added) * as_type(chosen(t, p, k, lane), dtype, added), axis=k)
+        return te.sum(as_type(x(t, m, k), dtype, added) * as_type(chosen_weights(t, p, k, lane), dtype, added), axis=k)
 
     shape = (x.shape[0], w.shape[1], x.shape[1], w.shape[3])
     return narrow(te.compute(shape, element, name="T_tiles"), dtype)

@@ -7,7 +7,7 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.topi.broadcast import broadcast_shape, read
-from tir_mlir.topi.operands import axes_of, axis_of, described, extent, integer, is_float, one_of, refuse, tensor
+from tir_mlir.topi.operands import axes_of, axis_of, describe_tensor, extent, integer, is_float, one_of, refuse, tensor
 from tir_mlir.topi.shapes import reshape
 from tir_mlir.topi.sizes import Size, ceil_quotient, simple
 
@@ -34,7 +34,7 @@ def strided_slice(
     steps = steps * len(chosen) if len(steps) == 1 else steps
     if not len(begins) == len(ends) == len(steps) == len(chosen) <= x.ndim:
         counts = f"{len(begins)} begins, {len(ends)} ends and {len(steps)} strides for {len(chosen)} axes"
-        raise refuse("strided_slice", f"{counts} of {described('a', x)}", "pass one of each for each axis")
+        raise refuse("strided_slice", f"{counts} of {describe_tensor('a', x)}", "pass one of each for each axis")
     shape, starts, by = list(x.shape), {}, {}
     for dim, first, last, step in zip(chosen, begins, ends, steps, strict=True):
         by[dim] = integer("strided_slice", "strides", step)
@@ -56,7 +56,7 @@ def _slice(x: te.Tensor, dim: int, first: Any, last: Any, step: int) -> tuple[Si
         span = range(size)[slice(first, last, step)]
         return span.start, len(span)
     if step < 0:
-        problem = f"a negative stride at axis {dim} of {described('a', x)}, whose size is symbolic"
+        problem = f"a negative stride at axis {dim} of {describe_tensor('a', x)}, whose size is symbolic"
         raise refuse("strided_slice", problem, "flip the axis, then slice it with a positive stride")
     begin = _position(first, size, 0)
     end = _position(last, size, size)
@@ -94,10 +94,10 @@ def roll(a: Any, shift: Any, axis: Any) -> te.Tensor:
         raise refuse("roll", f"{len(by)} shifts for {len(axes)} axes", "pass one shift for each axis")
     steps = dict(zip(axes, (integer("roll", "shift", s) for s in by), strict=True))
 
-    def moved(d: int, i: Any) -> Any:
+    def source_index(d: int, i: Any) -> Any:
         return (i - steps[d]) % x.shape[d] if d in steps else i
 
-    return te.compute(x.shape, lambda *i: x(*(moved(d, v) for d, v in enumerate(i))), name="T_roll")
+    return te.compute(x.shape, lambda *i: x(*(source_index(d, v) for d, v in enumerate(i))), name="T_roll")
 
 
 def position(index: Any, size: Size, negative: bool = True) -> Any:
@@ -112,7 +112,9 @@ def indices_of(op: str, indices: Any) -> te.Tensor:
     """An operand of integers."""
     operand = tensor(op, "indices", indices)
     if is_float(operand.dtype) or operand.dtype == "bool":
-        raise refuse(op, f"{described('indices', operand)} are not integers", 'cast them: astype(indices, "int32")')
+        raise refuse(
+            op, f"{describe_tensor('indices', operand)} are not integers", 'cast them: astype(indices, "int32")'
+        )
     return operand
 
 
@@ -148,7 +150,7 @@ def gather(data: Any, axis: int, indices: Any) -> te.Tensor:
     x, positions = tensor("gather_elements", "data", data), indices_of("gather_elements", indices)
     d = axis_of("gather_elements", axis, x.ndim)
     if positions.ndim != x.ndim:
-        problem = f"{described('data', x)} and {described('indices', positions)}"
+        problem = f"{describe_tensor('data', x)} and {describe_tensor('indices', positions)}"
         raise refuse("gather_elements", problem, "pass indices with as many axes as the data")
     return te.compute(
         positions.shape, lambda *i: x(*i[:d], position(positions(*i), x.shape[d]), *i[d + 1 :]), name="T_gather"
@@ -162,7 +164,7 @@ def gather_nd(data: Any, indices: Any, batch_dims: int = 0) -> te.Tensor:
     depth = positions.shape[-1] if positions.ndim else None
     b = integer("gather_nd", "batch_dims", batch_dims, 0)
     if not isinstance(depth, int) or b >= positions.ndim or b + depth > x.ndim:
-        problem = f"{described('data', x)} and {described('indices', positions)}, batch_dims={b}"
+        problem = f"{describe_tensor('data', x)} and {describe_tensor('indices', positions)}, batch_dims={b}"
         raise refuse("gather_nd", problem, "the last axis of the indices is at most as long as the data has axes")
     outer = positions.ndim - 1
 
@@ -178,7 +180,7 @@ def index_tensor(data: Any, *indices: Any) -> te.Tensor:
     x = tensor("index_tensor", "data", data)
     index_tensors = [indices_of("index_tensor", i) for i in indices]
     if not 0 < len(index_tensors) <= x.ndim:
-        problem = f"{len(index_tensors)} tensors of indices for {described('data', x)}"
+        problem = f"{len(index_tensors)} tensors of indices for {describe_tensor('data', x)}"
         raise refuse("index_tensor", problem, "pass one for each of the first axes")
     shape = broadcast_shape("index_tensor", *(i.shape for i in index_tensors))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.topi.operands import axis_of, described, extent, integer, one_type, refuse, tensor
-from tir_mlir.topi.sizes import exact_quotient, same, simple
+from tir_mlir.topi.operands import axis_of, describe_tensor, extent, integer, one_type, refuse, tensor
+from tir_mlir.topi.sizes import are_equal, exact_quotient, simple
 
 __all__ = ["concatenate", "repeat", "split", "stack", "tile"]
 
@@ -23,8 +23,10 @@ def concatenate(a_tuple: Any, axis: int = 0) -> te.Tensor:
     dim = axis_of("concat", axis, tensors[0].ndim)
     for n, x in enumerate(tensors[1:], 1):
         others = [a for a in range(tensors[0].ndim) if a != dim]
-        if x.ndim != tensors[0].ndim or not all(same(x.shape[a], tensors[0].shape[a]) for a in others):
-            problem = f"{described('operand 0', tensors[0])} and {described(f'operand {n}', x)} along axis {dim}"
+        if x.ndim != tensors[0].ndim or not all(are_equal(x.shape[a], tensors[0].shape[a]) for a in others):
+            problem = (
+                f"{describe_tensor('operand 0', tensors[0])} and {describe_tensor(f'operand {n}', x)} along axis {dim}"
+            )
             raise refuse("concat", problem, f"only axis {dim} may differ: reshape one of them")
     ends = [simple(sum_of([x.shape[dim] for x in tensors[: n + 1]])) for n in range(len(tensors))]
 
@@ -65,8 +67,8 @@ def stack(a: Any, axis: int = 0) -> te.Tensor:
     tensors = _tensors("stack", a)
     first = tensors[0]
     for n, x in enumerate(tensors[1:], 1):
-        if x.ndim != first.ndim or not all(map(same, x.shape, first.shape)):
-            problem = f"{described('operand 0', first)} and {described(f'operand {n}', x)}"
+        if x.ndim != first.ndim or not all(map(are_equal, x.shape, first.shape)):
+            problem = f"{describe_tensor('operand 0', first)} and {describe_tensor(f'operand {n}', x)}"
             raise refuse("stack", problem, "pass tensors of one shape")
     new_axis = axis_of("stack", axis, first.ndim + 1)
 
@@ -98,7 +100,7 @@ def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
         count = integer("split", "indices_or_sections", sections, 1)
         part_size = exact_quotient([size], [count])
         if part_size is None:
-            problem = f"axis {dim} of {described('ary', x)} is not {count} equal parts for all sizes"
+            problem = f"axis {dim} of {describe_tensor('ary', x)} is not {count} equal parts for all sizes"
             raise refuse("split", problem, "pass the indices where parts begin")
         return [simple(part_size * n) for n in range(count + 1)]
     inner = [extent("split", v) for v in sections]
@@ -107,7 +109,7 @@ def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
     bounds = [0, *inner, size]
     for first, last in zip(bounds, bounds[1:], strict=False):
         if isinstance(gap := simple(last - first), int) and gap < 0:
-            problem = f"indices {short_repr(sections)} of axis {dim} of {described('ary', x)} go back"
+            problem = f"indices {short_repr(sections)} of axis {dim} of {describe_tensor('ary', x)} go back"
             raise refuse("split", problem, "pass indices in increasing order, within the axis")
     return bounds
 

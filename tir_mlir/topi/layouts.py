@@ -9,24 +9,24 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.topi.operands import described, refuse
+from tir_mlir.topi.operands import describe_tensor, refuse
 from tir_mlir.topi.sizes import Size, exact_quotient, simple
 
 
 @dataclass(frozen=True)
-class Blocked:
+class BlockedPosition:
     """A position as outer * factor + inner."""
 
     outer: Any
     inner: Any
     factor: int
 
-    def whole(self) -> Any:
+    def flat_position(self) -> Any:
         return self.outer * self.factor + self.inner
 
 
 @dataclass(frozen=True)
-class Layout:
+class TensorLayout:
     """Axes of a tensor: letters, a lower-case one for a block of that axis, with its size in `factors`."""
 
     text: str
@@ -36,12 +36,14 @@ class Layout:
     def sizes(self, op: str, name: str, x: te.Tensor) -> dict[str, Size]:
         """The size of each letter for a tensor; checks its rank and its blocks."""
         if x.ndim != len(self.axes):
-            problem = f"{described(name, x)} has {x.ndim} axes"
+            problem = f"{describe_tensor(name, x)} has {x.ndim} axes"
             raise refuse(op, problem, f"{self.text} has {len(self.axes)}: reshape it, or name its layout")
         by_letter: dict[str, Size] = {}
         for axis, size in zip(self.axes, x.shape, strict=True):
             if axis.islower() and size != self.factors[axis.upper()]:
-                problem = f"{described(name, x)} in {self.text}: its blocks of {axis.upper()} have {size} elements"
+                problem = (
+                    f"{describe_tensor(name, x)} in {self.text}: its blocks of {axis.upper()} have {size} elements"
+                )
                 raise refuse(op, problem, f"name the layout with {size}{axis}")
             if axis.isupper():
                 by_letter[axis] = simple(size * self.factors.get(axis, 1))
@@ -65,10 +67,10 @@ class Layout:
 
     def _coordinate(self, axis: str, value: Any) -> Any:
         factor = self.factors.get(axis.upper())
-        if isinstance(value, Blocked):
+        if isinstance(value, BlockedPosition):
             if value.factor == factor:
                 return value.inner if axis.islower() else value.outer
-            value = value.whole()
+            value = value.flat_position()
         if factor is None:
             return value
         return value % factor if axis.islower() else value // factor
@@ -77,17 +79,17 @@ class Layout:
         """The position of each letter at an index of a tensor."""
         by_axis = dict(zip(self.axes, index, strict=True))
         return {
-            a: Blocked(by_axis[a], by_axis[a.lower()], self.factors[a]) if a in self.factors else by_axis[a]
+            a: BlockedPosition(by_axis[a], by_axis[a.lower()], self.factors[a]) if a in self.factors else by_axis[a]
             for a in self.axes
             if a.isupper()
         }
 
-    def places(self, letters: str) -> list[int]:
+    def axis_numbers(self, letters: str) -> list[int]:
         """The axes of letters."""
         return [self.axes.index(a) for a in letters]
 
 
-def layout(op: str, name: str, text: Any, letters: str, example: str) -> Layout:
+def layout(op: str, name: str, text: Any, letters: str, example: str) -> TensorLayout:
     """The layout that a text names; it has to have just these letters."""
     parts = re.findall(r"([A-Z])|(\d+)([a-z])", text) if isinstance(text, str) else []
     axes = tuple(upper or lower for upper, _, lower in parts)
@@ -98,4 +100,4 @@ def layout(op: str, name: str, text: Any, letters: str, example: str) -> Layout:
         raise refuse(
             op, f"{name}={short_repr(text)}", f"name the axes {', '.join(letters)} once each, as in {example!r}"
         )
-    return Layout(text, axes, factors)
+    return TensorLayout(text, axes, factors)

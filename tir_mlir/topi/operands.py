@@ -11,7 +11,7 @@ import numpy as np
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.sizes import Size, shown
+from tir_mlir.topi.sizes import Size, shape_text
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
@@ -25,16 +25,16 @@ def refuse(op: str, problem: str, fix: str) -> GraphError:
     return GraphError(f"{op}: {problem}\n  fix: {fix}")
 
 
-def absent(module: str, name: str, names: Iterable[str]) -> AttributeError:
+def missing_name_error(module: str, name: str, names: Iterable[str]) -> AttributeError:
     """The error of a lookup: `topi.adds` -> "topi has no adds; did you mean topi.add?", with the way out."""
     near = difflib.get_close_matches(name, names, n=1)
     guess = f"; did you mean {module}.{near[0]}?" if near else ""
     return AttributeError(f"{module} has no {name}{guess}\n  fix: write it with te.compute")
 
 
-def described(name: str, tensor: te.Tensor) -> str:
+def describe_tensor(name: str, tensor: te.Tensor) -> str:
     """`data float32 (n, 64)`."""
-    return f"{name} {tensor.dtype} {shown(tensor.shape)}"
+    return f"{name} {tensor.dtype} {shape_text(tensor.shape)}"
 
 
 def tensor(op: str, name: str, value: Any) -> te.Tensor:
@@ -44,7 +44,7 @@ def tensor(op: str, name: str, value: Any) -> te.Tensor:
     return value
 
 
-def ranked(op: str, name: str, value: Any, least: int, most: int | None = None) -> te.Tensor:
+def ranked_tensor(op: str, name: str, value: Any, least: int, most: int | None = None) -> te.Tensor:
     """The operand, if it is a tensor of a rank in least..most (default: least)."""
     operand = tensor(op, name, value)
     high = least if most is None else most
@@ -53,7 +53,7 @@ def ranked(op: str, name: str, value: Any, least: int, most: int | None = None) 
         axes = "axis" if rank_text == "1" else "axes"
         raise refuse(
             op,
-            f"{described(name, operand)} has {operand.ndim} axes",
+            f"{describe_tensor(name, operand)} has {operand.ndim} axes",
             f"pass {name} with {rank_text} {axes}: reshape it",
         )
     return operand
@@ -62,7 +62,9 @@ def ranked(op: str, name: str, value: Any, least: int, most: int | None = None) 
 def of_type(op: str, name: str, operand: te.Tensor, types: Sequence[str], what: str) -> te.Tensor:
     """The operand, if its type is one of `types`, described by `what`."""
     if operand.dtype not in types:
-        raise refuse(op, f"{described(name, operand)} is not {what}", f'cast it first: astype({name}, "{types[0]}")')
+        raise refuse(
+            op, f"{describe_tensor(name, operand)} is not {what}", f'cast it first: astype({name}, "{types[0]}")'
+        )
     return operand
 
 
@@ -79,7 +81,7 @@ def floats(op: str, name: str, value: Any) -> te.Tensor:
 def numbers(op: str, name: str, operand: te.Tensor) -> te.Tensor:
     """The operand, if it is not of bools."""
     if operand.dtype == "bool":
-        raise refuse(op, f"{described(name, operand)} is of bool", f'cast it first: astype({name}, "int32")')
+        raise refuse(op, f"{describe_tensor(name, operand)} is of bool", f'cast it first: astype({name}, "int32")')
     return operand
 
 
@@ -87,7 +89,7 @@ def one_type(op: str, **operands: te.Tensor) -> str:
     """The type that all operands have."""
     types = {x.dtype for x in operands.values()}
     if len(types) > 1:
-        operands_text = ", ".join(described(name, x) for name, x in operands.items())
+        operands_text = ", ".join(describe_tensor(name, x) for name, x in operands.items())
         raise refuse(op, f"the operands have different types: {operands_text}", "cast one of them with astype")
     return types.pop()
 

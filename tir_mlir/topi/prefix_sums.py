@@ -72,7 +72,7 @@ def cummin(data: Any, axis: int = -1) -> Any:
     return _extremes("cummin", data, axis, False)
 
 
-def _put(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
+def _replace_axis(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
     return (*index[:axis], value, *index[axis + 1 :])
 
 
@@ -80,7 +80,7 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
     """Prefix sums; of a long axis in chunks: sums within each, and before each, the latter of float32 in float64;
     `levels` of them for a symbolic one."""
 
-    def below(k: Any, i: Any) -> Any:
+    def is_included(k: Any, i: Any) -> Any:
         return k < i if exclusive else k <= i
 
     size, zero = x.shape[axis], constant(0, dtype)
@@ -88,35 +88,44 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
     chunks = ceil_quotient(size, CHUNK)
     if number(chunks) in (0, 1) or (known is None and not levels):
         k = te.reduce_axis((0, size), name="k")
-        value = lambda i: te.Select(below(k, i[axis]), as_type(x(*_put(i, axis, k)), x.dtype, dtype), zero)  # noqa: E731
+
+        def value(i: Any) -> te.Expr:
+            element = as_type(x(*_replace_axis(i, axis, k)), x.dtype, dtype)
+            return te.Select(is_included(k, i[axis]), element, zero)
+
         return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")
     ragged = exact_quotient([size], [CHUNK]) is None
 
-    def at(i: Any, place: Any) -> Any:
+    def element_at(i: Any, place: Any) -> Any:
         """The element of a place; behind the end any, as no sum that is asked for has it."""
-        return as_type(x(*_put(i, axis, te.min(place, size - 1) if ragged else place)), x.dtype, dtype)
+        return as_type(x(*_replace_axis(i, axis, te.min(place, size - 1) if ragged else place)), x.dtype, dtype)
 
     m = te.reduce_axis((0, CHUNK), name="m")
 
-    def inside(*i: Any) -> Any:
+    def chunk_prefix(*i: Any) -> Any:
         chunk, place = i[axis : axis + 2]
-        return te.sum(te.Select(below(m, place), at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero), axis=m)
+        return te.sum(
+            te.Select(is_included(m, place), element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero),
+            axis=m,
+        )
 
-    parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), inside, name="T_chunk_cumsum")
+    parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), chunk_prefix, name="T_chunk_cumsum")
 
     def part(i: Any, place: Any) -> Any:
         return parts(*i[: axis + 1], place, *i[axis + 1 :])
 
-    def whole(*i: Any) -> Any:
+    def chunk_total(*i: Any) -> Any:
         last = CHUNK - 1
-        return part(i, last) + at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
+        return part(i, last) + element_at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
 
     exact = _sum_type(dtype)
-    sums = te.compute(_put(x.shape, axis, chunks), lambda *i: as_type(whole(*i), dtype, exact), name="T_chunk_sum")
+    sums = te.compute(
+        _replace_axis(x.shape, axis, chunks), lambda *i: as_type(chunk_total(*i), dtype, exact), name="T_chunk_sum"
+    )
     before = _prefix(sums, axis, exact, True, levels - 1)
 
     def element(*i: Any) -> Any:
-        chunk = _put(i, axis, i[axis] // CHUNK)
+        chunk = _replace_axis(i, axis, i[axis] // CHUNK)
         return as_type(before(*chunk) + as_type(part(chunk, i[axis] % CHUNK), dtype, exact), exact, dtype)
 
     return te.compute(x.shape, element, name="T_cumsum")
@@ -144,7 +153,7 @@ def _digits(flat: Any, shape: Any) -> list[Any]:
     return [flat, *found] if shape else []
 
 
-def _joined(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
+def _merge_axes(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
     """The axis between those that `_split` put together."""
 
     def flat(index: Any, sizes: Any) -> Any:
@@ -177,7 +186,7 @@ def _running(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
             Y[o, k, i] = so_far[0]
 
     ran = te.statements((outer, inner), [rows], [((outer, size, inner), dtype)], row, name="T_running")
-    return _joined(ran, x.shape, axis, "T_running")
+    return _merge_axes(ran, x.shape, axis, "T_running")
 
 
 def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
@@ -208,7 +217,7 @@ def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
             Y[o, k, i] = greatest + T.log(T.cast(total[0], dtype))
 
     ran = te.statements((outer, inner), [rows], [((outer, size, inner), dtype)], row, name="T_running")
-    return _joined(ran, x.shape, axis, "T_running")
+    return _merge_axes(ran, x.shape, axis, "T_running")
 
 
 def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
@@ -246,7 +255,7 @@ def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
 
     shape = (outer, size, inner)
     values, places = te.statements((outer, inner), [rows], [(shape, kind), (shape, "int64")], row, name=f"T_{op}")
-    found = _joined(values, x.shape, dim, f"T_{op}")
+    found = _merge_axes(values, x.shape, dim, f"T_{op}")
     if kind != x.dtype:
         found = te.compute(x.shape, lambda *i, y=found: y(*i) > constant(0, kind), name=f"T_{op}")
-    return [found, _joined(places, x.shape, dim, f"T_{op}_place")]
+    return [found, _merge_axes(places, x.shape, dim, f"T_{op}_place")]

@@ -8,9 +8,18 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape
-from tir_mlir.topi.operands import as_type, described, factor_type, is_float, one_type, ranked, refuse, tensor
+from tir_mlir.topi.operands import (
+    as_type,
+    describe_tensor,
+    factor_type,
+    is_float,
+    one_type,
+    ranked_tensor,
+    refuse,
+    tensor,
+)
 from tir_mlir.topi.reductions import narrow
-from tir_mlir.topi.sizes import is_one, same, shown
+from tir_mlir.topi.sizes import are_equal, is_one, shape_text
 
 __all__ = ["einsum", "grouped_matmul", "matmul"]
 
@@ -33,12 +42,14 @@ def matmul(a: Any, b: Any, transp_a: bool = False, transp_b: bool = False, out_d
 
 def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | None, name: str) -> te.Tensor:
     """The same, with the name of its block."""
-    x, y = ranked("matmul", "a", a, 1, 99), ranked("matmul", "b", b, 1, 99)
+    x, y = ranked_tensor("matmul", "a", a, 1, 99), ranked_tensor("matmul", "b", b, 1, 99)
     dtype = factor_type("matmul", out_dtype, a=x, b=y)
     swap = transp_a and x.ndim > 1, transp_b and y.ndim > 1
     depth, inner_rows = x.shape[-2 if swap[0] else -1], y.shape[-2 if y.ndim > 1 and not swap[1] else -1]
-    if not same(depth, inner_rows):
-        operands_text = f"{described('a', x)}{' transposed' * swap[0]} and {described('b', y)}{' transposed' * swap[1]}"
+    if not are_equal(depth, inner_rows):
+        operands_text = (
+            f"{describe_tensor('a', x)}{' transposed' * swap[0]} and {describe_tensor('b', y)}{' transposed' * swap[1]}"
+        )
         raise refuse(
             "matmul", f"{operands_text}: {depth} columns times {inner_rows} rows", "transpose or reshape one of them"
         )
@@ -70,7 +81,7 @@ def product(a: Any, b: Any, transp_a: bool, transp_b: bool, out_dtype: str | Non
     return narrow(te.compute((*batch, *rows, *columns), element, name=name), out_dtype or dtype)
 
 
-def orders(transpose_a: bool, transpose_b: bool) -> str:
+def transpose_letters(transpose_a: bool, transpose_b: bool) -> str:
     """`NT`: the first operand as it is (normal), the second transposed."""
     return "NT"[transpose_a] + "NT"[transpose_b]
 
@@ -84,8 +95,11 @@ def batch_matmul(
     transpose_b: bool = True,
 ) -> te.Tensor:
     """(b, n, k) x (b, m, k) -> (b, n, m); transpose_b=False: (b, k, m). oshape: accepted, ignored."""
-    x, y = ranked("nn.batch_matmul", "tensor_a", tensor_a, 3), ranked("nn.batch_matmul", "tensor_b", tensor_b, 3)
-    name = f"T_batch_matmul_{orders(transpose_a, transpose_b)}"
+    x, y = (
+        ranked_tensor("nn.batch_matmul", "tensor_a", tensor_a, 3),
+        ranked_tensor("nn.batch_matmul", "tensor_b", tensor_b, 3),
+    )
+    name = f"T_batch_matmul_{transpose_letters(transpose_a, transpose_b)}"
     return product(x, y, transpose_a, transpose_b, out_dtype, name)
 
 
@@ -95,10 +109,14 @@ def grouped_matmul(data: Any, weight: Any, offsets: Any) -> te.Tensor:
     offsets: where each group of rows ends; rows behind the last one are 0. No row is multiplied by another matrix.
     """
     op = "grouped_matmul"
-    x, w, ends = ranked(op, "data", data, 2), ranked(op, "weight", weight, 3), ranked(op, "offsets", offsets, 1)
+    x, w, ends = (
+        ranked_tensor(op, "data", data, 2),
+        ranked_tensor(op, "weight", weight, 3),
+        ranked_tensor(op, "offsets", offsets, 1),
+    )
     dtype = one_type(op, data=x, weight=w)
-    if not same(x.shape[1], w.shape[1]) or not same(w.shape[0], ends.shape[0]) or is_float(ends.dtype):
-        problem = f"{described('data', x)}, {described('weight', w)}, {described('offsets', ends)}"
+    if not are_equal(x.shape[1], w.shape[1]) or not are_equal(w.shape[0], ends.shape[0]) or is_float(ends.dtype):
+        problem = f"{describe_tensor('data', x)}, {describe_tensor('weight', w)}, {describe_tensor('offsets', ends)}"
         raise refuse(op, problem, "pass (m, k), (g, k, n) and g integers")
     rows, groups = x.shape[0], w.shape[0]
     g, k = te.reduce_axis((0, groups), name="g"), te.reduce_axis((0, x.shape[1]), name="k")
@@ -128,7 +146,7 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     which broadcast, and are the first ones of the result.
     """
     tensors = [tensor("einsum", f"operand {n}", x) for n, x in enumerate(operands)]
-    subscripts = _spelled_out(subscripts, [x.ndim for x in tensors])
+    subscripts = _expand_ellipsis(subscripts, [x.ndim for x in tensors])
     inputs, result = _einsum_letters(subscripts, tensors)
     dtype = one_type("einsum", **{f"operand_{n}": x for n, x in enumerate(tensors)})
     sizes: dict[str, Any] = {}
@@ -136,7 +154,7 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
         for letter, size in zip(letters, x.shape, strict=True):
             if is_one(sizes.setdefault(letter, size)):
                 sizes[letter] = size
-            if not is_one(size) and not same(sizes[letter], size):
+            if not is_one(size) and not are_equal(sizes[letter], size):
                 problem = f"axis {letter} of {subscripts!r} has sizes {sizes[letter]} and {size}"
                 raise refuse("einsum", problem, "give axes of one letter the same size")
     sums = {x: te.reduce_axis((0, sizes[x]), name=x) for x in dict.fromkeys("".join(inputs)) if x not in result}
@@ -156,7 +174,7 @@ def einsum(subscripts: str, *operands: Any) -> te.Tensor:
     return narrow(te.compute(tuple(sizes[c] for c in result), element, name="T_einsum"), dtype)
 
 
-def _spelled_out(subscripts: str, ranks: Sequence[int]) -> str:
+def _expand_ellipsis(subscripts: str, ranks: Sequence[int]) -> str:
     """With letters for `...`: "...ij,...jk->...ik" of 3 axes -> "Aij,Ajk->Aik"."""
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
     inputs = terms.split(",")
@@ -180,7 +198,7 @@ def _einsum_letters(subscripts: str, tensors: Sequence[te.Tensor]) -> tuple[list
     inputs = terms.split(",")
     every = "".join(inputs)
     result = result if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
-    shape = " and ".join(shown(x.shape) for x in tensors)
+    shape = " and ".join(shape_text(x.shape) for x in tensors)
     wrong = not all(c.isalpha() for c in every + result) or len(inputs) != len(tensors)
     if wrong or any(len(s) != x.ndim for s, x in zip(inputs, tensors, strict=True)):
         fix = 'name each axis of each operand by a letter: einsum("bik,bkj->bij", a, b)'

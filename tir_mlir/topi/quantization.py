@@ -10,7 +10,7 @@ from tir_mlir.topi.operands import (
     as_type,
     axis_of,
     constant,
-    described,
+    describe_tensor,
     floats,
     integer,
     is_float,
@@ -20,7 +20,7 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import exact_quotient, is_one, same, simple
+from tir_mlir.topi.sizes import are_equal, exact_quotient, is_one, simple
 
 __all__ = ["dense_groups", "dequantize", "dequantize_group", "quantize", "round_to", "unpack_int4"]
 
@@ -34,8 +34,8 @@ def _parameter(op: str, name: str, value: Any, x: te.Tensor, axis: int) -> Any:
         return lambda i: value
     if value.ndim == 0 or (value.ndim == 1 and is_one(value.shape[0])):
         return lambda i: value(*(0,) * value.ndim)
-    if value.ndim != 1 or not same(value.shape[0], x.shape[axis]):
-        problem = f"{described(name, value)} at axis {axis} of {described('data', x)}"
+    if value.ndim != 1 or not are_equal(value.shape[0], x.shape[axis]):
+        problem = f"{describe_tensor(name, value)} at axis {axis} of {describe_tensor('data', x)}"
         raise refuse(op, problem, f"pass one number, or {x.shape[axis]} of them")
     return lambda i: value(i[axis])
 
@@ -78,7 +78,7 @@ def dequantize(data: Any, scale: Any, zero_point: Any = 0, axis: int = -1, out_d
     """
     x = tensor("dequantize", "data", data)
     if is_float(x.dtype) or x.dtype == "bool":
-        raise refuse("dequantize", f"{described('data', x)} is not of integers", "pass what quantize made")
+        raise refuse("dequantize", f"{describe_tensor('data', x)} is not of integers", "pass what quantize made")
     one_of("dequantize", "out_dtype", out_dtype, FLOATS)
     dim, wide = axis_of("dequantize", axis, x.ndim), wide_type(out_dtype)
     by, zero = (_parameter("dequantize", n, v, x, dim) for n, v in (("scale", scale), ("zero_point", zero_point)))
@@ -102,16 +102,16 @@ def unpack_int4(data: Any, group_size: int = 32, order: str = "halves", zero_poi
     one_of(op, "order", order, ["halves", "pairs"])
     group, count = integer(op, "group_size", group_size, 2), None if x.ndim < 1 else simple(x.shape[-1] * 2)
     if count is None or group % 2 or exact_quotient([count], [group]) is None:
-        raise refuse(op, f"{described('data', x)} for groups of {group}", "pass rows of whole, even groups")
+        raise refuse(op, f"{describe_tensor('data', x)} for groups of {group}", "pass rows of whole, even groups")
     zero = integer(op, "zero_point", zero_point)
 
     def element(*i: Any) -> Any:
-        return (_stored(x, i, group, order) - zero).astype("int8")
+        return (_read_nibble(x, i, group, order) - zero).astype("int8")
 
     return te.compute((*x.shape[:-1], count), element, name="T_unpack")
 
 
-def _stored(x: te.Tensor, index: Any, group: int, order: str) -> Any:
+def _read_nibble(x: te.Tensor, index: Any, group: int, order: str) -> Any:
     """The number of 4 bits of an index of the unpacked tensor, in int32."""
     (*outer, r), half = index, group // 2
     byte = r // 2 if order == "pairs" else r // group * half + r % half
@@ -142,11 +142,15 @@ def dequantize_group(
     one_of(op, "order", order, ["halves", "pairs"])
     to = one_of(op, "out_dtype", out_dtype or s.dtype, FLOATS)
     group = integer(op, "group_size", group_size, 2)
-    if x.ndim < 1 or x.ndim != s.ndim or group % 2 or not all(map(same, x.shape[:-1], s.shape[:-1])):
-        raise refuse(op, f"{described('data', x)} and {described('scale', s)}", "pass one scale for an even group")
+    if x.ndim < 1 or x.ndim != s.ndim or group % 2 or not all(map(are_equal, x.shape[:-1], s.shape[:-1])):
+        raise refuse(
+            op, f"{describe_tensor('data', x)} and {describe_tensor('scale', s)}", "pass one scale for an even group"
+        )
     count = simple(x.shape[-1] * (8 // bits))
-    if not same(s.shape[-1] * group, count) or exact_quotient([count], [group]) is None:
-        problem = f"{count} numbers in {described('data', x)}, {described('scale', s)} for groups of {group}"
+    if not are_equal(s.shape[-1] * group, count) or exact_quotient([count], [group]) is None:
+        problem = (
+            f"{count} numbers in {describe_tensor('data', x)}, {describe_tensor('scale', s)} for groups of {group}"
+        )
         raise refuse(op, problem, f"pass one scale for each {group} numbers")
     wide = wide_type(to)
 
@@ -155,7 +159,7 @@ def dequantize_group(
         by = as_type(s(*outer, r // group), s.dtype, wide)
         if bits == 8:
             return as_type(x(*outer, r).astype("int32").astype(wide) * by, wide, to)
-        value = (_stored(x, i, group, order) - integer(op, "zero_point", zero_point)).astype(wide)
+        value = (_read_nibble(x, i, group, order) - integer(op, "zero_point", zero_point)).astype(wide)
         return as_type(value * by, wide, to)
 
     return te.compute((*x.shape[:-1], count), element, name="T_dequantize")
@@ -175,10 +179,10 @@ def dense_groups(
     x, w, s, group = _group_operands("dense_groups", data, weight, scale, group_size, bits)
     columns, groups, zero = w.shape[0], s.shape[1], 8 if bits == 4 else 128
 
-    def stored(*i: Any) -> Any:
-        return w(*i) if bits == 8 else _stored(w, i, group, "halves").astype("uint8")
+    def unpacked_weight(*i: Any) -> Any:
+        return w(*i) if bits == 8 else _read_nibble(w, i, group, "halves").astype("uint8")
 
-    q = te.compute((columns, x.shape[-1]), stored, name="T_unpack")
+    q = te.compute((columns, x.shape[-1]), unpacked_weight, name="T_unpack")
     t, u, g = (te.reduce_axis((0, end), name=name) for end, name in ((group, "t"), (group, "t"), (groups, "g")))
 
     def row_sum(*i: Any) -> Any:
@@ -211,14 +215,18 @@ def _group_operands(
     x = of_type(op, "data", tensor(op, "data", data), ("int8",), "of int8")
     w, s = of_type(op, "weight", tensor(op, "weight", weight), ("uint8",), "of uint8"), floats(op, "scale", scale)
     group = integer(op, "group_size", group_size, 8)
-    if x.ndim < 2 or w.ndim != 2 or group % 8 or not _in_groups(x, w, s, group, bits):
-        problem = f"{described('data', x)}, {described('weight', w)} and {described('scale', s)} for groups of {group}"
-        raise refuse(op, problem, "pass a scale for each group, whose size is a multiple of 8")
+    if x.ndim < 2 or w.ndim != 2 or group % 8 or not _has_group_shapes(x, w, s, group, bits):
+        tensors = f"{describe_tensor('data', x)}, {describe_tensor('weight', w)} and {describe_tensor('scale', s)}"
+        raise refuse(
+            op, f"{tensors} for groups of {group}", "pass a scale for each group, whose size is a multiple of 8"
+        )
     return x, w, s, group
 
 
-def _in_groups(x: te.Tensor, weight: te.Tensor, scale: te.Tensor, group: int, bits: int) -> bool:
+def _has_group_shapes(x: te.Tensor, weight: te.Tensor, scale: te.Tensor, group: int, bits: int) -> bool:
     """Whether weights and scales are those of rows of whole groups."""
     count = simple(weight.shape[1] * (8 // bits))
-    of_rows = scale.ndim == 2 and same(scale.shape[0], weight.shape[0]) and same(scale.shape[1] * group, count)
-    return of_rows and same(x.shape[-1], count)
+    of_rows = (
+        scale.ndim == 2 and are_equal(scale.shape[0], weight.shape[0]) and are_equal(scale.shape[1] * group, count)
+    )
+    return of_rows and are_equal(x.shape[-1], count)

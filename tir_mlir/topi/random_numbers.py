@@ -6,7 +6,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
-from tir_mlir.topi.operands import described, refuse, tensor
+from tir_mlir.topi.operands import describe_tensor, refuse, tensor
 
 __all__ = ["philox"]
 
@@ -23,7 +23,7 @@ def philox(state: Any, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
     op = "philox"
     x = tensor(op, "state", state)
     if x.dtype != "int64" or x.ndim != 1:
-        raise refuse(op, described("state", x), "pass int64 (2,): a seed and an offset")
+        raise refuse(op, describe_tensor("state", x), "pass int64 (2,): a seed and an offset")
     low, high, key_0, key_1, mask = _LOW, _HIGH, *_KEYS, 0xFFFFFFFF
 
     def block(i, S, W):  # noqa: N803  buffers

@@ -14,7 +14,7 @@ from tir_mlir.topi.operands import (
     axes_of,
     axis_of,
     constant,
-    described,
+    describe_tensor,
     floats,
     is_float,
     of_type,
@@ -42,7 +42,7 @@ def reduce_axes(x: te.Tensor, axes: Sequence[int]) -> dict[int, Any]:
     return {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in sorted(axes)}
 
 
-def placed(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: bool = False) -> tuple[Any, ...]:
+def operand_index(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: bool = False) -> tuple[Any, ...]:
     """The index of an element of x: that of the result with the reduce axes put in."""
     if keepdims:
         return tuple(sums.get(a, index[a]) for a in range(x.ndim))
@@ -50,7 +50,9 @@ def placed(x: te.Tensor, index: Sequence[Any], sums: dict[int, Any], keepdims: b
     return tuple(sums[a] if a in sums else next(spatial) for a in range(x.ndim))
 
 
-def reduced(name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: Any, dtype: str) -> te.Tensor:
+def reduce_elements(
+    name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reducer: Any, dtype: str
+) -> te.Tensor:
     """A reduction of the elements in a type; of no axes the elements themselves."""
     shape = reduced_shape(x.shape, axes, keepdims)
     if not axes:
@@ -58,7 +60,7 @@ def reduced(name: str, x: te.Tensor, axes: Sequence[int], keepdims: bool, reduce
     sums = reduce_axes(x, axes)
 
     def element(*i: Any) -> Any:
-        return reducer(as_type(x(*placed(x, i, sums, keepdims)), x.dtype, dtype), axis=list(sums.values()))
+        return reducer(as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, dtype), axis=list(sums.values()))
 
     return te.compute(shape, element, name=f"{x.name}_red" if name in _ALONE else f"T_{name}")
 
@@ -75,7 +77,7 @@ def narrow(x: te.Tensor, dtype: str) -> te.Tensor:
 def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
     """Make a declaration a reduction over axes. adds: float16 and bfloat16 are combined in float32."""
 
-    def made(declared: Reducing) -> Reducing:
+    def decorate(declared: Reducing) -> Reducing:
         name = declared.__name__
 
         @functools.wraps(declared)
@@ -83,13 +85,13 @@ def _reduction(reducer: Any, adds: bool) -> Callable[[Reducing], Reducing]:
             x = tensor(name, "data", data)
             if x.dtype == "bool":
                 fix = 'use all or any, or cast: astype(data, "int32")'
-                raise refuse(name, f"{described('data', x)} is of bool", fix)
+                raise refuse(name, f"{describe_tensor('data', x)} is of bool", fix)
             dtype = wide_type(x.dtype) if adds else x.dtype
-            return narrow(reduced(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
+            return narrow(reduce_elements(name, x, axes_of(name, axis, x.ndim), keepdims, reducer, dtype), x.dtype)
 
         return operator  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
 @_reduction(te.sum, True)
@@ -163,7 +165,7 @@ def all(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     with size 1. True of no elements.
     """
     x = of_type("all", "data", tensor("all", "data", data), ("bool",), "of bool")
-    return reduced("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
+    return reduce_elements("all", x, axes_of("all", axis, x.ndim), keepdims, _ALL, "bool")
 
 
 def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
@@ -173,7 +175,7 @@ def any(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     with size 1. False of no elements.
     """
     x = of_type("any", "data", tensor("any", "data", data), ("bool",), "of bool")
-    return reduced("any", x, axes_of("any", axis, x.ndim), keepdims, _ANY, "bool")
+    return reduce_elements("any", x, axes_of("any", axis, x.ndim), keepdims, _ANY, "bool")
 
 
 def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
@@ -185,7 +187,7 @@ def mean(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     x = floats("mean", "data", data)
     axes, dtype = axes_of("mean", axis, x.ndim), wide_type(x.dtype)
     count = constant(total([x.shape[a] for a in axes]), dtype)
-    added = reduced("sum", x, axes, keepdims, te.sum, dtype)
+    added = reduce_elements("sum", x, axes, keepdims, te.sum, dtype)
     return te.compute(added.shape, lambda *i: as_type(added(*i) / count, dtype, x.dtype), name="T_mean")
 
 
@@ -195,7 +197,7 @@ def variance(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
     Divides by the number of elements, not by one less.
     """
-    return _spread("variance", data, axis, keepdims, lambda v: v)
+    return _dispersion("variance", data, axis, keepdims, lambda v: v)
 
 
 def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
@@ -204,22 +206,22 @@ def std(data: Any, axis: Any = None, keepdims: bool = False) -> te.Tensor:
     data: floats, (n, m) -> (n,) for axis=1; axis: one, several or None for all; keepdims: keep them with size 1.
     See `variance`.
     """
-    return _spread("std", data, axis, keepdims, te.sqrt)
+    return _dispersion("std", data, axis, keepdims, te.sqrt)
 
 
-def _spread(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
+def _dispersion(name: str, data: Any, axis: Any, keepdims: bool, last: Any) -> te.Tensor:
     x = floats(name, "data", data)
     axes, dtype = axes_of(name, axis, x.ndim), wide_type(x.dtype)
     count = constant(total([x.shape[a] for a in axes]), dtype)
-    added = reduced("sum", x, axes, keepdims, te.sum, dtype)
+    added = reduce_elements("sum", x, axes, keepdims, te.sum, dtype)
     middle = te.compute(added.shape, lambda *i: added(*i) / count, name="T_mean")
     sums = reduce_axes(x, axes)
 
-    def squared(*i: Any) -> Any:
-        apart = as_type(x(*placed(x, i, sums, keepdims)), x.dtype, dtype) - middle(*i)
+    def squared_distance(*i: Any) -> Any:
+        apart = as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, dtype) - middle(*i)
         return te.sum(apart * apart, axis=list(sums.values())) if sums else apart * apart
 
-    spread = te.compute(added.shape, squared, name="T_squares")
+    spread = te.compute(added.shape, squared_distance, name="T_squares")
     return te.compute(added.shape, lambda *i: as_type(last(spread(*i) / count), dtype, x.dtype), name=f"T_{name}")
 
 
@@ -256,7 +258,7 @@ def _arg(name: str, best: Any, least: bool, doc: str) -> Any:
         where, _ = te.compute(
             reduced_shape(x.shape, axes, keepdims),
             lambda *i: reducer(
-                (index, as_type(x(*placed(x, i, sums, keepdims)), x.dtype, compared)), axis=list(sums.values())
+                (index, as_type(x(*operand_index(x, i, sums, keepdims)), x.dtype, compared)), axis=list(sums.values())
             ),
             name=f"T_{name}",
         )

@@ -8,8 +8,8 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.topi.broadcast import broadcast_shape, read
 from tir_mlir.topi.indexing import indices_of
-from tir_mlir.topi.operands import axis_of, described, extent, integer, one_of, one_type, refuse, tensor
-from tir_mlir.topi.sizes import Size, ceil_quotient, number, same, simple
+from tir_mlir.topi.operands import axis_of, describe_tensor, extent, integer, one_of, one_type, refuse, tensor
+from tir_mlir.topi.sizes import Size, are_equal, ceil_quotient, number, simple
 
 __all__ = ["index_put", "scatter_elements", "scatter_nd", "slice_scatter"]
 
@@ -22,7 +22,7 @@ COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _inside(index: Any, size: Size) -> tuple[Any, Any]:
+def _normalize_index(index: Any, size: Size) -> tuple[Any, Any]:
     """An index that is data, with negative ones from the end, and whether it is within the axis."""
     wrapped = index.astype("int32") if index.dtype != "int32" else index
     wrapped = te.Select(wrapped < 0, wrapped + size, wrapped)
@@ -40,12 +40,14 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduc
     one_type(op, data=x, updates=new)
     one_of(op, "reduction", reduction, list(COMBINE))
     d = axis_of(op, axis, x.ndim)
-    if positions.ndim != x.ndim or new.ndim != x.ndim or not all(map(same, positions.shape, new.shape)):
-        problem = f"{described('data', x)}, {described('indices', positions)}, {described('updates', new)}"
+    if positions.ndim != x.ndim or new.ndim != x.ndim or not all(map(are_equal, positions.shape, new.shape)):
+        problem = (
+            f"{describe_tensor('data', x)}, {describe_tensor('indices', positions)}, {describe_tensor('updates', new)}"
+        )
         raise refuse(op, problem, "pass indices and updates of one shape, with as many axes as the data")
 
     def element(*i: Any) -> Any:
-        index, in_bounds = _inside(positions(*i), x.shape[d])
+        index, in_bounds = _normalize_index(positions(*i), x.shape[d])
         return (*i[:d], index, *i[d + 1 :]), lambda old: COMBINE[reduction](old, new(*i)), in_bounds
 
     return te.update(x, positions.shape, element, name="T_scatter_elements")
@@ -59,10 +61,10 @@ def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> t
     one_of(op, "mode", mode, list(COMBINE))
     depth = number(positions.shape[-1]) if positions.ndim else None
     if depth is None or depth > x.ndim:
-        problem = f"{described('data', x)} and {described('indices', positions)}"
+        problem = f"{describe_tensor('data', x)} and {describe_tensor('indices', positions)}"
         raise refuse(op, problem, "the last axis of the indices is at most as long as the data has axes")
     places = [lambda i, n=n: positions(*i, n) for n in range(depth)]
-    return _at_places(op, x, positions.shape[:-1], places, new, mode)
+    return _scatter_at(op, x, positions.shape[:-1], places, new, mode)
 
 
 def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, axis: int = 0) -> te.Tensor:
@@ -73,27 +75,29 @@ def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, ax
     index_tensors = [indices_of(op, i) for i in (indices if isinstance(indices, (tuple, list)) else [indices])]
     if not 0 < len(index_tensors) <= x.ndim - axis:
         raise refuse(
-            op, f"{len(index_tensors)} tensors of indices for {described('data', x)}", "pass one for each first axis"
+            op,
+            f"{len(index_tensors)} tensors of indices for {describe_tensor('data', x)}",
+            "pass one for each first axis",
         )
     outer = broadcast_shape(op, *(i.shape for i in index_tensors))
     places = [lambda i, g=g: read(g, i, outer) for g in index_tensors]
-    return _at_places(op, x, outer, places, new, "add" if accumulate else "update", axis)
+    return _scatter_at(op, x, outer, places, new, "add" if accumulate else "update", axis)
 
 
-def _at_places(
+def _scatter_at(
     op: str, x: te.Tensor, outer: Sequence[Size], places: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
 ) -> te.Tensor:
     """`result[lead, place0(i), place1(i), rest] = new[lead, i, rest]` for the points i of `outer`; `new` broadcasts.
     axis: of the first place, behind the axes of `lead`."""
     one_type(op, data=x, updates=new)
     shape, end = (*x.shape[:axis], *outer, *x.shape[axis + len(places) :]), axis + len(outer)
-    if new.ndim > len(shape) or not all(map(same, broadcast_shape(op, new.shape, shape), shape)):
-        problem = f"{described('updates', new)} for {described('data', x)}"
+    if new.ndim > len(shape) or not all(map(are_equal, broadcast_shape(op, new.shape, shape), shape)):
+        problem = f"{describe_tensor('updates', new)} for {describe_tensor('data', x)}"
         raise refuse(op, problem, "pass updates of the shape of the indices, followed by the axes that have none")
 
     def element(*i: Any) -> Any:
         sizes = x.shape[axis : axis + len(places)]
-        wrapped = [_inside(index_at(i[axis:end]), n) for index_at, n in zip(places, sizes, strict=True)]
+        wrapped = [_normalize_index(index_at(i[axis:end]), n) for index_at, n in zip(places, sizes, strict=True)]
         index = (*i[:axis], *(position for position, _ in wrapped), *i[end:])
         return (
             index,
@@ -111,10 +115,10 @@ def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: in
     one_type(op, data=x, src=new)
     d, step = axis_of(op, axis, x.ndim), integer(op, "step", step, 1)
     size = x.shape[d]
-    first, last = (_bound(op, v, size, default) for v, default in ((start, 0), (end, size)))
+    first, last = (_slice_bound(op, v, size, default) for v, default in ((start, 0), (end, size)))
     slice_shape = (*x.shape[:d], ceil_quotient(simple(last - first), step), *x.shape[d + 1 :])
-    if new.ndim != x.ndim or not all(map(same, new.shape, slice_shape)):
-        problem = f"{described('src', new)} for {first}:{last}:{step} of axis {d} of {described('data', x)}"
+    if new.ndim != x.ndim or not all(map(are_equal, new.shape, slice_shape)):
+        problem = f"{describe_tensor('src', new)} for {first}:{last}:{step} of axis {d} of {describe_tensor('data', x)}"
         raise refuse(op, problem, "pass a src of the shape of that slice")
     return te.update(
         x,
@@ -125,7 +129,7 @@ def slice_scatter(data: Any, src: Any, start: Any = 0, end: Any = None, step: in
     )
 
 
-def _bound(op: str, value: Any, size: Size, default: Size) -> Size:
+def _slice_bound(op: str, value: Any, size: Size, default: Size) -> Size:
     if value is None:
         return default
     bound = extent(op, value)

@@ -6,8 +6,8 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.statements import T
-from tir_mlir.topi.operands import described, one_type, refuse, tensor
-from tir_mlir.topi.sizes import number, same, total
+from tir_mlir.topi.operands import describe_tensor, one_type, refuse, tensor
+from tir_mlir.topi.sizes import are_equal, number, total
 
 __all__ = ["search_sorted", "true_places"]
 
@@ -22,9 +22,9 @@ def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
     x, v = tensor(op, "sequence", sequence), tensor(op, "values", values)
     one_type(op, sequence=x, values=v)
     rows = x.ndim > 1
-    fits = not rows or (x.ndim == v.ndim and all(map(same, x.shape[:-1], v.shape[:-1])))
+    fits = not rows or (x.ndim == v.ndim and all(map(are_equal, x.shape[:-1], v.shape[:-1])))
     if not x.ndim or not fits:
-        problem = f"{described('sequence', x)} for {described('values', v)}"
+        problem = f"{describe_tensor('sequence', x)} for {describe_tensor('values', v)}"
         raise refuse(op, problem, "pass a vector, or as many sequences as there are rows of values")
     size = x.shape[-1]
     if number(size) == 0:
@@ -59,7 +59,7 @@ def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
 
 
 def _as_rows(x: te.Tensor, outer: Any, inner: Any) -> te.Tensor:
-    if x.ndim == 2 and same(x.shape[0], outer):
+    if x.ndim == 2 and are_equal(x.shape[0], outer):
         return x
 
     def element(i: Any, j: Any) -> Any:
@@ -84,7 +84,7 @@ def true_places(mask: Any) -> list[te.Tensor]:
     op = "true_places"
     x = tensor(op, "mask", mask)
     if x.ndim != 1 or x.dtype != "bool":
-        raise refuse(op, described("mask", x), "pass a vector of bool")
+        raise refuse(op, describe_tensor("mask", x), "pass a vector of bool")
     (size,) = x.shape
 
     def places(_, X, P, C):  # noqa: N803  buffers

@@ -7,8 +7,8 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.topi.operands import axes_of, described, extent, refuse, tensor
-from tir_mlir.topi.sizes import Size, exact_quotient, is_one, same, shown, total
+from tir_mlir.topi.operands import axes_of, describe_tensor, extent, refuse, tensor
+from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, is_one, shape_text, total
 
 __all__ = ["expand_dims", "reshape", "squeeze", "transpose"]
 
@@ -20,12 +20,12 @@ def reshape(a: Any, newshape: Any) -> te.Tensor:
     """
     x = tensor("reshape", "a", a)
     shape = _target_shape(x, newshape)
-    return te.compute(shape, lambda *i: x(*_unravelled(x.shape, shape, i)), name="T_reshape")
+    return te.compute(shape, lambda *i: x(*_unravel_index(x.shape, shape, i)), name="T_reshape")
 
 
 def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
     new_shape = [extent("reshape", s) for s in (newshape if isinstance(newshape, (tuple, list)) else (newshape,))]
-    reshape_text = f"{described('a', x)} to {shown(new_shape)}"
+    reshape_text = f"{describe_tensor('a', x)} to {shape_text(new_shape)}"
     for dim, size in enumerate(new_shape):
         if isinstance(size, int) and size == 0 and total(x.shape) != 0:
             if dim >= x.ndim:
@@ -39,13 +39,13 @@ def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
         if inferred is None:
             raise refuse("reshape", f"{reshape_text}: the size for -1 is no integer for all sizes", "write the size")
         new_shape[free[0]] = inferred
-    if not same(total(x.shape), total(new_shape)):
+    if not are_equal(total(x.shape), total(new_shape)):
         problem = f"{reshape_text}: {total(x.shape)} elements are not {total(new_shape)}"
         raise refuse("reshape", problem, "use a shape of as many elements, or -1 for one size")
     return tuple(new_shape)
 
 
-def _unravelled(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
+def _unravel_index(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
     """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
     smallest groups of equal products, so that an axis that stays is indexed by its own index. Of no elements: any."""
     if any(isinstance(size, int) and size == 0 for size in source):
@@ -75,7 +75,7 @@ def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[in
     for axis in range(len(source)):
         source_axes.append(axis)
         for count in range(len(unmatched) + 1):
-            if same(
+            if are_equal(
                 total([source[x] for x in source_axes]), total([shape[x] for x in [*target_axes, *unmatched[:count]]])
             ):
                 groups.append((source_axes, [*target_axes, *unmatched[:count]]))
@@ -95,7 +95,7 @@ def transpose(a: Any, axes: Any = None) -> te.Tensor:
     x = tensor("transpose", "a", a)
     order = tuple(range(x.ndim))[::-1] if axes is None else axes_of("transpose", axes, x.ndim, "axes")
     if len(order) != x.ndim:
-        raise refuse("transpose", f"axes={short_repr(axes)} of {described('a', x)}", f"name all {x.ndim} axes")
+        raise refuse("transpose", f"axes={short_repr(axes)} of {describe_tensor('a', x)}", f"name all {x.ndim} axes")
     shape = tuple(x.shape[o] for o in order)
     return te.compute(shape, lambda *i: x(*(i[order.index(d)] for d in range(x.ndim))), name="T_transpose")
 
@@ -134,7 +134,7 @@ def squeeze(a: Any, axis: Any = None) -> te.Tensor:
     gone = {d for d, n in enumerate(x.shape) if is_one(n)} if axis is None else set(axes_of("squeeze", axis, x.ndim))
     wrong = [d for d in sorted(gone) if not is_one(x.shape[d])]
     if wrong:
-        problem = f"axis {wrong[0]} of {described('a', x)} has size {x.shape[wrong[0]]}"
+        problem = f"axis {wrong[0]} of {describe_tensor('a', x)} has size {x.shape[wrong[0]]}"
         raise refuse("squeeze", problem, "name axes of size 1")
 
     def element(*i: Any) -> Any:

@@ -23,9 +23,9 @@ class _Sizes:
         if not isinstance(size, te.Expr):
             return as_expr(size)
         self.parts |= size.leaves
-        return int_expr(size, Symbol, self._other)
+        return int_expr(size, Symbol, self._opaque_symbol)
 
-    def _other(self, part: te.Expr) -> IntExpr:
+    def _opaque_symbol(self, part: te.Expr) -> IntExpr:
         """A part that is no arithmetic of integers, as a symbol."""
         name = ast.dump(part.node)
         self.parts[name] = part
@@ -43,7 +43,7 @@ def simple(size: Size) -> Size:
     return total([size])
 
 
-def same(a: Size, b: Size) -> bool:
+def are_equal(a: Size, b: Size) -> bool:
     """Whether two sizes are equal for all values of their variables."""
     sizes = _Sizes()
     return equal(sizes.expr(a), sizes.expr(b))
@@ -63,7 +63,7 @@ def total(shape: Sequence[Size]) -> Size:
 def floor_quotient(top: Size, by: int) -> Size:
     """floor(top / by) for a positive number."""
     sizes = _Sizes()
-    return sizes.size(Polynomial.of(sizes.expr(top) // by))
+    return sizes.size(Polynomial.from_expr(sizes.expr(top) // by))
 
 
 def exact_quotient(shape: Sequence[Size], others: Sequence[Size]) -> Size | None:
@@ -73,7 +73,7 @@ def exact_quotient(shape: Sequence[Size], others: Sequence[Size]) -> Size | None
     return None if quotient is None else sizes.size(quotient)
 
 
-def shown(shape: Sequence[Size]) -> str:
+def shape_text(shape: Sequence[Size]) -> str:
     """A shape as text: `(n, 64)`."""
     listed = ", ".join(str(s) for s in shape)
     return f"({listed},)" if len(shape) == 1 else f"({listed})"

@@ -7,8 +7,18 @@ from typing import Any
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
 from tir_mlir.te.statements import T
-from tir_mlir.topi.operands import as_type, axis_of, constant, described, integer, is_float, one_of, refuse, tensor
-from tir_mlir.topi.sizes import number, same
+from tir_mlir.topi.operands import (
+    as_type,
+    axis_of,
+    constant,
+    describe_tensor,
+    integer,
+    is_float,
+    one_of,
+    refuse,
+    tensor,
+)
+from tir_mlir.topi.sizes import are_equal, number
 
 __all__ = ["argsort", "sort", "topk"]
 
@@ -34,12 +44,12 @@ def topk(
     x = tensor(op, "data", data)
     dim, size = _axis(op, x, axis)
     one_of(op, "ret_type", ret_type, ["both", "values", "indices"])
-    if not isinstance(k, te.Expr) or not same(k, size):
+    if not isinstance(k, te.Expr) or not are_equal(k, size):
         known = number(size)
         if integer(op, "k", k, 0) > (k if known is None else known):
-            raise refuse(op, f"k={k} of axis {dim} of {described('data', x)}", f"use at most {size}")
-    where = _first(x, dim, k, largest)
-    values = _taken(x, where, dim) if ret_type != "indices" else None
+            raise refuse(op, f"k={k} of axis {dim} of {describe_tensor('data', x)}", f"use at most {size}")
+    where = _first_positions(x, dim, k, largest)
+    values = _take_elements(x, where, dim) if ret_type != "indices" else None
     indices = where if dtype == "int32" else te.compute(where.shape, lambda *i: where(*i).astype(dtype), name="T_topk")
     return [values, indices] if ret_type == "both" else indices if values is None else values
 
@@ -62,7 +72,7 @@ def _axis(op: str, x: te.Tensor, axis: int) -> tuple[int, Any]:
     return dim, x.shape[dim] if size is None else size
 
 
-def _put(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
+def _replace_axis(index: Any, dim: int, value: Any) -> tuple[Any, ...]:
     return (*index[:dim], value, *index[dim + 1 :])
 
 
@@ -91,32 +101,36 @@ def _keys(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
     order = [*range(dim), *range(dim + 1, x.ndim), dim]
     shape = tuple(x.shape[a] for a in order)
     return te.compute(
-        shape, lambda *i: key(x(*_put(i[:last], dim, i[last]) if dim == last else _moved(i, dim))), "T_key"
+        shape,
+        lambda *i: key(x(*_replace_axis(i[:last], dim, i[last]) if dim == last else _data_index(i, dim))),
+        "T_key",
     )
 
 
-def _moved(i: Any, dim: int) -> tuple[Any, ...]:
+def _data_index(i: Any, dim: int) -> tuple[Any, ...]:
     """The index in the data of one whose axis `dim` is the last."""
     return (*i[:dim], i[-1], *i[dim:-1])
 
 
-def _first(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:
+def _first_positions(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:
     """The positions of the first `count` elements in order, along the axis."""
     keys = _keys(x, dim, descending)
     size = number(keys.shape[-1])
     outer = keys.shape[:-1]
     if 0 in (size, count) or not all(number(n) != 0 for n in outer):
-        return te.compute(_put(x.shape, dim, count), lambda *i: constant(0, "int32"), name="T_order")
+        return te.compute(_replace_axis(x.shape, dim, count), lambda *i: constant(0, "int32"), name="T_order")
     if size is not None and size <= SHORT:
-        order = _counted(keys, count)
+        order = _rank_sort(keys, count)
     else:
         flat = _as_rows(keys)
         few = isinstance(count, int) and count <= (FEW if size is None else min(FEW, size // 8))
-        order = _kept(flat, count) if few else _padded_by_digits(flat, count)
-        order = _unflattened(order, outer)
+        order = _insertion_sort(flat, count) if few else _padded_radix_sort(flat, count)
+        order = _restore_outer_axes(order, outer)
     if dim == x.ndim - 1:
         return order
-    return te.compute(_put(x.shape, dim, count), lambda *i: order(*i[:dim], *i[dim + 1 :], i[dim]), name="T_order")
+    return te.compute(
+        _replace_axis(x.shape, dim, count), lambda *i: order(*i[:dim], *i[dim + 1 :], i[dim]), name="T_order"
+    )
 
 
 def _rows(outer: Any) -> Any:
@@ -141,7 +155,7 @@ def _digits(flat: Any, outer: Any) -> list[Any]:
     return [flat, *found] if outer else []
 
 
-def _unflattened(order: te.Tensor, outer: Any) -> te.Tensor:
+def _restore_outer_axes(order: te.Tensor, outer: Any) -> te.Tensor:
     if len(outer) == 1:
         return order
 
@@ -154,31 +168,31 @@ def _unflattened(order: te.Tensor, outer: Any) -> te.Tensor:
     return te.compute((*outer, order.shape[-1]), element, name="T_order")
 
 
-def _taken(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
+def _take_elements(x: te.Tensor, where: te.Tensor, dim: int) -> te.Tensor:
     if number(x.shape[dim]) == 0:
         return te.compute(where.shape, lambda *i: constant(0, x.dtype), name="T_topk")
     size, least = x.shape[dim], constant(0, x.dtype)
 
     def element(*i: Any) -> Any:
-        if isinstance(size, int) or same(size, where.shape[dim]):
-            return x(*_put(i, dim, te.max(te.min(where(*i), size - 1), 0)))  # the limits are for proofs
+        if isinstance(size, int) or are_equal(size, where.shape[dim]):
+            return x(*_replace_axis(i, dim, te.max(te.min(where(*i), size - 1), 0)))  # the limits are for proofs
         inside = te.all(where(*i) >= 0, where(*i) < size)
-        return te.if_then_else(inside, x(*_put(i, dim, where(*i))), least)
+        return te.if_then_else(inside, x(*_replace_axis(i, dim, where(*i))), least)
 
     return te.compute(where.shape, element, name="T_topk")
 
 
-def _counted(keys: te.Tensor, count: int) -> te.Tensor:
+def _rank_sort(keys: te.Tensor, count: int) -> te.Tensor:
     """By the number of keys that come before each one."""
     size, last = keys.shape[-1], keys.ndim - 1
     k, m = te.reduce_axis((0, size), name="k"), te.reduce_axis((0, size), name="m")
 
-    def before(*i: Any) -> Any:
+    def count_preceding(*i: Any) -> Any:
         lhs, rhs = keys(*i), keys(*i[:last], k)
         precedes = te.any(rhs < lhs, te.all(t_call("EQ", rhs, lhs), k < i[last]))
         return te.sum(te.Select(precedes, t_call("int32", 1), t_call("int32", 0)), axis=k)
 
-    rank = te.compute(keys.shape, before, name="T_rank")
+    rank = te.compute(keys.shape, count_preceding, name="T_rank")
 
     def element(*i: Any) -> Any:
         has = t_call("EQ", rank(*i[:last], m), i[last])
@@ -187,7 +201,7 @@ def _counted(keys: te.Tensor, count: int) -> te.Tensor:
     return te.compute((*keys.shape[:-1], count), element, name="T_order")
 
 
-def _kept(keys: te.Tensor, count: int) -> te.Tensor:
+def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
     """The least keys so far are kept in order; a key that is less than the last one of them is put in its place."""
     rows, size = keys.shape
     key_type = keys.dtype
@@ -214,7 +228,7 @@ def _kept(keys: te.Tensor, count: int) -> te.Tensor:
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_least")
 
 
-def _by_digits(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
+def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
     """Digit by digit of 8 bits, the last one first, each time in the order so far; a digit that all share is left out.
 
     room: at least the size and 1. The digits of a key are those of the key without sign: its highest bit is turned.
@@ -260,10 +274,10 @@ def _by_digits(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
     return te.statements((rows,), [keys], [((rows, count), "int32")], row, name="T_by_digits")
 
 
-def _padded_by_digits(keys: te.Tensor, count: Any) -> te.Tensor:
+def _padded_radix_sort(keys: te.Tensor, count: Any) -> te.Tensor:
     """By digits; of an axis of a named size all, and behind them that size."""
     rows, size = keys.shape
     if number(size) is not None or not isinstance(count, int):
-        return _by_digits(keys, count, size if isinstance(size, int) else size + 1)
-    order = _by_digits(keys, size, size + 1)
+        return _radix_sort(keys, count, size if isinstance(size, int) else size + 1)
+    order = _radix_sort(keys, size, size + 1)
     return te.compute((rows, count), lambda i, j: te.if_then_else(j < size, order(i, j), size), name="T_order")

@@ -12,7 +12,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.te.expr import t_call
-from tir_mlir.topi.elementwise import Unary, mapped
+from tir_mlir.topi.elementwise import Unary, map_elements
 from tir_mlir.topi.operands import as_type, floats
 
 __all__ = ["digamma", "erfc", "erfinv", "lgamma"]
@@ -22,21 +22,21 @@ STEPS = 7
 """The argument of the asymptotic series is made this much larger."""
 
 
-def _in_wide(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
+def _float64_unary(function: Callable[[Any], Any]) -> Callable[[Unary], Unary]:
     """Make a declaration the function of every element of a tensor of floats, computed in float64."""
 
-    def made(declared: Unary) -> Unary:
+    def decorate(declared: Unary) -> Unary:
         name = declared.__name__
 
         @functools.wraps(declared)
         def operator(x: Any) -> te.Tensor:
             operand = floats(name, "x", x)
             dtype = operand.dtype
-            return mapped(name, operand, lambda v: as_type(function(as_type(v, dtype, WIDE)), WIDE, dtype))
+            return map_elements(name, operand, lambda v: as_type(function(as_type(v, dtype, WIDE)), WIDE, dtype))
 
         return operator  # pyright: ignore[reportReturnType]
 
-    return made
+    return decorate
 
 
 def _number(value: float) -> te.Expr:
@@ -113,23 +113,23 @@ _TAIL = [2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0
 _TAIL += [0.000100950558, -0.000200214257]
 
 
-def _inside(x: Any) -> Any:
+def _clamp_below_one(x: Any) -> Any:
     return te.max(te.min(x, _number(1 - 2**-53)), _number(2**-53 - 1))
 
 
-def _erfinv_near(x: Any, w: Any) -> Any:
+def _erfinv_polynomial(x: Any, w: Any) -> Any:
     """M. Giles' polynomials of w = -log(1 - x * x)."""
     center = _series(w - _number(2.5), _CENTER)
     tail = _series(te.sqrt(te.max(w, _number(5))) - _number(3), _TAIL)
-    return te.Select(w < _number(5), center, tail) * _inside(x)
+    return te.Select(w < _number(5), center, tail) * _clamp_below_one(x)
 
 
 def _newton(x: Any, y: Any) -> Any:
     """A step of Newton's method for erf(y) = x."""
-    return y - (te.erf(y) - _inside(x)) * _number(math.sqrt(math.pi) / 2) * te.exp(y * y)
+    return y - (te.erf(y) - _clamp_below_one(x)) * _number(math.sqrt(math.pi) / 2) * te.exp(y * y)
 
 
-def _erfinv_ends(x: Any, y: Any) -> Any:
+def _fix_erfinv_ends(x: Any, y: Any) -> Any:
     """Infinite at -1 and 1, NaN beyond."""
     size = te.abs(x)
     ends = te.Select(t_call("EQ", size, _number(1)), te.copysign(_number(math.inf), x), y)
@@ -142,21 +142,25 @@ def erfinv(x: Any) -> te.Tensor:
     them NaN. It is computed in `float64`.
     """
     operand = floats("erfinv", "x", x)
-    wide = mapped("wide", operand, lambda v: as_type(v, operand.dtype, WIDE))
-    log = mapped("log", wide, lambda v: -te.log((_number(1) - _inside(v)) * (_number(1) + _inside(v))))
-    y = te.compute(x.shape, lambda *i: _erfinv_near(wide(*i), log(*i)), name="T_near")
+    wide = map_elements("wide", operand, lambda v: as_type(v, operand.dtype, WIDE))
+    log = map_elements(
+        "log", wide, lambda v: -te.log((_number(1) - _clamp_below_one(v)) * (_number(1) + _clamp_below_one(v)))
+    )
+    y = te.compute(x.shape, lambda *i: _erfinv_polynomial(wide(*i), log(*i)), name="T_near")
     for _ in range(2 if operand.dtype == WIDE else 0):  # the polynomials have the digits of float32
         y = te.compute(x.shape, lambda *i, y=y: _newton(wide(*i), y(*i)), name="T_newton")
-    return te.compute(x.shape, lambda *i: as_type(_erfinv_ends(wide(*i), y(*i)), WIDE, operand.dtype), name="T_erfinv")
+    return te.compute(
+        x.shape, lambda *i: as_type(_fix_erfinv_ends(wide(*i), y(*i)), WIDE, operand.dtype), name="T_erfinv"
+    )
 
 
-@_in_wide(_log_gamma)
+@_float64_unary(_log_gamma)
 def lgamma(x: Any) -> te.Tensor:
     """The logarithm of the absolute value of the gamma function, element by element, of floats."""
     ...
 
 
-@_in_wide(_digamma)
+@_float64_unary(_digamma)
 def digamma(x: Any) -> te.Tensor:
     """The derivative of the logarithm of the gamma function, element by element; of floats. NaN at the negative
     integers, an infinity of the other sign at zero. It is computed in `float64`.
@@ -164,7 +168,7 @@ def digamma(x: Any) -> te.Tensor:
     ...
 
 
-@_in_wide(_erfc)
+@_float64_unary(_erfc)
 def erfc(x: Any) -> te.Tensor:
     """1 - erf(x), element by element; of floats. Small results keep their digits where erf(x) is near 1, as a
     difference would not. It is computed in `float64`.

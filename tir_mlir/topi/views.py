@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.operands import axis_of, described, integer, integers, refuse, shape_of, tensor
+from tir_mlir.topi.operands import axis_of, describe_tensor, integer, integers, refuse, shape_of, tensor
 from tir_mlir.topi.sizes import floor_quotient, number, simple, total
 
 __all__ = ["as_strided", "diagonal", "sliding_windows"]
@@ -18,7 +18,7 @@ def diagonal(data: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> te.T
     a, b = axis_of(op, axis1, x.ndim, "axis1"), axis_of(op, axis2, x.ndim, "axis2")
     rows, columns = number(x.shape[a]), number(x.shape[b])
     if a == b or rows is None or columns is None:
-        raise refuse(op, f"axes {a} and {b} of {described('data', x)}", "name two axes whose sizes are numbers")
+        raise refuse(op, f"axes {a} and {b} of {describe_tensor('data', x)}", "name two axes whose sizes are numbers")
     down, right = max(-integer(op, "offset", offset), 0), max(offset, 0)
     count = max(min(rows - down, columns - right), 0)
     rest = [d for d in range(x.ndim) if d not in (a, b)]
@@ -38,7 +38,7 @@ def sliding_windows(data: Any, size: int, step: int = 1, axis: int = -1) -> te.T
     width, apart = integer(op, "size", size, 0), integer(op, "step", step, 1)
     length = number(x.shape[d])
     if length is not None and length < width:
-        raise refuse(op, f"windows of {width} along axis {d} of {described('data', x)}", "use shorter windows")
+        raise refuse(op, f"windows of {width} along axis {d} of {describe_tensor('data', x)}", "use shorter windows")
     shape = (*x.shape[:d], floor_quotient(x.shape[d] - width + apart, apart), *x.shape[d + 1 :], width)
     return te.compute(shape, lambda *i: x(*i[:d], i[d] * apart + i[-1], *i[d + 1 : -1]), name="T_windows")
 
@@ -52,7 +52,7 @@ def as_strided(data: Any, shape: Any, strides: Any, offset: int = 0) -> te.Tenso
     start, count = integer(op, "offset", offset, 0), number(total(x.shape))
     last = start + sum((number(n) or 1) * s - s for n, s in zip(sizes, steps, strict=True))
     if count is None or (last >= count and all(number(n) != 0 for n in sizes)):
-        raise refuse(op, f"element {last} of {described('data', x)}", "stay within the elements of the data")
+        raise refuse(op, f"element {last} of {describe_tensor('data', x)}", "stay within the elements of the data")
 
     def element(*i: Any) -> Any:
         flat: Any = start

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tir_mlir.tune.spaces.deciders import Fixed as Fixed
     from tir_mlir.tune.spaces.deciders import Recording as Recording
 
-_HOME: dict[str, str] = {
+_DEFINING_MODULES: dict[str, str] = {
     "Best": "tir_mlir.tune.search.best",
     "BestOfModel": "tir_mlir.tune.models.best_model",
     "Database": "tir_mlir.tune.records.database",
@@ -41,12 +41,14 @@ _HOME: dict[str, str] = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'tir_mlir.tune' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    if name not in _DEFINING_MODULES:
+        raise AttributeError(
+            f"module 'tir_mlir.tune' has no attribute {name!r}; it has {', '.join(sorted(_DEFINING_MODULES))}"
+        )
+    value = getattr(importlib.import_module(_DEFINING_MODULES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_DEFINING_MODULES})

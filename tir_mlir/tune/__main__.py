@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.expressions import Function
-from tir_mlir.graph.fronts.onnx_model.from_onnx import from_onnx
+from tir_mlir.graph.importers.onnx_model.from_onnx import from_onnx
 from tir_mlir.opt import input as opt_input
-from tir_mlir.opt.diagnostics import DriverError, Reader, of_error, show
+from tir_mlir.opt.diagnostics import DriverError, SourceLines, convert_error, show
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.tune.machines.worker import Worker
+from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.tune_model import tune_model
 from tir_mlir.tune.report.progress import listener_of
@@ -43,7 +43,7 @@ INTERRUPTED = 130
 PROGRAM_TRIALS = 64
 
 
-class _Parser(argparse.ArgumentParser):
+class _TuneParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"tune: error: {message} (python -m tir_mlir.tune --help)", file=sys.stderr)
         raise SystemExit(1)
@@ -51,7 +51,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The options: those of `tune.tune`."""
-    options = _Parser(
+    options = _TuneParser(
         "python -m tir_mlir.tune",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -62,14 +62,14 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--function", metavar="NAME", help="tune this function of the program only")
     options.add_argument("--import", dest="imports", action="append", default=[], metavar="FILE.py",
                       help="Python file to run first, to register tensor intrinsics")  # fmt: skip
-    _search(options.add_argument_group("search"))
-    _keeping(options.add_argument_group("keeping"))
-    _machine(options.add_argument_group("machine"))
-    _worker(options.add_argument_group("worker"))
+    _add_search_options(options.add_argument_group("search"))
+    _add_storage_options(options.add_argument_group("keeping"))
+    _add_machine_options(options.add_argument_group("machine"))
+    _add_worker_options(options.add_argument_group("worker"))
     return options
 
 
-def _search(group: argparse._ArgumentGroup) -> None:
+def _add_search_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--trials", type=int, metavar="N", help="candidates to try, default 64, of a model 256")
     group.add_argument(
         "--space", metavar="FILE.py:NAME", help="function over a Schedule; default: the library's schedules"
@@ -81,18 +81,18 @@ def _search(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _keeping(group: argparse._ArgumentGroup) -> None:
+def _add_storage_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--work-dir", default="tuned", metavar="DIR", help='folder of records and studies, default "tuned"'
     )
     group.add_argument("--storage", metavar="URL", help="database of the study, instead of a journal in the folder")
     group.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True,
                        help="go on with what an earlier run of this search left; the default")  # fmt: skip
-    group.add_argument("--plot", type=_page, metavar="PAGE.html",
+    group.add_argument("--plot", type=_html_path, metavar="PAGE.html",
                        help="draw the history, the importance of decisions and the time by stage")  # fmt: skip
 
 
-def _machine(group: argparse._ArgumentGroup) -> None:
+def _add_machine_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--target", metavar="NAME", help="a predefined CPU; default: this machine")
     group.add_argument("--threads", type=int, metavar="N", help="threads of the program; default: the cores")
     group.add_argument(
@@ -106,14 +106,14 @@ def _machine(group: argparse._ArgumentGroup) -> None:
                        help="live table; default: in a terminal")  # fmt: skip
 
 
-def _worker(group: argparse._ArgumentGroup) -> None:
+def _add_worker_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--worker", metavar="URL", help="no FILE: take part in the searches of this database (--storage)"
     )
     group.add_argument("--idle", type=float, metavar="S", help="end after so many seconds without work; default: never")
 
 
-def _page(text: str) -> str:
+def _html_path(text: str) -> str:
     if not text.endswith(".html"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .html")
     return text
@@ -129,17 +129,17 @@ def _size(text: str) -> tuple[str, int]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run with these arguments, by default those of the process. Returns the exit code."""
     args = parser().parse_args(argv)
-    warnings.showwarning = _warned
+    warnings.showwarning = _show_warning
     try:
         for path in args.imports:
-            executed(path)
+            run_file(path)
         if args.worker:
-            return work(args)
+            return run_worker(args)
         if args.file is None:
             parser().error("the following arguments are required: FILE, or --worker URL")
         program = program_of(args.file)
         model = given_model(program)
-        best = tuned(model, args) if model else tune(selected(program, args.function), **options_of(args))
+        best = search_model(model, args) if model else tune(select_function(program, args.function), **options_of(args))
         print(best)
         if args.plot:
             best.plot().save(args.plot)
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except DriverError as error:
         for diagnostic in error.diagnostics:
-            show(diagnostic, Reader(str(args.file), ""))
+            show(diagnostic, SourceLines(str(args.file), ""))
         return 1
     except (TirError, OSError) as error:
         print(f"tune: error: {error}", file=sys.stderr)
@@ -156,14 +156,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return INTERRUPTED if best.interrupted else 0
 
 
-def work(args: argparse.Namespace) -> int:
+def run_worker(args: argparse.Namespace) -> int:
     """Be a worker."""
     if args.file is not None:
         parser().error("--worker takes its programs from the database, no FILE")
-    spaces: dict[str, Any] = {args.space.rpartition(":")[2]: named(args.space)} if args.space else {}
+    spaces: dict[str, Any] = {args.space.rpartition(":")[2]: load_object(args.space)} if args.space else {}
     announce = partial(print, "tune: takes part in", flush=True)
     with listener_of(args.progress) as listener:
-        ran = Worker(args.worker, spaces, args.builders, args.idle, announce, tuple(args.ssh)).work(listener)
+        ran = SearchWorker(args.worker, spaces, args.builders, args.idle, announce, tuple(args.ssh)).work(listener)
     print(f"tune: {ran} trials")
     return 0
 
@@ -174,10 +174,10 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
              "stop_after", "ssh", "progress")  # fmt: skip
     options = {name: getattr(args, name) for name in names}
     options["trials"] = PROGRAM_TRIALS if args.trials is None else args.trials
-    return options | {"space": named(args.space) if args.space else None, "sizes": dict(args.size)}
+    return options | {"space": load_object(args.space) if args.space else None, "sizes": dict(args.size)}
 
 
-def tuned(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
+def search_model(model: tuple[Any, Any], args: argparse.Namespace) -> Any:
     """The search over a model. Raises TuneError for options that are not for models."""
     for name in ("function", "space", "ssh"):
         if getattr(args, name):
@@ -193,42 +193,42 @@ def program_of(source: str) -> Any:
     if source.endswith(".onnx"):
         return from_onnx(source)
     if ".py:" in source:
-        definition = named(source)
+        definition = load_object(source)
         if isinstance(definition, (IRModule, PrimFunc, Function)) or hasattr(definition, "state_dict"):
             return definition
         return definition() if callable(definition) else definition
-    with entered():
+    with enter_context():
         (chunk,) = opt_input.read(source, False)
         try:
             module = opt_input.module_of(chunk)
             opt_input.as_program(module)
         except TirError as error:
-            raise DriverError(*of_error(error)) from error
+            raise DriverError(*convert_error(error)) from error
         return IRModule(module)
 
 
-def selected(program: Any, function: str | None) -> Any:
+def select_function(program: Any, function: str | None) -> Any:
     """One function of a program, alone."""
     if function is None:
         return program
     if not isinstance(program, IRModule) or function not in program:
         functions = ", ".join(program) if isinstance(program, IRModule) else "no functions"
         raise TuneError(f"the program has no function {function!r}; it has {functions}")
-    return program[function].alone
+    return program[function].isolated_module
 
 
-def named(source: str) -> Any:
+def load_object(source: str) -> Any:
     """What `FILE.py:NAME` names: the file is executed. Raises TuneError."""
     path, colon, name = source.rpartition(":")
     if not colon or not name.isidentifier():
         raise TuneError(f"{source!r} is not FILE.py:NAME")
-    namespace = executed(path)
+    namespace = run_file(path)
     if name not in namespace:
         raise TuneError(f"{path} has no {name!r}")
     return namespace[name]
 
 
-def executed(path: str) -> dict[str, Any]:
+def run_file(path: str) -> dict[str, Any]:
     """The names that a Python file defines. Raises TuneError with the line for what it raises."""
     if not Path(path).is_file():
         raise TuneError(f"there is no file {path}")
@@ -240,7 +240,7 @@ def executed(path: str) -> dict[str, Any]:
         raise TuneError(f"{location} raised {type(error).__name__}: {error}") from error
 
 
-def _warned(message: Warning | str, category: type[Warning], *location: Any) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *location: Any) -> None:
     print(f"tune: warning: {message}", file=sys.stderr)
 
 

@@ -13,7 +13,7 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM, PAD = 420.0, 180.0, 74.0, 54.0, 34.0, 12.0
 
 
 @dataclass(frozen=True)
-class Buffer:
+class ArenaBuffer:
     """A buffer: where it lies, its bytes, and the numbers of the first and the last call that use it."""
 
     offset: int
@@ -22,7 +22,7 @@ class Buffer:
     last: int
 
 
-def draw(buffers: Sequence[Buffer], total: int, unshared: int, title: str) -> Picture:
+def draw(buffers: Sequence[ArenaBuffer], total: int, unshared: int, title: str) -> Picture:
     """Draw calls from left to right and bytes from the bottom up. Errors: ValueError without buffers."""
     if not buffers or total <= 0:
         raise ValueError("the model has no buffers between its calls: there is no arena to draw")

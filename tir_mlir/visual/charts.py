@@ -32,7 +32,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """What is counted: its title, how a value is written, whether the axis is logarithmic."""
 
     title: str
@@ -41,7 +41,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Points:
+class ChartPoints:
     """The points of the horizontal axis: their numbers, and a text for each.
 
     key: the attribute of a mark that has its index, for the script of a page.
@@ -53,42 +53,44 @@ class Points:
     key: str = "data-point"
 
 
-def curves(title: str, series: Sequence[Series], points: Points, axis: Axis, width: float) -> Picture:
+def curves(title: str, series: Sequence[Series], points: ChartPoints, axis: ChartAxis, width: float) -> Picture:
     """A curve for each series; values of a logarithmic axis have to be positive."""
     values = [v for s in series for v in s.values if v is not None]
-    frame = _Frame.around(values, points, axis, width, len(series))
-    parts = [frame.drawn(points, axis), _legend([s.name for s in series], width)]
+    frame = _ChartFrame.fit_values(values, points, axis, width, len(series))
+    parts = [frame.render(points, axis), _legend([s.name for s in series], width)]
     for number, line in enumerate(series):
         points_of_line = [(n, v) for n, v in enumerate(line.values) if v is not None]
         if line.shape != "marks":
             parts.append(
-                svg.polyline([frame.at(n, v) for n, v in points_of_line], f"{palette.line_of(number)} tir-roof")
+                svg.polyline(
+                    [frame.pixel_position(n, v) for n, v in points_of_line], f"{palette.line_of(number)} tir-roof"
+                )
             )
         for n, value in points_of_line if line.shape != "line" else ():
             if len(points_of_line) > MOST_TITLES:
-                parts.append(svg.circle(*frame.at(n, value), 2, palette.series_of(number)))
+                parts.append(svg.circle(*frame.pixel_position(n, value), 2, palette.series_of(number)))
                 continue
             words = f"{points.texts[n]}: {line.name} {axis.format(value)}".replace(":  ", ": ")
-            mark = svg.circle(*frame.at(n, value), 3, palette.series_of(number))
-            parts.append(svg.titled(mark, words, {points.key: str(n), "class": "tir-mark"}))
+            mark = svg.circle(*frame.pixel_position(n, value), 3, palette.series_of(number))
+            parts.append(svg.titled_group(mark, words, {points.key: str(n), "class": "tir-mark"}))
     return Picture("".join(parts), width, frame.height, title, _description(series, points, axis))
 
 
-def columns(title: str, series: Sequence[Series], points: Points, axis: Axis, width: float) -> Picture:
+def columns(title: str, series: Sequence[Series], points: ChartPoints, axis: ChartAxis, width: float) -> Picture:
     """A column for each point: the values of the series on top of each other."""
     sums = [sum(s.values[n] or 0.0 for s in series) for n in range(len(points.numbers))]
-    frame = _Frame.around([0.0, *sums], points, axis, width, len(series))
-    parts = [frame.drawn(points, axis), _legend([s.name for s in series], width)]
+    frame = _ChartFrame.fit_values([0.0, *sums], points, axis, width, len(series))
+    parts = [frame.render(points, axis), _legend([s.name for s in series], width)]
     wide = max(1.0, frame.step * _COLUMN)
     for n, text in enumerate(points.texts):
         below, pieces = 0.0, []
         for number, line in enumerate(series):
             value = line.values[n] or 0.0
-            (x, top), (_, bottom) = frame.at(n, below + value), frame.at(n, below)
+            (x, top), (_, bottom) = frame.pixel_position(n, below + value), frame.pixel_position(n, below)
             if value:
                 pieces.append(svg.rectangle(x - wide / 2, top, wide, bottom - top, palette.series_of(number)))
             below += value
-        parts.append(svg.titled("".join(pieces), f"{text}: {axis.format(below)}", {points.key: str(n)}))
+        parts.append(svg.titled_group("".join(pieces), f"{text}: {axis.format(below)}", {points.key: str(n)}))
     return Picture("".join(parts), width, frame.height, title, _description(series, points, axis))
 
 
@@ -103,7 +105,7 @@ def bars(title: str, rows: Sequence[tuple[str, float]], format_value: Format, wi
         length = max(1.0, (width - left - right) * value / largest)
         bar = svg.rectangle(left, y, length, LINE - 4, palette.series_of(0), 2)
         parts.append(svg.text(left - 8, y + 10, name, "tir-ink tir-small", "end"))
-        parts.append(svg.titled(bar, f"{whole}: {format_value(value)}", {}))
+        parts.append(svg.titled_group(bar, f"{whole}: {format_value(value)}", {}))
         parts.append(svg.text(left + length + 6, y + 10, format_value(value), "tir-muted tir-small"))
         y += LINE + 4
     described = "; ".join(f"{name}: {format_value(value)}" for name, value in rows)
@@ -119,7 +121,7 @@ def _cut(name: str, room: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _ChartFrame:
     """The plotted part of a chart: maps (index of a point, value) to px."""
 
     left: float
@@ -132,11 +134,15 @@ class _Frame:
     ticks: tuple[float, ...]
 
     @staticmethod
-    def around(values: Sequence[float], points: Points, axis: Axis, width: float, series: int) -> _Frame:
-        ticks = _powers(values) if axis.logarithmic else _even(values)
+    def fit_values(
+        values: Sequence[float], points: ChartPoints, axis: ChartAxis, width: float, series: int
+    ) -> _ChartFrame:
+        ticks = _logarithmic_ticks(values) if axis.logarithmic else _linear_ticks(values)
         left = PAD + max(svg.width_of(axis.format(t), True) for t in ticks) + 8
         top = PAD + LINE * (1 + (series if series > 1 else 0)) + 10
-        return _Frame(left, width - PAD - 6, top, ticks[0], ticks[-1], axis.logarithmic, len(points.numbers), ticks)
+        return _ChartFrame(
+            left, width - PAD - 6, top, ticks[0], ticks[-1], axis.logarithmic, len(points.numbers), ticks
+        )
 
     @property
     def height(self) -> float:
@@ -146,15 +152,15 @@ class _Frame:
     def step(self) -> float:
         return (self.right - self.left) / max(1, self.count)
 
-    def at(self, index: float, value: float) -> tuple[float, float]:
+    def pixel_position(self, index: float, value: float) -> tuple[float, float]:
         x = self.left + (index + 0.5) * self.step
         low, high, at = (math.log10(v) if self.logarithmic else v for v in (self.low, self.high, value))
         return x, self.top + PLOT * (1 - (at - low) / ((high - low) or 1.0))
 
-    def drawn(self, points: Points, axis: Axis) -> str:
+    def render(self, points: ChartPoints, axis: ChartAxis) -> str:
         parts = [svg.text(PAD, PAD + 10, axis.title, "tir-muted tir-small")]
         for tick in self.ticks:
-            _, y = self.at(0, tick)
+            _, y = self.pixel_position(0, tick)
             parts.append(svg.line(self.left, y, self.right, y))
             parts.append(svg.text(self.left - 6, y + 4, axis.format(tick), "tir-muted tir-small", "end"))
         wide = max((svg.width_of(number, True) for number in points.numbers), default=0.0) + 8
@@ -163,14 +169,16 @@ class _Frame:
         for n in range(0, self.count, every):
             if points.numbers[n]:
                 parts.append(
-                    svg.text(self.at(n, self.low)[0], bottom, points.numbers[n], "tir-muted tir-small", "middle")
+                    svg.text(
+                        self.pixel_position(n, self.low)[0], bottom, points.numbers[n], "tir-muted tir-small", "middle"
+                    )
                 )
         middle = (self.left + self.right) / 2
         parts.append(svg.text(middle, bottom + TICK, points.title, "tir-muted tir-small", "middle"))
         return "".join(parts)
 
 
-def _powers(values: Sequence[float]) -> tuple[float, ...]:
+def _logarithmic_ticks(values: Sequence[float]) -> tuple[float, ...]:
     """Powers of ten around positive values, also numbers between these if they are few."""
     low = math.floor(math.log10(min(values, default=1.0)))
     high = math.ceil(math.log10(max(values, default=1.0)))
@@ -188,7 +196,7 @@ def _powers(values: Sequence[float]) -> tuple[float, ...]:
     return ticks
 
 
-def _even(values: Sequence[float]) -> tuple[float, ...]:
+def _linear_ticks(values: Sequence[float]) -> tuple[float, ...]:
     """Round numbers from 0 on, to at least the largest value."""
     largest = max(values, default=1.0) or 1.0
     power = 10.0 ** math.floor(math.log10(largest))
@@ -206,7 +214,7 @@ def _legend(names: Sequence[str], width: float) -> str:
     return "".join(parts)
 
 
-def _description(series: Sequence[Series], points: Points, axis: Axis) -> str:
+def _description(series: Sequence[Series], points: ChartPoints, axis: ChartAxis) -> str:
     """The values as text, for screen readers."""
     parts = []
     for line in series:

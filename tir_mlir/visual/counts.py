@@ -20,7 +20,7 @@ UNKNOWN = "not counted"
 
 
 @dataclass(frozen=True)
-class Count:
+class ElementCount:
     """A number of elements. `value`: None if unknown; `text`: a formula if sizes are symbolic.
 
     `at_most`: an upper bound, as an access depends on a data-dependent condition. `by_calls`: includes the operands of
@@ -35,16 +35,16 @@ class Count:
     def __str__(self) -> str:
         return f"at most {self.text}" if self.at_most else self.text
 
-    def __add__(self, rhs: Count) -> Count:
+    def __add__(self, rhs: ElementCount) -> ElementCount:
         is_known = self.value is not None and rhs.value is not None
         value = self.value + rhs.value if self.value is not None and rhs.value is not None else None
-        return Count(value, f"{value:,}" if is_known else _sum(self, rhs), *self._either(rhs))
+        return ElementCount(value, f"{value:,}" if is_known else _sum(self, rhs), *self._merged_flags(rhs))
 
-    def _either(self, rhs: Count) -> tuple[bool, bool]:
+    def _merged_flags(self, rhs: ElementCount) -> tuple[bool, bool]:
         return self.at_most or rhs.at_most, self.by_calls or rhs.by_calls
 
 
-def _sum(lhs: Count, rhs: Count) -> str:
+def _sum(lhs: ElementCount, rhs: ElementCount) -> str:
     if UNKNOWN in (lhs.text, rhs.text):
         return UNKNOWN
     texts = [c.text for c in (lhs, rhs) if c.value != 0]
@@ -59,8 +59,8 @@ class Traffic:
 
     buffer: str
     scope: str
-    loads: Count
-    stores: Count
+    loads: ElementCount
+    stores: ElementCount
 
 
 @only_reads
@@ -72,7 +72,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
     machine are not modeled.
     """
     names = buffer_names(func)
-    totals = {value: [Count(), Count()] for value in names}
+    totals = {value: [ElementCount(), ElementCount()] for value in names}
     for access in accesses(func.op):
         if access.buffer in totals:
             column = totals[access.buffer]
@@ -80,7 +80,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
     return [Traffic(names[v], Buffer(v).scope, *columns) for v, columns in totals.items()]
 
 
-def _count(access: Access, fixed_sizes: Mapping[str, int]) -> Count:
+def _count(access: Access, fixed_sizes: Mapping[str, int]) -> ElementCount:
     """The number of elements that one access transfers in a run."""
     dom, points = _iterations(access)
     by_calls = access.op.name not in ELEMENT_ACCESSES
@@ -90,30 +90,30 @@ def _count(access: Access, fixed_sizes: Mapping[str, int]) -> Count:
         value: Index.constant(fixed_sizes[name]) for name, value in func.symbols.items() if name in fixed_sizes
     }
     facts = not dom.exact, by_calls and "llvm" in access.op.name
-    points = _given(points, fixed_sizes)
+    points = _substitute_sizes(points, fixed_sizes)
     try:
         with question("how often an access runs"):
             parts = _count_factors(points)
     except NotProvable:
-        return Count(None, UNKNOWN, *facts)
+        return ElementCount(None, UNKNOWN, *facts)
     for extent in extents:
-        extent = extent.substitute(constants).simplified()
+        extent = extent.substitute(constants).simplify()
         number = extent.as_constant()
         parts.append(number if number is not None else UNKNOWN)
     return _product(parts, facts)
 
 
-def _product(parts: list[int | str], facts: tuple[bool, bool]) -> Count:
+def _product(parts: list[int | str], facts: tuple[bool, bool]) -> ElementCount:
     number = 1
     for part in parts:
         number *= part if isinstance(part, int) else 1
     words = [part for part in parts if isinstance(part, str)]
     if number == 0 or not words:
-        return Count(number, f"{number:,}", *facts)
+        return ElementCount(number, f"{number:,}", *facts)
     if UNKNOWN in words:
-        return Count(None, UNKNOWN, *facts)
+        return ElementCount(None, UNKNOWN, *facts)
     factors = [w if w.isidentifier() else f"({w})" for w in words]
-    return Count(None, " * ".join([*([f"{number:,}"] if number != 1 else []), *factors]), *facts)
+    return ElementCount(None, " * ".join([*([f"{number:,}"] if number != 1 else []), *factors]), *facts)
 
 
 def _iterations(access: Access) -> tuple[Domain, isl.Set]:
@@ -127,12 +127,12 @@ def _iterations(access: Access) -> tuple[Domain, isl.Set]:
         return dom, dom.set
     inner = [Loop(p).var for p in parents(access.op) if is_loop(p) and block.op in parents(p)]
     outer = [i.var for p in parents(block.op) if is_block(p) for i in Block(p).iters]
-    values = [Index.of(v) for v in (*outer, *(i.var for i in block.iters), *inner)]
+    values = [Index.from_value(v) for v in (*outer, *(i.var for i in block.iters), *inner)]
     image = dom.map(values)
     return (dom, image.range()) if image.is_injective() else (dom, dom.set)
 
 
-def _given(points: isl.Set, fixed_sizes: Mapping[str, int]) -> isl.Set:
+def _substitute_sizes(points: isl.Set, fixed_sizes: Mapping[str, int]) -> isl.Set:
     for position, name in enumerate(sizes.names(points)):
         if name in fixed_sizes:
             points = points.fix_val(dim_type.param, position, isl.Val(fixed_sizes[name]))

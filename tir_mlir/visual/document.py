@@ -25,7 +25,7 @@ def document(title: str, body: str, target: str, style: str = "", script: str = 
     json_text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     texts = {
         "title": html.escape(title),
-        "style": _variables() + palette.in_page() + read("shell.css") + style,
+        "style": _variables() + palette.page_style() + read("shell.css") + style,
         "body": body,
         "target": target,
         "data": "" if data is None else f'<script type="application/json" id="data">{json_text}</script>',

@@ -13,7 +13,7 @@ ROW, GAP, PAD, HEAD, ARC = 24.0, 12.0, 12.0, 28.0, 9.0
 
 
 @dataclass(frozen=True)
-class Row:
+class NodeRow:
     """A node: its label, a note such as the type of its result, the numbers of the rows that it reads, and whether it
     is a function (framed in color) rather than an operator."""
 
@@ -23,7 +23,7 @@ class Row:
     is_function: bool = False
 
 
-def draw(rows: Sequence[Row], title: str) -> Picture:
+def draw(rows: Sequence[NodeRow], title: str) -> Picture:
     """Draw rows from the top down. The description lists the labels."""
     spans = [(read, number) for number, row in enumerate(rows) for read in dict.fromkeys(row.reads)]
     longest = max((end - start for start, end in spans if end - start > 1), default=0)

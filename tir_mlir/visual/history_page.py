@@ -13,16 +13,27 @@ from typing import Any, TypeVar
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable, tokens
-from tir_mlir.dialect.ir import Block, Func, Loop, all_blocks, entered, frozen, func_of, funcs, is_init, parents
+from tir_mlir.dialect.ir import (
+    Block,
+    Func,
+    Loop,
+    all_blocks,
+    enter_context,
+    freeze_modules,
+    func_of,
+    funcs,
+    is_init,
+    parents,
+)
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 from tir_mlir.script.display import truncate_lines
 from tir_mlir.script.printer import script
 from tir_mlir.visual import counts, nest_picture, sizes, step_charts, tiles
+from tir_mlir.visual.accessed_regions import accessed_regions, enclosing_loops
 from tir_mlir.visual.document import document, read
 from tir_mlir.visual.nest import FuncNode, buffer_names, nests
 from tir_mlir.visual.page_step import PageStep
 from tir_mlir.visual.svg import Picture
-from tir_mlir.visual.touched import loops_around, touched
 
 NEST_WIDTH = 348.0  # fits on a phone
 MOST_BLOCKS = 8  # the maximum number of blocks per step whose tiles are drawn
@@ -43,19 +54,19 @@ def write(
 
 def page(steps: Sequence[PageStep], title: str | None = None, given: Mapping[str, int] | None = None) -> str:
     """The page as HTML text."""
-    with entered():
+    with enter_context():
         start = steps[0].after
         assert start is not None
         functions = funcs(start)
         sizes.check_names(given, functions)
         heading = title or f"{', '.join(f.name for f in functions) or 'a module'}, step by step"
-        data = _PageData(given or {}).of(steps, heading)
+        data = _PageData(given or {}).page_facts(steps, heading)
     plain = html.escape("\n".join(_program(steps[-1].after)))
     body = read("page.html").replace("<!-- plain -->", plain)
     return document(heading, body, "call", read("page.css"), read("page.js"), data)
 
 
-def _marked(step: PageStep) -> list[tuple[str, str]]:
+def _mark_culprit(step: PageStep) -> list[tuple[str, str]]:
     """The program of a refused step, with the line of the culprit marked."""
     lines: list[tuple[str, str]] = []
     for text in _program(step.after, dict.fromkeys(step.focus, "here")):
@@ -84,7 +95,7 @@ class _PageData:
         self.known: dict[tuple[str, int], Any] = {}
         self.drawn: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
 
-    def of(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
+    def page_facts(self, steps: Sequence[PageStep], title: str) -> dict[str, Any]:
         step_facts = [self.step(step) for step in steps]
         charts = self.charts(steps, step_facts)
         facts = {"title": title, "steps": step_facts, "lines": list(self.lines), "pictures": list(self.pictures)}
@@ -92,34 +103,34 @@ class _PageData:
 
     def step(self, step: PageStep) -> dict[str, Any]:
         assert step.before is not None and step.after is not None
-        with frozen():
+        with freeze_modules():
             old_nests, new_nests = self.nests(step.before), self.nests(step.after)
             _, marks = nest_picture.changes(old_nests, new_nests)
             marks |= dict.fromkeys(step.focus, nest_picture.REFUSED) if step.is_refused else {}
             nest = nest_picture.draw(new_nests, f"loop nest after {step.call}", NEST_WIDTH, marks)
             facts: dict[str, Any] = {"nest": self.picture(nest), "program": self.program(step)}
             facts["tiles"] = self.tiles(step)
-            facts["counts"] = self.cached("counts", step.after, self.counts)
+            facts["counts"] = self.get_cached("counts", step.after, self.counts)
         texts = ("kind", "name", "call", "number", "summary", "rewrite", "requires", "proof", "example", "fix", "line")
         facts |= {key: getattr(step, key) for key in texts} | {"facts": list(step.facts), "proves": step.proves}
-        return facts | {"ms": round(step.ms, 1), "source": _short_place(step.source), "place": step.source}
+        return facts | {"ms": round(step.ms, 1), "source": _short_location(step.source), "place": step.source}
 
-    def cached(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
+    def get_cached(self, what: str, module: ir.Module, ask: Callable[[ir.Module], T]) -> T:
         """Cache a result for a module, as most modules belong to two adjacent steps."""
         if (what, id(module)) not in self.known:
             self.known[what, id(module)] = ask(module)
         return self.known[what, id(module)]
 
     def nests(self, module: ir.Module) -> list[FuncNode]:
-        return self.cached("nests", module, nests)
+        return self.get_cached("nests", module, nests)
 
     def program(self, step: PageStep) -> list[list[Any]]:
         """The lines of the diff, each as [sign, index of its text]."""
         assert step.before is not None and step.after is not None
         if step.is_refused:
-            pairs = [(sign, line_html(text)) for sign, text in _marked(step)]
+            pairs = [(sign, line_html(text)) for sign, text in _mark_culprit(step)]
         else:
-            pairs = diff_lines(*(self.cached("program", m, _program) for m in (step.before, step.after)))
+            pairs = diff_lines(*(self.get_cached("program", m, _program) for m in (step.before, step.after)))
         return [[sign, self.lines.setdefault(text, len(self.lines))] for sign, text in pairs]
 
     def charts(self, steps: Sequence[PageStep], facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -163,7 +174,7 @@ class _PageData:
         return facts | {"more": len(leaves) - len(blocks)}
 
     def block(self, block: Block, focus: Sequence[int]) -> dict[str, Any]:
-        loops = loops_around(block)
+        loops = enclosing_loops(block)
         nest = parents(block.op)[-2] if len(parents(block.op)) > 1 else block.op
         names = tuple(buffer_names(func_of(block.op)).values())
         key = block.id, names, str(nest)  # most nests are unchanged by most steps
@@ -175,7 +186,7 @@ class _PageData:
     def level(self, block: Block, loop: Loop | None) -> dict[str, Any]:
         facts = {"loop": "" if loop is None else loop.name, "id": -1 if loop is None else loop.id}
         try:
-            regions = touched(block, loop, self.given)
+            regions = accessed_regions(block, loop, self.given)
         except NotProvable as error:
             return facts | {"pictures": [], "note": str(error), "at": ""}
         drawn = [self.picture(p) for p in tiles.draw(regions, moving=True)]
@@ -210,7 +221,7 @@ def _level(loops: Sequence[Loop], focus: Sequence[int]) -> int:
     return (len(loops) + 1) // 2
 
 
-def _short_place(source: str) -> str:
+def _short_location(source: str) -> str:
     """`matmul.py:96` for a long path; `notebook cell:3` for the temporary file of a notebook cell."""
     *folders, name = source.replace("\\", "/").split("/")
     of_notebook = bool(folders) and folders[-1].startswith("ipykernel_")

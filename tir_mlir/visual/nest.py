@@ -17,7 +17,8 @@ from tir_mlir.dialect.ir import (
     Func,
     Loop,
     attrs,
-    entered,
+    cache_while_frozen,
+    enter_context,
     funcs,
     is_block,
     is_init,
@@ -25,13 +26,12 @@ from tir_mlir.dialect.ir import (
     is_where,
     only_reads,
     ops,
-    remembered,
 )
 from tir_mlir.dialect.ir.op_traits import ALLOCS, IFS
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.expressions import ValuePrinter
-from tir_mlir.script.printer.value_names import Names
+from tir_mlir.script.printer.value_names import ValueNames
 
 _BUFFERS = ALLOCS | {"memref.subview"}
 
@@ -61,14 +61,14 @@ class IterNode:
 
 
 @dataclass(frozen=True)
-class Node:
+class NestNode:
     """A function, a loop, a branch or a block. `id` is that of the op, -1 for a branch."""
 
     id: int
     name: str
-    children: tuple[Node, ...] = field(default=(), kw_only=True)
+    children: tuple[NestNode, ...] = field(default=(), kw_only=True)
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[NestNode]:
         """This node and its descendants, pre-order."""
         yield self
         for child in self.children:
@@ -76,7 +76,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class LoopNode(Node):
+class LoopNode(NestNode):
     """A loop over `span`, such as `0..128`."""
 
     span: str
@@ -85,12 +85,12 @@ class LoopNode(Node):
 
 
 @dataclass(frozen=True)
-class BranchNode(Node):
+class BranchNode(NestNode):
     """A branch of an if; `name` is `if i < 5` or `else`."""
 
 
 @dataclass(frozen=True)
-class BlockNode(Node):
+class BlockNode(NestNode):
     """A block; `calls`: the external functions called in its own body."""
 
     iters: tuple[IterNode, ...] = ()
@@ -104,7 +104,7 @@ class BlockNode(Node):
 
 
 @dataclass(frozen=True)
-class FuncNode(Node):
+class FuncNode(NestNode):
     """A function, with its buffer parameters and the allocations of its root block."""
 
     params: tuple[BufferNode, ...] = ()
@@ -114,25 +114,25 @@ class FuncNode(Node):
 @only_reads
 def nests(module: ir.Module) -> list[FuncNode]:
     """One tree per function with a body, in the order of the module."""
-    with entered():
-        return [_Reader(func).tree() for func in funcs(module)]
+    with enter_context():
+        return [_NestReader(func).tree() for func in funcs(module)]
 
 
 @only_reads
-@remembered
+@cache_while_frozen
 def buffer_names(func: Func) -> dict[ir.Value, str]:
     """The name of each buffer of a function in the printed program, parameters first."""
-    reader = _Reader(func)
+    reader = _NestReader(func)
     reader.tree()
     return reader.buffers
 
 
-class _Reader:
+class _NestReader:
     """Walks a function in the order of the printer, for the same names."""
 
     def __init__(self, func: Func):
         self.func = func
-        self.names = Names()
+        self.names = ValueNames()
         self.values = ValuePrinter(self.names)
         self.printer = BufferPrinter(self.values)
         self.buffers: dict[ir.Value, str] = {}
@@ -156,7 +156,7 @@ class _Reader:
         allocs, children = self._scope(func.body_ops())
         return FuncNode(func.id, func.name, params, allocs, children=children)
 
-    def _scope(self, body: Sequence[ir.Operation]) -> tuple[tuple[BufferNode, ...], tuple[Node, ...]]:
+    def _scope(self, body: Sequence[ir.Operation]) -> tuple[tuple[BufferNode, ...], tuple[NestNode, ...]]:
         """The allocations and the body of a block or function."""
         owned = []
         for op in body:
@@ -168,8 +168,8 @@ class _Reader:
                     owned.append(self._buffer(buffer))
         return tuple(owned), self._body(body)
 
-    def _body(self, body: Sequence[ir.Operation]) -> tuple[Node, ...]:
-        nodes: list[Node] = []
+    def _body(self, body: Sequence[ir.Operation]) -> tuple[NestNode, ...]:
+        nodes: list[NestNode] = []
         for op in body:
             if op.name == "affine.for":
                 nodes.append(self._loop(Loop(op)))
@@ -179,11 +179,11 @@ class _Reader:
                 nodes += self._branches(op)
         return tuple(nodes)
 
-    def _branches(self, op: ir.Operation) -> list[Node]:
+    def _branches(self, op: ir.Operation) -> list[NestNode]:
         sides = [[o.operation for o in region.blocks[0].operations] for region in op.regions if len(region.blocks)]
         if is_where(op) and len(inner := [o for o in sides[0] if is_block(o)]) == 1:
             return [self._block(Block(inner[0]), op)]
-        nodes: list[Node] = []
+        nodes: list[NestNode] = []
         for side, word in zip(sides, (f"if {self.values.condition(op).text}", "else"), strict=False):
             with self.names.scope():
                 children = self._body(side)
@@ -191,18 +191,18 @@ class _Reader:
                 nodes.append(BranchNode(-1, word, children=children))
         return nodes
 
-    def _loop(self, loop: Loop) -> Node:
+    def _loop(self, loop: Loop) -> NestNode:
         with self.names.scope():
-            low, high = self._bound(loop.lowers, "max"), self._bound(loop.uppers, "min")
+            low, high = self._bound_text(loop.lowers, "max"), self._bound_text(loop.uppers, "min")
             name = self.names.bind(loop.var, loop.name, "i")
             notes = _annotations(loop)
             return LoopNode(loop.id, name, f"{low}..{high}", loop.kind, notes, children=self._body(loop.body_ops()))
 
-    def _bound(self, bounds: Sequence, function: str) -> str:
+    def _bound_text(self, bounds: Sequence, function: str) -> str:
         texts = [self.values.index(b).text for b in bounds]
         return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
 
-    def _block(self, block: Block, guard: ir.Operation | None) -> Node:
+    def _block(self, block: Block, guard: ir.Operation | None) -> NestNode:
         with self.names.scope():
             # as in the printer, bindings are read before the iters get names
             bound = [(it, self.values.index(it.binding).text) for it in block.iters]
@@ -215,7 +215,7 @@ class _Reader:
             return BlockNode(block.id, block.name, *facts, _annotations(block), allocs, calls, children=children)
 
     def _iter(self, it, binding: str) -> IterNode:
-        low, high = self.values.index(it.min).text, self.values.index((it.min + it.extent).simplified()).text
+        low, high = self.values.index(it.min).text, self.values.index((it.min + it.extent).simplify()).text
         return IterNode(self.names.bind(it.var, it.name), it.kind, binding, f"{low}..{high}")
 
     def _buffer(self, buffer: Buffer) -> BufferNode:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tir_mlir.visual import svg
-from tir_mlir.visual.nest import BlockNode, BranchNode, FuncNode, LoopNode, Node
+from tir_mlir.visual.nest import BlockNode, BranchNode, FuncNode, LoopNode, NestNode
 from tir_mlir.visual.svg import Picture
 
 PAD = 8.0
@@ -24,7 +24,7 @@ Runs = tuple[tuple[str, str], ...]  # pieces of a line: (text, style)
 
 
 @dataclass
-class _Frame:
+class _NestFrame:
     """A frame: a head, lines, inner frames; `end` is the right-aligned text of the head."""
 
     head: Runs
@@ -33,7 +33,7 @@ class _Frame:
     bar: str = ""
     mark: str = ""
     lines: list[Runs] = field(default_factory=list)
-    inner: list[_Frame] = field(default_factory=list)
+    inner: list[_NestFrame] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -49,7 +49,7 @@ class _Frame:
         lines = [sum(_width(run) for run in line) + 2 * PAD for line in self.lines]
         return max([head, *lines, *(f.width + 2 * PAD for f in self.inner)])
 
-    def drawn(self, x: float, y: float, width: float) -> str:
+    def render(self, x: float, y: float, width: float) -> str:
         parts = [svg.rectangle(x, y, width, self.height, f"{self.style} tir-{self.mark}".removesuffix(" tir-"), 5)]
         if self.bar:
             parts.append(svg.rectangle(x + 2, y + 5, BAR, HEAD - 9, self.bar, 1.5))
@@ -61,7 +61,7 @@ class _Frame:
             top += LINE
         top += 4 if self.lines else 0
         for frame in self.inner:
-            parts.append(frame.drawn(x + PAD, top, width - 2 * PAD))
+            parts.append(frame.render(x + PAD, top, width - 2 * PAD))
             top += frame.height + GAP
         return svg.group("".join(parts), attributes=self.attributes)
 
@@ -77,7 +77,7 @@ def draw(nests: Sequence[FuncNode], title: str, width: float = 560, marks: Mappi
     widest = max([f.width for f in frames], default=120.0)
     parts, y = [], PAD
     for frame in frames:
-        parts.append(frame.drawn(PAD, y, widest))
+        parts.append(frame.render(PAD, y, widest))
         y += frame.height + PAD
     return Picture("".join(parts), widest + 2 * PAD, y, title, "\n".join(_description(n) for n in nests))
 
@@ -95,7 +95,7 @@ def _facts(nests: Sequence[FuncNode]) -> dict[int, object]:
     """By id, the contents of a frame and the id of its parent."""
     by_id: dict[int, object] = {}
 
-    def look(node: Node, above: int) -> None:
+    def look(node: NestNode, above: int) -> None:
         fields = {k: v for k, v in vars(node).items() if k != "children"}
         if node.id >= 0 and not isinstance(node, FuncNode):
             by_id[node.id] = (above, fields)
@@ -110,8 +110,8 @@ def _facts(nests: Sequence[FuncNode]) -> dict[int, object]:
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
-def _frame(node: Node, marks: Mapping[int, str], room: int) -> _Frame:
-    frame = _own(node, room)
+def _frame(node: NestNode, marks: Mapping[int, str], room: int) -> _NestFrame:
+    frame = _node_frame(node, room)
     frame.mark = marks.get(node.id, "") if node.id >= 0 else ""
     if frame.mark:
         frame.end = ((f"{frame.mark} ", f"tir-{frame.mark}-text tir-small"), *frame.end)
@@ -119,51 +119,55 @@ def _frame(node: Node, marks: Mapping[int, str], room: int) -> _Frame:
     return frame
 
 
-def _own(node: Node, room: int) -> _Frame:
+def _node_frame(node: NestNode, room: int) -> _NestFrame:
     if isinstance(node, FuncNode):
-        lines = [*_listed("", map(str, node.params), room), *_listed("alloc ", map(str, node.allocs), room)]
-        return _Frame(((node.name, "tir-ink tir-strong"),), "tir-loop", lines=lines)
+        lines = [*_item_lines("", map(str, node.params), room), *_item_lines("alloc ", map(str, node.allocs), room)]
+        return _NestFrame(((node.name, "tir-ink tir-strong"),), "tir-loop", lines=lines)
     if isinstance(node, LoopNode):
         return _loop(node, room)
     if isinstance(node, BlockNode):
         return _block(node, room)
     assert isinstance(node, BranchNode)
-    return _Frame(((node.name, "tir-muted"),), "tir-loop")
+    return _NestFrame(((node.name, "tir-muted"),), "tir-loop")
 
 
-def _loop(node: LoopNode, room: int) -> _Frame:
+def _loop(node: LoopNode, room: int) -> _NestFrame:
     kind = node.kind if node.kind in _KINDS else "thread"
     head = ((node.name, "tir-ink tir-strong"), (f"  {node.span}", "tir-ink"))
     end = () if kind == "serial" else ((node.kind, f"tir-{kind}"),)
     attributes = {"data-loop": str(node.id), "class": "tir-frame"}
-    notes = _listed("", node.annotations, room)
-    return _Frame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=attributes)
+    notes = _item_lines("", node.annotations, room)
+    return _NestFrame(head, "tir-loop", end, f"tir-{kind}", lines=notes, attributes=attributes)
 
 
-def _block(node: BlockNode, room: int) -> _Frame:
+def _block(node: BlockNode, room: int) -> _NestFrame:
     lines: list[Runs] = []
     wide = max((len(it.name) for it in node.iters), default=0)
     for it in node.iters:
-        lines += _wrapped(f"{it.name:{wide}} ", f"= {it.binding}", "tir-ink", room, f"  {it.kind} {it.domain}")
+        lines += _wrap_text(f"{it.name:{wide}} ", f"= {it.binding}", "tir-ink", room, f"  {it.kind} {it.domain}")
     if node.where:
-        lines += _wrapped("where ", node.where, "tir-ink", room)
-    lines += _listed("reads  ", node.reads, room, "tir-read") + _listed("writes ", node.writes, room, "tir-write")
-    lines += _listed("alloc  ", map(str, node.allocs), room)
-    lines += _listed("calls  ", node.calls, room, "tir-thread") + _listed("", node.annotations, room)
+        lines += _wrap_text("where ", node.where, "tir-ink", room)
+    lines += _item_lines("reads  ", node.reads, room, "tir-read") + _item_lines(
+        "writes ", node.writes, room, "tir-write"
+    )
+    lines += _item_lines("alloc  ", map(str, node.allocs), room)
+    lines += _item_lines("calls  ", node.calls, room, "tir-thread") + _item_lines("", node.annotations, room)
     end: Runs = (("init", "tir-muted"),) if node.has_init else ()
     attributes = {"data-block": str(node.id), "class": "tir-frame"}
-    return _Frame(((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=attributes)
+    return _NestFrame(
+        ((node.name or "block", "tir-ink tir-strong"),), "tir-block", end, lines=lines, attributes=attributes
+    )
 
 
-def _listed(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]:
+def _item_lines(word: str, items, room: int, style: str = "tir-muted") -> list[Runs]:
     """One line per item, with the word before the first one."""
     lines: list[Runs] = []
     for position, item in enumerate(items):
-        lines += _wrapped(word if not position else " " * len(word), item, style, room)
+        lines += _wrap_text(word if not position else " " * len(word), item, style, room)
     return lines
 
 
-def _wrapped(word: str, content: str, style: str, room: int, end: str = "") -> list[Runs]:
+def _wrap_text(word: str, content: str, style: str, room: int, end: str = "") -> list[Runs]:
     """`word content end`, wrapped with a hanging indent."""
     cut = _cut(content, max(_LEAST - 4, room - len(word)))
     lines: list[Runs] = [((word if not n else " " * len(word), "tir-muted"), (c, style)) for n, c in enumerate(cut)]
@@ -197,7 +201,7 @@ def _runs(x: float, y: float, runs: Runs) -> str:
     return "".join(parts)
 
 
-def _description(node: Node, depth: int = 0) -> str:
+def _description(node: NestNode, depth: int = 0) -> str:
     """The nest as text, for screen readers."""
     word = {FuncNode: "function", LoopNode: "loop", BlockNode: "block"}.get(type(node), "")
     suffix = f" {node.span} {node.kind}" if isinstance(node, LoopNode) else ""

@@ -86,7 +86,7 @@ def line_of(number: int) -> str:
     return f"{series_of(number)}-line"
 
 
-def alone() -> str:
+def standalone_style() -> str:
     """The style sheet of a stand-alone picture, which follows the system's color scheme.
 
     Without CSS variables, which many SVG viewers do not support.
@@ -94,7 +94,7 @@ def alone() -> str:
     return f"{SHAPES}{_rules(LIGHT)}@media (prefers-color-scheme: dark) {{\n{_rules(DARK)}}}\n"
 
 
-def in_page() -> str:
+def page_style() -> str:
     """The style sheet of pictures in a page, in terms of the CSS variables of `variables`."""
     return SHAPES + _rules({name: f"var(--{name})" for name in LIGHT})
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Loop, entered, func_of, parents
+from tir_mlir.dialect.ir import Block, Loop, enter_context, func_of, parents
 from tir_mlir.script.printer.value_names import identifier
 from tir_mlir.visual import nest_picture, sizes, tiles
+from tir_mlir.visual.accessed_regions import accessed_regions
 from tir_mlir.visual.nest import nests
-from tir_mlir.visual.svg import Picture, beside
-from tir_mlir.visual.touched import touched
+from tir_mlir.visual.svg import Picture, combine_pictures
 
 
 def plot_module(module: ir.Module, width: float = 560) -> Picture:
@@ -30,7 +30,7 @@ def plot_step(before: ir.Module, after: ir.Module, call: str, width: float = 420
         nest_picture.draw(old, f"before {call}", width, gone),
         nest_picture.draw(new, f"after {call}", width, changed),
     ]
-    return beside(pictures, f"before and after {call}")
+    return combine_pictures(pictures, f"before and after {call}")
 
 
 def plot_access(
@@ -41,11 +41,11 @@ def plot_access(
 
     Errors: ValueError for a loop that is not around the block, a buffer that it does not access, or invalid sizes.
     """
-    with entered():
+    with enter_context():
         sizes.check_names(given, [func_of(block.op)])
         if loop is not None and loop.op not in parents(block.op):
             raise ValueError(f"loop {loop.name} is not around block {block.name}; use one of sch.get_loops(block)")
-        regions = touched(block, loop, given)
+        regions = accessed_regions(block, loop, given)
     buffers = list(dict.fromkeys(t.buffer for t in regions))
     if buffer is not None and identifier(buffer) not in buffers:
         hint = f"it accesses {', '.join(buffers)}" if buffers else "it accesses no buffer"
@@ -53,4 +53,6 @@ def plot_access(
     selected = [t for t in regions if buffer is None or t.buffer == identifier(buffer)]
     when = f"one iteration of {loop.name}" if loop is not None else "a whole run"
     pictures = tiles.draw(selected)
-    return beside(pictures, f"elements of {buffer or 'each buffer'} that {block.name} accesses in {when}", columns=4)
+    return combine_pictures(
+        pictures, f"elements of {buffer or 'each buffer'} that {block.name} accesses in {when}", columns=4
+    )

@@ -72,45 +72,45 @@ def roofline(
         for name, value in roofs.items():
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"the {kind} {name} must be a positive number, not {value!r}")
-    axes = _Axes.around(runs, peaks, bandwidths)
-    parts = [svg.text(LEFT, 20, title, "tir-ink tir-strong"), axes.drawn(), _roofs(axes, peaks, bandwidths)]
+    axes = _RooflineAxes.fit_runs(runs, peaks, bandwidths)
+    parts = [svg.text(LEFT, 20, title, "tir-ink tir-strong"), axes.render(), _roofs(axes, peaks, bandwidths)]
     parts += _points(axes, runs, peaks)
     description = "; ".join(f"{p.name}: {_short(p.rate)}flop/s at {p.intensity:.3g} flop/byte" for p in runs)
     return Picture("".join(parts), WIDTH, HEIGHT, title, description)
 
 
 @dataclass(frozen=True)
-class _Axes:
+class _RooflineAxes:
     """The logarithmic axes: maps (operations per byte, operations per second) to px."""
 
     x: tuple[float, float]
     y: tuple[float, float]
 
     @staticmethod
-    def around(runs: Sequence[Point], peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> _Axes:
+    def fit_runs(runs: Sequence[Point], peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> _RooflineAxes:
         corners = [peak / band for peak in peaks.values() for band in bandwidths.values()]
         across = [p.intensity for p in runs] + corners
         x = math.floor(math.log10(min(across) / 2)), math.ceil(math.log10(max(across) * 2))
         up = [p.rate for p in runs] + [max(bandwidths.values()) * 10.0 ** x[0], *peaks.values()]
-        return _Axes(x, (math.floor(math.log10(min(up))), math.ceil(math.log10(max(up) * 1.3))))
+        return _RooflineAxes(x, (math.floor(math.log10(min(up))), math.ceil(math.log10(max(up) * 1.3))))
 
-    def at(self, intensity: float, rate: float) -> tuple[float, float]:
+    def pixel_position(self, intensity: float, rate: float) -> tuple[float, float]:
         across = (math.log10(intensity) - self.x[0]) / (self.x[1] - self.x[0])
         up = (math.log10(rate) - self.y[0]) / (self.y[1] - self.y[0])
         return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
 
-    def drawn(self) -> str:
+    def render(self) -> str:
         parts = []
         (left_edge, bottom), (right_edge, top) = (
-            self.at(10.0 ** self.x[0], 10.0 ** self.y[0]),
-            self.at(10.0 ** self.x[1], 10.0 ** self.y[1]),
+            self.pixel_position(10.0 ** self.x[0], 10.0 ** self.y[0]),
+            self.pixel_position(10.0 ** self.x[1], 10.0 ** self.y[1]),
         )
         for power in range(int(self.x[0]), int(self.x[1]) + 1):
-            x, _ = self.at(10.0**power, 10.0 ** self.y[0])
+            x, _ = self.pixel_position(10.0**power, 10.0 ** self.y[0])
             parts.append(svg.line(x, top, x, bottom))
             parts.append(svg.text(x, bottom + 15, f"{10.0**power:g}", "tir-muted tir-small", "middle"))
         for power in range(int(self.y[0]), int(self.y[1]) + 1):
-            _, y = self.at(10.0 ** self.x[0], 10.0**power)
+            _, y = self.pixel_position(10.0 ** self.x[0], 10.0**power)
             parts.append(svg.line(left_edge, y, right_edge, y))
             parts.append(svg.text(left_edge - 6, y + 4, _short(10.0**power), "tir-muted tir-small", "end"))
         parts.append(
@@ -120,14 +120,14 @@ class _Axes:
         return "".join(parts)
 
 
-def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> str:
+def _roofs(axes: _RooflineAxes, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> str:
     """A slope per bandwidth, up to the highest peak, and a horizontal line per peak, from the steepest slope on."""
     parts = []
     high, fast = max(peaks.values()), max(bandwidths.values())
     right = 10.0 ** axes.x[1]
     for name, band in bandwidths.items():
         start = max(10.0 ** axes.x[0], 10.0 ** axes.y[0] / band)
-        ends = [axes.at(start, band * start), axes.at(high / band, high)]
+        ends = [axes.pixel_position(start, band * start), axes.pixel_position(high / band, high)]
         parts.append(svg.polyline(ends, "tir-read-line tir-roof"))
         (x1, y1), (x2, y2) = ends
         turn = math.degrees(math.atan2(y2 - y1, x2 - x1))
@@ -139,7 +139,7 @@ def _roofs(axes: _Axes, peaks: Mapping[str, float], bandwidths: Mapping[str, flo
             )
         )
     for name, peak in peaks.items():
-        ends = [axes.at(peak / fast, peak), axes.at(right, peak)]
+        ends = [axes.pixel_position(peak / fast, peak), axes.pixel_position(right, peak)]
         parts.append(svg.polyline(ends, "tir-write-line tir-roof"))
         base, label_x = _peak_label(axes, name, peak)
         parts.append(svg.text(label_x, base, _peak_text(name, peak), "tir-write tir-small tir-halo"))
@@ -150,18 +150,18 @@ def _peak_text(name: str, peak: float) -> str:
     return f"{name} {_short(peak)}flop/s"
 
 
-def _peak_label(axes: _Axes, name: str, peak: float) -> tuple[float, float]:
+def _peak_label(axes: _RooflineAxes, name: str, peak: float) -> tuple[float, float]:
     """The baseline and left end of the label of a peak, at the right end of its line."""
-    right, y = axes.at(10.0 ** axes.x[1], peak)
+    right, y = axes.pixel_position(10.0 ** axes.x[1], peak)
     return y - 6, right - 4 - svg.width_of(_peak_text(name, peak), True)
 
 
-def _points(axes: _Axes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
+def _points(axes: _RooflineAxes, runs: Sequence[Point], peaks: Mapping[str, float]) -> list[str]:
     """The points with their labels, moved down where they would overlap."""
     parts: list[str] = []
     placed = [(*_peak_label(axes, name, peak), WIDTH) for name, peak in peaks.items()]
     for run in sorted(runs, key=lambda r: -r.rate):
-        x, y = axes.at(run.intensity, run.rate)
+        x, y = axes.pixel_position(run.intensity, run.rate)
         words = f"{run.name} {_short(run.rate)}flop/s"
         wide = svg.width_of(words, True)
         label_x = x + 8 if x + 8 + wide < WIDTH - 4 else x - 8 - wide

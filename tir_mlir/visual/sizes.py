@@ -13,7 +13,7 @@ from tir_mlir.dialect.presburger import question, sizes
 _LEAST = 64  # the minimum of a chosen size: large enough to show tiles
 
 
-def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]:
+def choose_sizes(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]:
     """A value for each shape variable of a function: as given, else the least from 64 on that the function allows.
 
     Errors: ValueError for a name that is not a shape variable of the function, and for sizes that it excludes.
@@ -31,7 +31,7 @@ def chosen(func: Func, given: Mapping[str, int] | None = None) -> dict[str, int]
         for position, name in enumerate(params):
             large = points.lower_bound_val(isl.dim_type.param, position, isl.Val(_LEAST))
             points = points if large.is_empty() else large
-            least = _least(points, position)
+            least = _minimum(points, position)
             points = points.fix_val(isl.dim_type.param, position, isl.Val(least))
             values[name] = least
     return values
@@ -47,7 +47,7 @@ def check_names(given: Mapping[str, int] | None, funcs: list[Func]) -> None:
             raise ValueError(f"the size {name} must be a nonnegative integer, not {value!r}")
 
 
-def _least(points: isl.Set, position: int) -> int:
+def _minimum(points: isl.Set, position: int) -> int:
     """The least value of a parameter."""
     projection = points.params().move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
     value = projection.dim_min_val(0) if not projection.dim(isl.dim_type.param) else _free(projection).dim_min_val(0)
@@ -65,7 +65,7 @@ def names(points: isl.Set | isl.Map) -> list[str]:
     return [str(points.get_dim_name(isl.dim_type.param, n)) for n in range(points.dim(isl.dim_type.param))]
 
 
-def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
+def substitute_params(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
     """Substitute values for all parameters of a map."""
     for position, name in enumerate(names(relation)):
         relation = relation.fix_val(isl.dim_type.param, position, isl.Val(values[name]))
@@ -75,7 +75,7 @@ def fixed(relation: isl.Map, values: Mapping[str, int]) -> isl.Map:
 def extents(dims: list[Index], func: Func, values: Mapping[str, int]) -> tuple[int, ...]:
     """The extents of a buffer at given sizes."""
     constants = {value: Index.constant(values[name]) for name, value in func.symbols.items() if name in values}
-    lengths = [dim.substitute(constants).simplified().as_constant() for dim in dims]
+    lengths = [dim.substitute(constants).simplify().as_constant() for dim in dims]
     if any(n is None for n in lengths):
         raise NotProvable("an extent is not an expression of the shape variables")
     return tuple(n for n in lengths if n is not None)

@@ -29,14 +29,14 @@ class StepChart:
     pictures: list[Picture]
 
 
-def points(steps: Sequence[PageStep]) -> charts.Points:
+def points(steps: Sequence[PageStep]) -> charts.ChartPoints:
     """The steps along the horizontal axis; refused ones have no number."""
     numbers = ["" if step.is_refused else str(step.number) for step in steps]
     texts = [f"{n}. {s.name}" if n else s.name for n, s in zip(numbers, steps, strict=True)]
-    return charts.Points("step", numbers, ["as written" if s.kind == "start" else t for s, t in zip(steps, texts)])
+    return charts.ChartPoints("step", numbers, ["as written" if s.kind == "start" else t for s, t in zip(steps, texts)])
 
 
-def loads(across: charts.Points, tables: Sequence[Sequence[dict[str, Any]]]) -> StepChart | None:
+def loads(across: charts.ChartPoints, tables: Sequence[Sequence[dict[str, Any]]]) -> StepChart | None:
     """The elements loaded from each buffer, where their number is known; None if it is nowhere."""
     several = len({row["func"] for table in tables for row in table}) > 1
     by_name: dict[str, list[float | None]] = {}
@@ -52,12 +52,12 @@ def loads(across: charts.Points, tables: Sequence[Sequence[dict[str, Any]]]) -> 
     series = [charts.Series(name, loaded[name]) for name in names]
     more_count = len(loaded) - len(names)
     note = f"{more_count} more buffers are not drawn." if more_count else ""
-    title, axis = "Elements loaded from each buffer", charts.Axis("elements", short, logarithmic=True)
+    title, axis = "Elements loaded from each buffer", charts.ChartAxis("elements", short, logarithmic=True)
     return StepChart(title, note, [charts.curves(title, series, across, axis, width) for width in WIDTHS])
 
 
 def times(
-    across: charts.Points, steps: Sequence[PageStep], start: ir.Module
+    across: charts.ChartPoints, steps: Sequence[PageStep], start: ir.Module
 ) -> tuple[list[dict[str, str]], StepChart | None]:
     """What to say of each step, and the curve: GFLOP/s if the program has float operations, else seconds."""
     given = dict(steps[0].measured.sizes) if steps[0].measured else {}
@@ -67,15 +67,15 @@ def times(
     texts: list[dict[str, str]] = []
     previous: float | None = None
     for step, took in zip(steps, seconds, strict=True):
-        texts.append(_told(step, took, total, previous))
+        texts.append(_time_texts(step, took, total, previous))
         previous = took if took is not None else previous
     if not any(seconds):
         return texts, None
     if total:
-        title, axis = "GFLOP/s after each step", charts.Axis("GFLOP/s", lambda v: f"{v:.3g}", logarithmic=True)
+        title, axis = "GFLOP/s after each step", charts.ChartAxis("GFLOP/s", lambda v: f"{v:.3g}", logarithmic=True)
         values = [None if s is None else total / s / 1e9 for s in seconds]
     else:
-        title, axis = "Time of a run after each step", charts.Axis("time", duration, logarithmic=True)
+        title, axis = "Time of a run after each step", charts.ChartAxis("time", duration, logarithmic=True)
         values = list(seconds)
     sizes = ", ".join(f"{name} = {value}" for name, value in given.items())
     skipped = [step.number for step, took in zip(steps, seconds, strict=True) if took is None]
@@ -86,7 +86,7 @@ def times(
     return texts, StepChart(title, note, [charts.curves(title, series, across, axis, width) for width in WIDTHS])
 
 
-def _told(step: PageStep, took: float | None, flops: int, previous: float | None) -> dict[str, str]:
+def _time_texts(step: PageStep, took: float | None, flops: int, previous: float | None) -> dict[str, str]:
     """The time of a step in words: short, and with what it is to the step before."""
     if took is None or step.kind not in ("start", "step"):
         return {"short": "", "long": "", "why": step.measured.why if step.measured else ""}

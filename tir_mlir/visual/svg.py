@@ -36,19 +36,19 @@ class Picture:
     def svg(self) -> str:
         """The drawing as SVG text."""
         surface = rectangle(0, 0, self.width, self.height, "tir-surface", radius=6)
-        return self._around(f"<style>{palette.alone()}</style>{surface}{self.body}")
+        return self._svg_element(f"<style>{palette.standalone_style()}</style>{surface}{self.body}")
 
     @property
     def inline(self) -> str:
         """The drawing as SVG text without styles, for a page with the style sheet `palette.in_page()`."""
-        return self._around(self.body)
+        return self._svg_element(self.body)
 
-    def _around(self, body: str) -> str:
-        texts = f"<title>{escaped(self.title)}</title>"
-        texts += f"<desc>{escaped(self.description)}</desc>" if self.description else ""
+    def _svg_element(self, body: str) -> str:
+        texts = f"<title>{escape_xml(self.title)}</title>"
+        texts += f"<desc>{escape_xml(self.description)}</desc>" if self.description else ""
         size = f'width="{number(self.width)}" height="{number(self.height)}"'
         box = f'viewBox="0 0 {number(self.width)} {number(self.height)}"'
-        label = f'role="img" aria-label="{escaped(self.title)}"'
+        label = f'role="img" aria-label="{escape_xml(self.title)}"'
         return f'<svg xmlns="http://www.w3.org/2000/svg" class="tir-picture" {size} {box} {label}>{texts}{body}</svg>'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -66,7 +66,7 @@ class Picture:
         return f"Picture({self.title!r}, {number(self.width)} x {number(self.height)} px; .svg, .save(path))"
 
 
-def beside(pictures: Sequence[Picture], title: str, gap: float = 24, columns: int | None = None) -> Picture:
+def combine_pictures(pictures: Sequence[Picture], title: str, gap: float = 24, columns: int | None = None) -> Picture:
     """Combine pictures into one, with `columns` in a row."""
     count = columns or max(1, len(pictures))
     parts, width, y = [], 0.0, 0.0
@@ -85,7 +85,7 @@ def beside(pictures: Sequence[Picture], title: str, gap: float = 24, columns: in
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def escaped(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Escape text for XML content and attributes."""
     return html.escape(text, quote=True)
 
@@ -132,16 +132,16 @@ def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str =
     where = f'x="{number(x)}" y="{number(y)}"'
     where += f' text-anchor="{anchor}"' if anchor != "start" else ""
     where += f' transform="rotate({number(turn)} {number(x)} {number(y)})"' if turn else ""
-    return f'<text {where} class="{style}">{escaped(content)}</text>'
+    return f'<text {where} class="{style}">{escape_xml(content)}</text>'
 
 
-def titled(body: str, title: str, attributes: Mapping[str, str]) -> str:
+def titled_group(body: str, title: str, attributes: Mapping[str, str]) -> str:
     """A group of shapes with a text that is shown where the mouse is."""
-    return group(f"<title>{escaped(title)}</title>{body}", attributes=attributes)
+    return group(f"<title>{escape_xml(title)}</title>{body}", attributes=attributes)
 
 
 def group(body: str, x: float = 0, y: float = 0, attributes: Mapping[str, str] | None = None) -> str:
     """A group of shapes, translated."""
     moved = f' transform="translate({number(x)} {number(y)})"' if x or y else ""
-    named = "".join(f' {key}="{escaped(value)}"' for key, value in (attributes or {}).items())
+    named = "".join(f' {key}="{escape_xml(value)}"' for key, value in (attributes or {}).items())
     return f"<g{moved}{named}>{body}</g>"

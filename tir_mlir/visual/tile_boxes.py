@@ -14,7 +14,7 @@ MOST_POINTS = 4096  # sets with more points that are not boxes are drawn as thei
 
 
 @dataclass(frozen=True)
-class Tile:
+class AccessTile:
     """Boxes that cover a set exactly, its bounding box, and its number of elements."""
 
     boxes: tuple[Box, ...]
@@ -22,10 +22,10 @@ class Tile:
     count: int
 
 
-def tile_of(points: isl.Set) -> Tile:
+def tile_of(points: isl.Set) -> AccessTile:
     """The boxes of a set that is not empty."""
     count, hull = points.count_val().to_python(), hull_of(points)
-    return Tile(_boxes(points, hull, count), hull, count)
+    return AccessTile(_boxes(points, hull, count), hull, count)
 
 
 def hull_of(points: isl.Set) -> Box:
@@ -53,7 +53,7 @@ def _boxes(points: isl.Set, hull: Box, count: int) -> tuple[Box, ...]:
         coordinates.append(tuple(point.get_coordinate_val(dim_type.set, d).to_python() for d in range(len(hull))))
 
     points.foreach_point(note)
-    return _stacked(_runs(sorted(coordinates)))
+    return _merge_rows(_runs(sorted(coordinates)))
 
 
 def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
@@ -72,7 +72,7 @@ def _runs(points: Sequence[tuple[int, ...]]) -> list[Box]:
     return [tuple(run) for run in runs]
 
 
-def _stacked(runs: Sequence[Box]) -> tuple[Box, ...]:
+def _merge_rows(runs: Sequence[Box]) -> tuple[Box, ...]:
     """Merge equal runs of adjacent rows."""
     if not runs or len(runs[0]) < 2:
         return tuple(runs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from tir_mlir.dialect.presburger import dim_type
-from tir_mlir.visual.tile_boxes import Tile, hull_of, tile_of
+from tir_mlir.visual.tile_boxes import AccessTile, hull_of, tile_of
 
 MOST_SHAPES = 12
 """Tiles that change their shape are known for this many iterations."""
@@ -22,7 +22,7 @@ class Motion:
     first: int
     last: int
     step: tuple[int, ...] | None
-    shapes: tuple[tuple[int, Tile], ...] = ()
+    shapes: tuple[tuple[int, AccessTile], ...] = ()
 
 
 def motion(elements: isl.Map, tile: isl.Set, first: int) -> Motion:

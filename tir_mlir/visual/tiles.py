@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from tir_mlir.visual import svg
+from tir_mlir.visual.accessed_regions import AccessedRegion, region_text
 from tir_mlir.visual.svg import Picture
 from tir_mlir.visual.tile_boxes import Box
-from tir_mlir.visual.touched import Touched, region_text
 
 PAD = 10.0
 LONGEST, SHORTEST = 168.0, 30.0  # sides of a buffer's box, in px
@@ -18,7 +18,7 @@ DEPTH = 0.42  # foreshortening of the third dimension
 RANKS = 3  # the number of dimensions drawn: the last ones
 
 
-def draw(regions: Sequence[Touched], moving: bool = False) -> list[Picture]:
+def draw(regions: Sequence[AccessedRegion], moving: bool = False) -> list[Picture]:
     """One picture per buffer, with its read and its written elements.
 
     moving: with what the script of a page needs to show other iterations.
@@ -27,7 +27,7 @@ def draw(regions: Sequence[Touched], moving: bool = False) -> list[Picture]:
     return [_buffer(list(group), moving) for _, group in groupby(ordered, key=lambda t: t.buffer)]
 
 
-def _buffer(group: Sequence[Touched], moving: bool) -> Picture:
+def _buffer(group: Sequence[AccessedRegion], moving: bool) -> Picture:
     first = group[0]
     rank = len(first.shape)
     shape = first.shape[-RANKS:] if rank > RANKS else first.shape
@@ -59,7 +59,7 @@ def _cut(box: Box) -> Box:
     return box[-RANKS:]
 
 
-def _tile(canvas: _Box2D | _Box3D, touched: Touched, moving: bool) -> str:
+def _tile(canvas: _Box2D | _Box3D, touched: AccessedRegion, moving: bool) -> str:
     """The tile of the first iteration; if moving, also where it is in others."""
 
     def shape(boxes: Sequence[Box]) -> str:
@@ -82,7 +82,7 @@ def _tile(canvas: _Box2D | _Box3D, touched: Touched, moving: bool) -> str:
     return svg.group(shape(touched.tile), attributes=span | by)
 
 
-def _caption_motion(touched: Touched, word: str, moving: bool) -> dict[str, str]:
+def _caption_motion(touched: AccessedRegion, word: str, moving: bool) -> dict[str, str]:
     """What the caption of a region needs to follow the tile."""
     motion = touched.motion
     if not moving or motion is None or motion.first == motion.last:
@@ -97,7 +97,7 @@ def _caption_motion(touched: Touched, word: str, moving: bool) -> dict[str, str]
 Line = tuple[str, str, dict[str, str]]  # words, style, attributes for the script of a page
 
 
-def _captions(group: Sequence[Touched], moving: bool) -> list[Line]:
+def _captions(group: Sequence[AccessedRegion], moving: bool) -> list[Line]:
     """The caption lines: each region and its number of elements."""
     lines: list[Line] = []
     same = len(group) == 2 and group[0].tile == group[1].tile
@@ -111,7 +111,7 @@ def _captions(group: Sequence[Touched], moving: bool) -> list[Line]:
     return lines
 
 
-def elements(touched: Touched) -> str:
+def elements(touched: AccessedRegion) -> str:
     """`256 elements`, qualified if the tile is not a full box or not exact."""
     count = f"{touched.count:,} element{'s' if touched.count != 1 else ''}"
     if not touched.exact:
@@ -119,7 +119,7 @@ def elements(touched: Touched) -> str:
     return count if touched.is_box else f"{count} of the box"
 
 
-def description(group: Sequence[Touched]) -> str:
+def description(group: Sequence[AccessedRegion]) -> str:
     """The picture as text, for screen readers."""
     first = group[0]
     when = f"in one iteration of {first.loop}" if first.loop else "in the whole run"
@@ -178,9 +178,9 @@ class _Box3D:
         """Where a box begins."""
         sides = zip(box, self.shape, (self.deep, self.down, self.across), strict=True)
         deep, down, across = (_part(span, extent, side)[0] for span, extent, side in sides)
-        return self._at(deep, down, across)
+        return self._project(deep, down, across)
 
-    def _at(self, deep: float, down: float, across: float) -> tuple[float, float]:
+    def _project(self, deep: float, down: float, across: float) -> tuple[float, float]:
         return across + deep, down + self.deep - deep
 
     def _faces(
@@ -188,9 +188,9 @@ class _Box3D:
     ) -> str:
         """The front, the top and the right side of a box."""
         (d0, d1), (y0, y1), (x0, x1) = deep, down, across
-        front = [self._at(d0, y, x) for y, x in ((y0, x0), (y0, x1), (y1, x1), (y1, x0))]
-        top = [self._at(d, y0, x) for d, x in ((d0, x0), (d1, x0), (d1, x1), (d0, x1))]
-        side = [self._at(d, y, x1) for d, y in ((d0, y0), (d1, y0), (d1, y1), (d0, y1))]
+        front = [self._project(d0, y, x) for y, x in ((y0, x0), (y0, x1), (y1, x1), (y1, x0))]
+        top = [self._project(d, y0, x) for d, x in ((d0, x0), (d1, x0), (d1, x1), (d0, x1))]
+        side = [self._project(d, y, x1) for d, y in ((d0, y0), (d1, y0), (d1, y1), (d0, y1))]
         return "".join(svg.polygon(face, style) for face in (front, top, side))
 
 

@@ -17,7 +17,7 @@ from compiling import Cost
 from contest import WrongResult
 from measure import Stats, interleaved
 from tir_mlir import Schedule, build
-from tir_mlir.runtime.drivers.device_driver import Driver, active
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, active
 from tir_mlir.script import tir as T
 from tir_mlir.target import CUDA
 
@@ -90,7 +90,7 @@ def _seconds_of_torch(torch: Any, a: np.ndarray, b: np.ndarray) -> list[float]:
     return [first.elapsed_time(last) / 1e3 / NUMBER for first, last in zip(events, events[1:], strict=False)]
 
 
-def launches(driver: Driver, target: CUDA, torch: Any = None) -> list[Cost]:
+def launches(driver: DeviceDriver, target: CUDA, torch: Any = None) -> list[Cost]:
     """Microseconds in which the call of a small kernel returns: of the bare driver and, on tensors of PyTorch, ours
     beside its own addition."""
     lib = build(added(SMALL), target=target)
@@ -122,10 +122,10 @@ def added(n: int) -> Any:
     return sch
 
 
-def _bare(driver: Driver, function: Any) -> Callable[[], object]:
+def _bare(driver: DeviceDriver, function: Any) -> Callable[[], object]:
     """A launch of the only kernel of a function, with its words, on memory that is not given back."""
     (prepared,) = function.program.prepare([(SMALL,)] * 3).launches
-    start = driver.launcher(function.code.on(driver, 0), prepared.launch)
+    start = driver.launcher(function.code.module_on_device(driver, 0), prepared.launch)
     words: Sequence[int] = [driver.allocate(0, 4 * SMALL, 0) for _ in range(3)]
     for word in words:
         driver.copy_in(0, word, np.zeros(SMALL, np.float32), 0)

@@ -47,7 +47,7 @@ class Searches:
         record = tune.Database(self.folder, threads=1).best(program)
         if record is None:
             raise tune.TuneError(f"{self.folder} has no record of {name}; fix: search first, with --trials {TRIALS}")
-        return IRModule(recorded_program(record, program.alone.mlir))
+        return IRModule(recorded_program(record, program.isolated_module.mlir))
 
     def _search(self, name: str, program: PrimFunc, trials: int, limit: float | None) -> Any:
         sampler, took = sampler_of(self.sampler, SEED), Took()

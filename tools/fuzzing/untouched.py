@@ -16,8 +16,8 @@ from mlir import ir
 
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
-from tir_mlir.dialect.incremental.versions import Lent, Version
-from tir_mlir.dialect.ir import Answers, attrs, funcs, ops
+from tir_mlir.dialect.incremental.versions import BorrowedModule, Version
+from tir_mlir.dialect.ir import QueryCache, attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.schedule.executor import Executor
@@ -32,17 +32,17 @@ class NotRecorded(BaseException):
 @contextmanager
 def audited() -> Iterator[None]:
     """Check every step of every schedule. The copies of versions are made of modules of before, also small ones."""
-    before, smallest, lend = Executor.audit, Version.smallest, Version.lend
+    before, smallest, lend = Executor.audit, Version.smallest, Version.borrow_module
     Executor.audit, Version.smallest = staticmethod(check_untouched), 0
-    Version.lend = lambda version: _watched(lend(version))  # type: ignore[method-assign]
+    Version.borrow_module = lambda version: _watched(lend(version))  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Version.smallest, Version.lend = smallest, lend  # type: ignore[method-assign]
+        Version.smallest, Version.borrow_module = smallest, lend  # type: ignore[method-assign]
         Executor.audit = staticmethod(before) if before is not None else None
 
 
-class _Watched(Answers):
+class _Watched(QueryCache):
     """What is known of a module until it is edited: there must be no edit before one that ends it."""
 
     def __init__(self, module: ir.Module, known: dict[Any, Any]):
@@ -58,7 +58,7 @@ class _Watched(Answers):
             raise NotRecorded(f"a step edits an op without a record, before any that has one: {module}")
 
 
-def _watched(lent: Lent) -> Lent:
+def _watched(lent: BorrowedModule) -> BorrowedModule:
     return replace(lent, answers=_Watched(lent.module, lent.answers.known))
 
 

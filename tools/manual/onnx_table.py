@@ -6,9 +6,9 @@ import inspect
 
 import onnx
 
-from tir_mlir.graph.fronts.onnx_model.node_import import reason
-from tir_mlir.graph.fronts.onnx_operators import translations
-from tir_mlir.graph.fronts.onnx_operators.onnx_emitter import MICROSOFT
+from tir_mlir.graph.importers.onnx_model.node_import import reason
+from tir_mlir.graph.importers.onnx_operators import translations
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import MICROSOFT
 
 _HEAD = """# Operators of ONNX
 

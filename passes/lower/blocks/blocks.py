@@ -103,7 +103,7 @@ class Simplifier:
         self.domain: sets.Domain | None = None
 
     def __call__(self, index: Index) -> Index:
-        index = index.substitute(self.env).simplified()
+        index = index.substitute(self.env).simplify()
         if not has_division(index.expr):
             return index
         try:
@@ -121,18 +121,18 @@ def _mark_overwrites(everything: list[ir.Operation]) -> None:
     for op in everything:
         if op.name != "llvm.inttoptr" or attrs.get(op, attrs.ACCESS) != "w":
             continue
-        owner, memref = walk.enclosing_block(op), accesses.pointed(op)
+        owner, memref = walk.enclosing_block(op), accesses.pointee(op)
         if memref is None:
             continue
         if "reads" in attrs.get(owner.op, attrs.HIDDEN, []):
             continue  # undeclared regions may be read
         names = {Buffer(memref).name, Buffer(memref).root.name}
-        reads, writes = (_named(owner, key) for key in (attrs.READS, attrs.WRITES))
+        reads, writes = (_buffer_names(owner, key) for key in (attrs.READS, attrs.WRITES))
         if names & writes and not names & reads:
             op.attributes[OVERWRITES] = ir.UnitAttr.get()
 
 
-def _named(owner: Block | Func, key: str) -> set[str]:
+def _buffer_names(owner: Block | Func, key: str) -> set[str]:
     """The names of the buffers that a block reads or writes, as declared; else what it accesses."""
     declared = attrs.get(owner.op, key)
     if declared is not None:

@@ -52,7 +52,7 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
     ):
         return None
     indices = {op: walk.access_indices(op) for op in users}
-    beside = _has_lanes_beside_units(indices, shape)
+    beside = _has_lanes_before_units(indices, shape)
     if not beside and not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
         return None
     shorten = {op: Simplifier(op, {}) for op in users}
@@ -73,7 +73,7 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
     return (groups, indices) if len(groups) < len(shape) else None
 
 
-def _has_lanes_beside_units(indices: dict[ir.Operation, list[Index]], shape: list[int | None]) -> bool:
+def _has_lanes_before_units(indices: dict[ir.Operation, list[Index]], shape: list[int | None]) -> bool:
     """Whether the lanes of an access are in a dimension behind which all have one element, and so adjacent."""
     last = next((dim for dim in range(len(shape) - 1, -1, -1) if shape[dim] != 1), 0)
     return last < len(shape) - 1 and any(_is_over_lanes(op, op_indices[last]) for op, op_indices in indices.items())
@@ -111,7 +111,7 @@ def _redirect(
     old = ir.MemRefType(parameter.type)
     shape = [_extent(old, group) for group in groups]
     type_ = ir.MemRefType.get(shape, old.element_type, memory_space=old.memory_space)
-    view = _collapsed(func, parameter, groups, type_)
+    view = _collapse_buffer(func, parameter, groups, type_)
     for op, op_indices in indices.items():
         map_, operands = emit_map(op_indices)
         value = list(op.operands)[:1] if op.name == AFFINE_STORE else []
@@ -120,7 +120,7 @@ def _redirect(
         edit.drop(parameter.owner.operation)
 
 
-def _collapsed(func: Func, parameter: ir.Value, groups: list[list[int]], type_: ir.MemRefType) -> ir.Value:
+def _collapse_buffer(func: Func, parameter: ir.Value, groups: list[list[int]], type_: ir.MemRefType) -> ir.Value:
     """The buffer with fewer dimensions: a view of a parameter, a new allocation."""
     if Buffer(parameter).is_alloc:
         alloc = parameter.owner.operation

@@ -47,7 +47,7 @@ def run(module: ir.Module) -> None:
 
 
 def _add_inits(block: Block) -> None:
-    box = intervals.around(block.op)
+    box = intervals.enclosing_ranges(block.op)
     extents = [i.extent for i in block.iters if i.kind == "R" and not intervals.at_least_zero(i.extent - 1, box)]
     if not extents or not _is_closed(block):
         return
@@ -113,7 +113,7 @@ def _add_init(
             specs = [IterSpec(i.name, i.kind, i.min, i.extent, i.binding.substitute(variables)) for i in iters]
             added = create.block(f"{block.name}_empty", specs)
     starts = {i.var: i.min for i in block.iters if i.kind == "R"}
-    starts |= {old.var: Index.of(new.var) for old, new in zip(iters, added.iters, strict=True)}
+    starts |= {old.var: Index.from_value(new.var) for old, new in zip(iters, added.iters, strict=True)}
     init = block.init
     assert init is not None
     end = create.at_end(added.body)

@@ -29,6 +29,6 @@ def run(module: ir.Module, device: str = "cpu") -> None:
 
 def _check(view: Loop | Block, gpu: bool) -> None:
     for key in view.annotations:
-        if instead := annotation_keys.ignored(key, gpu):
+        if instead := annotation_keys.replacement_for(key, gpu):
             word, where = "loop" if isinstance(view, Loop) else "block", " on a GPU" if gpu else ""
             warn(f'{location_text(view.op)}: {word} "{view.name}": annotation "{key}" has no effect{where}; {instead}')

@@ -19,7 +19,7 @@ class Affine:
     constant: int = 0
     iters: tuple[tuple[int, int], ...] = ()
     """(iter, factor), in order, factors not 0."""
-    parts: tuple[tuple[Part, int], ...] = ()
+    parts: tuple[tuple[DivisionTerm, int], ...] = ()
     """(part, factor)."""
 
     def __add__(self, rhs: Affine) -> Affine:
@@ -35,14 +35,14 @@ class Affine:
         iters = tuple((number, factor * f) for number, f in self.iters)
         return Affine(factor * self.constant, iters, tuple((part, factor * f) for part, f in self.parts))
 
-    def of(self, values: Sequence[Affine]) -> Affine:
+    def substitute(self, values: Sequence[Affine]) -> Affine:
         """The expression with other expressions for the iters."""
         total = Affine(self.constant)
         for number, factor in self.iters:
             total += values[number] * factor
         for part, factor in self.parts:
-            inner = Part(part.kind, part.value.of(values), part.divisor)
-            total += inner.simplified() * factor
+            inner = DivisionTerm(part.kind, part.value.substitute(values), part.divisor)
+            total += inner.to_affine() * factor
         return total
 
     def uses(self, number: int) -> bool:
@@ -62,14 +62,14 @@ class Affine:
 
 
 @dataclass(frozen=True)
-class Part:
+class DivisionTerm:
     """A quotient ("div") rounded down, or a remainder ("mod")."""
 
     kind: str
     value: Affine
     divisor: int
 
-    def simplified(self) -> Affine:
+    def to_affine(self) -> Affine:
         if not self.value.iters and not self.value.parts:
             number = self.value.constant
             return Affine(number // self.divisor if self.kind == "div" else number % self.divisor)
@@ -102,7 +102,7 @@ def read(expr: ir.AffineExpr, operands: Sequence[Affine]) -> Affine:
             return rhs * lhs.constant
     kind = {ir.AffineFloorDivExpr: "div", ir.AffineModExpr: "mod"}.get(type(expr))  # type: ignore[arg-type]
     if kind is not None and isinstance(expr.rhs, ir.AffineConstantExpr) and expr.rhs.value > 0:  # type: ignore[union-attr]
-        return Part(kind, read(expr.lhs, operands), expr.rhs.value).simplified()  # type: ignore[union-attr]
+        return DivisionTerm(kind, read(expr.lhs, operands), expr.rhs.value).to_affine()  # type: ignore[union-attr]
     raise NotDirect(f"the index {expr}")
 
 

@@ -8,10 +8,10 @@ from math import prod
 from tir_mlir.dialect.ir import Func
 from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.passes.lower.direct.affine import NotDirect
-from tir_mlir.passes.lower.direct.inlined import inlined
-from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, Registers
-from tir_mlir.passes.lower.direct.program import Program, read_program
-from tir_mlir.passes.lower.direct.text import Text
+from tir_mlir.passes.lower.direct.inline import inline_elementwise
+from tir_mlir.passes.lower.direct.nests import NestWriter, Piece, VectorRegisters
+from tir_mlir.passes.lower.direct.program import DirectProgram, read_program
+from tir_mlir.passes.lower.direct.text import FunctionText
 
 WORK_OF_THREADS = 1 << 16
 """Steps of a nest from which several threads share it."""
@@ -38,13 +38,13 @@ class DirectCode:
     scratch: int
 
 
-def direct_code(func: Func, symbol: str, threads: int, registers: Registers) -> DirectCode:
+def direct_code(func: Func, symbol: str, threads: int, registers: VectorRegisters) -> DirectCode:
     """The code of a function of blocks without a schedule, on pointers to its buffers. Errors: NotDirect for another
     function."""
-    return _FunctionWriter(inlined(read_program(func)), symbol, threads, registers).written()
+    return _FunctionWriter(inline_elementwise(read_program(func)), symbol, threads, registers).write()
 
 
-def is_direct(func: Func, registers: Registers) -> bool:
+def is_direct(func: Func, registers: VectorRegisters) -> bool:
     """Whether the code of a function can be written directly."""
     try:
         direct_code(func, "f", 1, registers)
@@ -54,14 +54,14 @@ def is_direct(func: Func, registers: Registers) -> bool:
 
 
 class _FunctionWriter:
-    def __init__(self, program: Program, symbol: str, threads: int, registers: Registers):
+    def __init__(self, program: DirectProgram, symbol: str, threads: int, registers: VectorRegisters):
         self._program, self._symbol, self._threads = program, symbol, threads
         self._nests = [NestWriter(nest, registers) for nest in program.nests]
         self._parts: list[str] = []
         self._buffers = [*program.params, *program.own]
 
-    def written(self) -> DirectCode:
-        text, heap = Text(), []
+    def write(self) -> DirectCode:
+        text, heap = FunctionText(), []
         for memory in self._program.own:
             size = (4 * memory.size + 63) // 64 * 64
             if size <= STACK:
@@ -79,14 +79,14 @@ class _FunctionWriter:
         declared = (_DECLARED if self._parts else "") + (_HEAP if heap else "")
         return DirectCode("\n".join([declared, *self._parts, main]), bool(self._parts), sum(size for _, size in heap))
 
-    def _piece(self, text: Text, nest: NestWriter, piece: Piece) -> None:
+    def _piece(self, text: FunctionText, nest: NestWriter, piece: Piece) -> None:
         steps = nest.steps(piece)
         if self._threads < 2 or steps < 2 or prod(nest.nest.extents) < WORK_OF_THREADS:
             with text.loop("0", str(steps), 1) as step:
                 nest.write(text, piece, step)
             return
         name = symbol(f"{self._symbol}.nest.{len(self._parts)}")
-        inner = Text()
+        inner = FunctionText()
         numbers = [inner.value(f"call i32 @omp_get_{what}()") for what in ("thread_num", "num_threads")]
         thread, count = (inner.value(f"zext i32 {value} to i64") for value in numbers)
         next_thread = inner.value(f"add nuw i64 {thread}, 1")
@@ -105,5 +105,5 @@ class _FunctionWriter:
         )
 
 
-def _function(head: str, text: Text) -> str:
+def _function(head: str, text: FunctionText) -> str:
     return "\n".join([f"define {head} {{", "entry:", *text.slots, *text.lines, "  ret void", "}"])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import prod
 
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, iters_of
-from tir_mlir.passes.lower.direct.program import Choice, Expression, Load, Nest, Operation
-from tir_mlir.passes.lower.direct.text import Text, number
-from tir_mlir.passes.lower.direct.values import Writer, address_of, fits
+from tir_mlir.passes.lower.direct.program import BranchExpr, ElementNest, Expression, LoadExpr, OperationExpr
+from tir_mlir.passes.lower.direct.text import FunctionText, number
+from tir_mlir.passes.lower.direct.values import ExpressionWriter, address_of, fits
 
 LARGE_SCALAR = 1 << 22
 """Steps of a reduction that is not worth it without vectors."""
@@ -19,16 +19,16 @@ MOST_VECTORS = 8
 
 
 @dataclass(frozen=True)
-class Registers:
+class VectorRegisters:
     """Elements of a vector register, and how many registers hold results."""
 
     lanes: int
     results: int
 
     @staticmethod
-    def of(vector_bits: int, count: int) -> Registers:
+    def from_vector_registers(vector_bits: int, count: int) -> VectorRegisters:
         """Of a CPU with so many vector registers, of which half hold results."""
-        return Registers(max(1, vector_bits // 32), count // 2)
+        return VectorRegisters(max(1, vector_bits // 32), count // 2)
 
     @property
     def rows(self) -> int:
@@ -54,12 +54,14 @@ class Piece:
         return (self.end - self.first) // self.step
 
 
-def joined(nest: Nest) -> Nest:
+def merge_adjacent_loops(nest: ElementNest) -> ElementNest:
     """The nest with one loop for adjacent ones that go through all buffers alike."""
-    nest = Nest(nest.memory, nest.extents, nest.sums, _flat(nest.value, {}), nest.start)
+    nest = ElementNest(nest.memory, nest.extents, nest.sums, _flat(nest.value, {}), nest.start)
     number = len(nest.extents) - 2
     while number >= 0:
-        if (number in nest.sums) == (number + 1 in nest.sums) and _alike(nest.value, number, nest.extents[number + 1]):
+        if (number in nest.sums) == (number + 1 in nest.sums) and _can_join(
+            nest.value, number, nest.extents[number + 1]
+        ):
             nest = _join(nest, number)
         number -= 1
     return nest
@@ -69,28 +71,28 @@ def _flat(value: Expression, done: dict[int, Expression]) -> Expression:
     """The same with the numbers of elements for indices."""
     if id(value) not in done:
         result: Expression = value
-        if isinstance(value, Load):
-            result = Load(value.memory, (address_of(value),))
-        elif isinstance(value, Operation):
-            result = Operation(value.name, tuple(_flat(part, done) for part in value.operands), value.predicate)
-        elif isinstance(value, Choice):
-            result = Choice(value.conditions, _flat(value.then, done), _flat(value.otherwise, done))
+        if isinstance(value, LoadExpr):
+            result = LoadExpr(value.memory, (address_of(value),))
+        elif isinstance(value, OperationExpr):
+            result = OperationExpr(value.name, tuple(_flat(part, done) for part in value.operands), value.predicate)
+        elif isinstance(value, BranchExpr):
+            result = BranchExpr(value.conditions, _flat(value.then, done), _flat(value.otherwise, done))
         done[id(value)] = result
     return done[id(value)]
 
 
 def _affines(value: Expression) -> list[tuple[Affine, bool]]:
     """The expressions of iters in it, and whether each is an address."""
-    if isinstance(value, Load):
+    if isinstance(value, LoadExpr):
         return [(value.indices[0], True)]
-    if isinstance(value, Operation):
+    if isinstance(value, OperationExpr):
         return [found for part in value.operands for found in _affines(part)]
-    if isinstance(value, Choice):
+    if isinstance(value, BranchExpr):
         return [*((c, False) for c, _ in value.conditions), *_affines(value.then), *_affines(value.otherwise)]
     return []
 
 
-def _alike(value: Expression, outer: int, extent: int) -> bool:
+def _can_join(value: Expression, outer: int, extent: int) -> bool:
     """Whether a loop around one of this extent continues it in all buffers."""
     for affine, is_address in _affines(value):
         if any(part.value.uses(outer) or part.value.uses(outer + 1) for part, _ in affine.parts):
@@ -103,24 +105,26 @@ def _alike(value: Expression, outer: int, extent: int) -> bool:
     return True
 
 
-def _join(nest: Nest, outer: int) -> Nest:
+def _join(nest: ElementNest, outer: int) -> ElementNest:
     """The nest in which an iter and the next one are one."""
     extents = list(nest.extents)
     extents[outer : outer + 2] = [extents[outer] * extents[outer + 1]]
     moved = [Affine(0, ((n if n <= outer else n - 1, 1),)) for n in range(len(nest.extents))]
     moved[outer] = Affine()  # its factor is in that of the next one
     sums = tuple(sorted({n if n <= outer else n - 1 for n in nest.sums}))
-    return Nest(nest.memory, tuple(extents), sums, _moved(nest.value, moved), nest.start)
+    return ElementNest(nest.memory, tuple(extents), sums, _substitute_iters(nest.value, moved), nest.start)
 
 
-def _moved(value: Expression, iters: Sequence[Affine]) -> Expression:
-    if isinstance(value, Load):
-        return Load(value.memory, (value.indices[0].of(iters),))
-    if isinstance(value, Operation):
-        return Operation(value.name, tuple(_moved(part, iters) for part in value.operands), value.predicate)
-    if isinstance(value, Choice):
-        conditions = tuple((c.of(iters), is_zero) for c, is_zero in value.conditions)
-        return Choice(conditions, _moved(value.then, iters), _moved(value.otherwise, iters))
+def _substitute_iters(value: Expression, iters: Sequence[Affine]) -> Expression:
+    if isinstance(value, LoadExpr):
+        return LoadExpr(value.memory, (value.indices[0].substitute(iters),))
+    if isinstance(value, OperationExpr):
+        return OperationExpr(
+            value.name, tuple(_substitute_iters(part, iters) for part in value.operands), value.predicate
+        )
+    if isinstance(value, BranchExpr):
+        conditions = tuple((c.substitute(iters), is_zero) for c, is_zero in value.conditions)
+        return BranchExpr(conditions, _substitute_iters(value.then, iters), _substitute_iters(value.otherwise, iters))
     return value
 
 
@@ -128,8 +132,8 @@ class NestWriter:
     """Writes one nest, as pieces: `pieces` tells them, `steps` how many iterations of its loop one has, `write` writes
     one iteration."""
 
-    def __init__(self, nest: Nest, registers: Registers):
-        self.nest = nest = joined(nest)
+    def __init__(self, nest: ElementNest, registers: VectorRegisters):
+        self.nest = nest = merge_adjacent_loops(nest)
         self._registers, outer = registers, nest.outer
         self._lane = outer[-1] if outer else None
         self._row = outer[-2] if nest.sums and len(outer) > 1 else None
@@ -166,7 +170,7 @@ class NestWriter:
     def _row_tiles(self) -> int:
         return 1 if self._row is None else self.nest.extents[self._row] // self._rows
 
-    def write(self, text: Text, piece: Piece, step: str) -> None:
+    def write(self, text: FunctionText, piece: Piece, step: str) -> None:
         """Write an iteration of the loop of a piece."""
         iters = ["0"] * len(self.nest.extents)
         if not self.nest.sums:
@@ -184,7 +188,7 @@ class NestWriter:
         self._tile(text, piece, iters)
 
     @staticmethod
-    def _digits(text: Text, step: str, digits: Sequence[tuple[int, int, int]], iters: list[str]) -> None:
+    def _digits(text: FunctionText, step: str, digits: Sequence[tuple[int, int, int]], iters: list[str]) -> None:
         """Values of iters, (iter, extent, factor), of the number of an iteration."""
         stride = step
         for position, (number_, extent, factor) in reversed(list(enumerate(digits))):
@@ -195,7 +199,7 @@ class NestWriter:
             stride = stride if is_first else text.value(f"udiv i64 {stride}, {extent}")
             iters[number_] = digit if factor == 1 else text.value(f"mul nsw i64 {digit}, {factor}")
 
-    def _elements(self, text: Text, piece: Piece, iters: list[str]) -> None:
+    def _elements(self, text: FunctionText, piece: Piece, iters: list[str]) -> None:
         """Compute the elements of a piece, in a loop along the lane."""
         if self._lane is None:
             self._element(text, piece, iters)
@@ -203,12 +207,12 @@ class NestWriter:
         with text.loop(str(piece.first), str(piece.end), piece.width) as lane:
             self._element(text, piece, [lane if n == self._lane else value for n, value in enumerate(iters)])
 
-    def _element(self, text: Text, piece: Piece, iters: list[str]) -> None:
-        writer = Writer(text, iters, self._moved(0, 0), self._lane, piece.width)
-        result = writer.whole(writer.write(self.nest.value))
+    def _element(self, text: FunctionText, piece: Piece, iters: list[str]) -> None:
+        writer = ExpressionWriter(text, iters, self._element_iters(0, 0), self._lane, piece.width)
+        result = writer.widen(writer.write(self.nest.value))
         self._store(text, writer, result)
 
-    def _store(self, text: Text, writer: Writer, result: str) -> None:
+    def _store(self, text: FunctionText, writer: ExpressionWriter, result: str) -> None:
         pointer = writer.pointer(self.nest.memory.name, self._target())
         text.do(f"store {writer.type} {result}, ptr {pointer}, align 4")
 
@@ -220,12 +224,12 @@ class NestWriter:
             factor *= self.nest.extents[n]
         return iters_of(factors)
 
-    def _moved(self, row: int, lane: int) -> list[Affine]:
+    def _element_iters(self, row: int, lane: int) -> list[Affine]:
         """The iters of an element of a tile."""
         shifts = {self._row: row, self._lane: lane}
         return [Affine(shifts.get(n, 0), ((n, 1),)) for n in range(len(self.nest.extents))]
 
-    def _tile(self, text: Text, piece: Piece, iters: list[str]) -> None:
+    def _tile(self, text: FunctionText, piece: Piece, iters: list[str]) -> None:
         """Compute a tile of a reduction: results in registers, sums innermost."""
         nest, type_ = self.nest, f"<{piece.width} x float>" if piece.width > 1 else "float"
         start = number(nest.start or 0.0)
@@ -236,11 +240,11 @@ class NestWriter:
             text.do(f"store {type_} {first}, ptr {slot}")
         self._sum(text, piece, iters, list(nest.sums), slots)
         for cell, slot in slots.items():
-            writer = Writer(text, iters, self._moved(*cell), self._lane, piece.width)
+            writer = ExpressionWriter(text, iters, self._element_iters(*cell), self._lane, piece.width)
             self._store(text, writer, text.value(f"load {type_}, ptr {slot}"))
 
     def _sum(
-        self, text: Text, piece: Piece, iters: list[str], sums: list[int], slots: dict[tuple[int, int], str]
+        self, text: FunctionText, piece: Piece, iters: list[str], sums: list[int], slots: dict[tuple[int, int], str]
     ) -> None:
         if sums:
             with text.loop("0", str(self.nest.extents[sums[0]]), 1) as variable:
@@ -250,8 +254,10 @@ class NestWriter:
         for cell, slot in slots.items():
             type_ = f"<{piece.width} x float>" if piece.width > 1 else "float"
             partial = text.value(f"load {type_}, ptr {slot}"), piece.width > 1
-            writer = Writer(text, iters, self._moved(*cell), self._lane, piece.width, partial, "contract ")
-            text.do(f"store {type_} {writer.whole(writer.write(self.nest.value))}, ptr {slot}")
+            writer = ExpressionWriter(
+                text, iters, self._element_iters(*cell), self._lane, piece.width, partial, "contract "
+            )
+            text.do(f"store {type_} {writer.widen(writer.write(self.nest.value))}, ptr {slot}")
 
 
 def _divisor(extent: int, most: int) -> int:

@@ -20,7 +20,7 @@ FLOATS = frozenset(
 
 
 @dataclass(eq=False)
-class Memory:
+class ProgramBuffer:
     """A buffer. number: of the parameter, None for one of the program's own."""
 
     name: str
@@ -33,25 +33,25 @@ class Memory:
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class ConstantExpr:
     value: float
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
-    memory: Memory
+class LoadExpr:
+    memory: ProgramBuffer
     indices: tuple[Affine, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Operation:
+class OperationExpr:
     name: str
     operands: tuple[Expression, ...]
     predicate: int = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class BranchExpr:
     """The first expression where all conditions hold (a value, whether it is 0, or else at least 0), or the second."""
 
     conditions: tuple[tuple[Affine, bool], ...]
@@ -60,19 +60,19 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Partial:
+class PartialExpr:
     """What a reduction has so far."""
 
 
-Expression = Constant | Load | Operation | Choice | Partial
+Expression = ConstantExpr | LoadExpr | OperationExpr | BranchExpr | PartialExpr
 
 
 @dataclass(eq=False)
-class Nest:
+class ElementNest:
     """A block: for all iters, store[indices] = value. sums: of a reduction, the iters over which it is taken; start:
     its first value. Iters that are no sums are each an index of the store, in their order."""
 
-    memory: Memory
+    memory: ProgramBuffer
     extents: tuple[int, ...]
     sums: tuple[int, ...]
     value: Expression
@@ -85,21 +85,21 @@ class Nest:
 
 
 @dataclass(eq=False)
-class Program:
+class DirectProgram:
     """A function: its parameters, its own buffers, its blocks in order."""
 
-    params: list[Memory]
-    own: list[Memory]
-    nests: list[Nest] = field(default_factory=list)
+    params: list[ProgramBuffer]
+    own: list[ProgramBuffer]
+    nests: list[ElementNest] = field(default_factory=list)
 
 
-def read_program(func: Func) -> Program:
+def read_program(func: Func) -> DirectProgram:
     """A function of blocks without a schedule as plain data. Errors: NotDirect."""
     if not attrs.get(func.op, attrs.ATTRS, {}).get("tir.noalias", False):
         raise NotDirect("parameters that may overlap")
-    reader = _Reader()
+    reader = _ProgramReader()
     params = [reader.buffer(argument, number) for number, argument in enumerate(func.args)]
-    program = Program(params, [])
+    program = DirectProgram(params, [])
     for op in func.body_ops():
         if op.name == "memref.alloc":
             program.own.append(reader.buffer(op.results[0], None))
@@ -111,7 +111,7 @@ def read_program(func: Func) -> Program:
     return program
 
 
-def _check_order(program: Program) -> None:
+def _check_order(program: DirectProgram) -> None:
     """Each buffer has one block, before those that read it."""
     written = set(program.params) - {nest.memory for nest in program.nests}
     for nest in program.nests:
@@ -120,7 +120,7 @@ def _check_order(program: Program) -> None:
         written.add(nest.memory)
 
 
-def loads_of(value: Expression) -> list[Memory]:
+def loads_of(value: Expression) -> list[ProgramBuffer]:
     """The buffers that an expression reads, once for each read."""
     loads, waiting, seen = [], [value], set()
     while waiting:
@@ -128,28 +128,30 @@ def loads_of(value: Expression) -> list[Memory]:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if isinstance(part, Load):
+        if isinstance(part, LoadExpr):
             loads.append(part.memory)
-        elif isinstance(part, Operation):
+        elif isinstance(part, OperationExpr):
             waiting += part.operands
-        elif isinstance(part, Choice):
+        elif isinstance(part, BranchExpr):
             waiting += (part.then, part.otherwise)
     return loads
 
 
-class _Reader:
+class _ProgramReader:
     def __init__(self) -> None:
-        self._buffers: dict[ir.Value, Memory] = {}
+        self._buffers: dict[ir.Value, ProgramBuffer] = {}
 
-    def buffer(self, value: ir.Value, number: int | None) -> Memory:
+    def buffer(self, value: ir.Value, number: int | None) -> ProgramBuffer:
         buffer = Buffer(value) if isinstance(value.type, ir.MemRefType) else None
         if buffer is None or buffer.dtype != "float32" or None in buffer.shape or not _is_row_major(buffer.type):
             raise NotDirect(f"the type {value.type}")
-        memory = Memory(f"%b{len(self._buffers)}", tuple(size for size in buffer.shape if size is not None), number)
+        memory = ProgramBuffer(
+            f"%b{len(self._buffers)}", tuple(size for size in buffer.shape if size is not None), number
+        )
         self._buffers[value] = memory
         return memory
 
-    def nest(self, op: ir.Operation) -> Nest:
+    def nest(self, op: ir.Operation) -> ElementNest:
         """A nest of loops, each around one op, with a block in it."""
         variables: dict[ir.Value, int] = {}
         while is_loop(op):
@@ -184,13 +186,13 @@ class _Reader:
 class _BlockReader:
     """Reads the body of a block."""
 
-    def __init__(self, buffers: dict[ir.Value, Memory], block: Block):
+    def __init__(self, buffers: dict[ir.Value, ProgramBuffer], block: Block):
         self._buffers, self._block = buffers, block
         self._iters = {it.var: Affine(0, ((number, 1),)) for number, it in enumerate(block.iters)}
         self._values: dict[ir.Value, Expression] = {}
         self._stores: list[ir.Operation] = []
 
-    def nest(self, extents: Sequence[int]) -> Nest:
+    def nest(self, extents: Sequence[int]) -> ElementNest:
         block, init = self._block, self._block.init
         sums = tuple(number for number, it in enumerate(block.iters) if it.kind == "R")
         if bool(sums) != (init is not None):
@@ -200,7 +202,7 @@ class _BlockReader:
         if len(stores) != 1:
             raise NotDirect("a block of several stores, or of none")
         store = stores[0]
-        memory, indices = self._place(store.operands[1], store)
+        memory, indices = self._accessed_element(store.operands[1], store)
         expected = tuple(Affine(0, ((number, 1),)) for number in range(len(extents)) if number not in sums)
         if indices != expected or memory.shape != tuple(n for k, n in enumerate(extents) if k not in sums):
             raise NotDirect("a store that is not to each element in order")
@@ -212,19 +214,19 @@ class _BlockReader:
         value = self._values[store.operands[0]]
         if start is None and memory in loads_of(value):
             raise NotDirect("a block that reads what it writes")
-        return Nest(memory, tuple(extents), sums, value, start)
+        return ElementNest(memory, tuple(extents), sums, value, start)
 
-    _partial: tuple[Memory, tuple[Affine, ...]] | None = None
+    _partial: tuple[ProgramBuffer, tuple[Affine, ...]] | None = None
 
-    def _start(self, init: ir.Operation, memory: Memory, indices: tuple[Affine, ...]) -> float:
+    def _start(self, init: ir.Operation, memory: ProgramBuffer, indices: tuple[Affine, ...]) -> float:
         ops = [op.operation for op in init.regions[0].blocks[0].operations]
         if [op.name for op in ops] != ["arith.constant", "affine.store", "affine.yield"]:
             raise NotDirect("a first value that is computed")
-        if self._place(ops[1].operands[1], ops[1]) != (memory, indices):
+        if self._accessed_element(ops[1].operands[1], ops[1]) != (memory, indices):
             raise NotDirect("a first value that is stored elsewhere")
         return ir.FloatAttr(ops[0].attributes["value"]).value
 
-    def _place(self, buffer: ir.Value, op: ir.Operation) -> tuple[Memory, tuple[Affine, ...]]:
+    def _accessed_element(self, buffer: ir.Value, op: ir.Operation) -> tuple[ProgramBuffer, tuple[Affine, ...]]:
         """The element that an op accesses."""
         memory = self._buffers.get(buffer)
         if memory is None:
@@ -247,18 +249,18 @@ class _BlockReader:
 
     def _expression(self, op: ir.Operation) -> Expression:
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
-            return Constant(ir.FloatAttr(op.attributes["value"]).value)
+            return ConstantExpr(ir.FloatAttr(op.attributes["value"]).value)
         if op.name == AFFINE_LOAD:
-            memory = self._place(op.operands[0], op)
-            return Partial() if memory == self._partial else Load(*memory)
+            memory = self._accessed_element(op.operands[0], op)
+            return PartialExpr() if memory == self._partial else LoadExpr(*memory)
         if op.name == "affine.if" and len(op.regions[1].blocks):
             conditions = tuple((self._index(c.index), c.is_eq) for c in walk.constraints(op))
-            return Choice(conditions, self._branch(op, 0), self._branch(op, 1))
+            return BranchExpr(conditions, self._branch(op, 0), self._branch(op, 1))
         if op.name in FLOATS:
             types = {str(operand.type) for operand in op.operands} - {"f32", "i1"}
             if not types:
                 predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpf" else 0
-                return Operation(op.name, tuple(self._values[operand] for operand in op.operands), predicate)
+                return OperationExpr(op.name, tuple(self._values[operand] for operand in op.operands), predicate)
         raise NotDirect(op.name)
 
     def _branch(self, op: ir.Operation, number: int) -> Expression:

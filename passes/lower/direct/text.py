@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, Part
+from tir_mlir.passes.lower.direct.affine import Affine, DivisionTerm, NotDirect
 
 
 def number(value: float) -> str:
@@ -15,7 +15,7 @@ def number(value: float) -> str:
     return f"0x{bits:016X}"
 
 
-class Text:
+class FunctionText:
     """The text of one function, written line by line."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Text:
         self.lines.append(f"  %v{self._count} = {text}")
         return f"%v{self._count}"
 
-    def once(self, key: object, text: str) -> str:
+    def emit_once(self, key: object, text: str) -> str:
         """The value of an instruction, written unless there is one of this key."""
         if key not in self._known:
             self._known[key] = self.value(text)
@@ -105,7 +105,7 @@ class Text:
         if total is None:
             return str(value.constant)
         return (
-            self.once(("add", total, value.constant), f"add nsw i64 {total}, {value.constant}")
+            self.emit_once(("add", total, value.constant), f"add nsw i64 {total}, {value.constant}")
             if value.constant
             else total
         )
@@ -113,10 +113,10 @@ class Text:
     def pointer(self, base: str, value: Affine, iters: Sequence[str]) -> str:
         """The address of an element; constants are added last, so that accesses that differ in them share the rest."""
         if (total := self._varying(value, iters)) is not None:
-            base = self.once(("gep", base, total), f"getelementptr inbounds float, ptr {base}, i64 {total}")
+            base = self.emit_once(("gep", base, total), f"getelementptr inbounds float, ptr {base}, i64 {total}")
         if not value.constant:
             return base
-        return self.once(("gep", base, value.constant), f"getelementptr float, ptr {base}, i64 {value.constant}")
+        return self.emit_once(("gep", base, value.constant), f"getelementptr float, ptr {base}, i64 {value.constant}")
 
     def _varying(self, value: Affine, iters: Sequence[str]) -> str | None:
         """The value without the constant; None for nothing."""
@@ -125,14 +125,14 @@ class Text:
         total = None
         for term, factor in terms:
             if factor != 1:
-                term = self.once(("mul", term, factor), f"mul nsw i64 {term}, {factor}")
-            total = term if total is None else self.once(("plus", total, term), f"add nsw i64 {total}, {term}")
+                term = self.emit_once(("mul", term, factor), f"mul nsw i64 {term}, {factor}")
+            total = term if total is None else self.emit_once(("plus", total, term), f"add nsw i64 {total}, {term}")
         return total
 
-    def _part(self, part: Part, iters: Sequence[str]) -> str:
+    def _part(self, part: DivisionTerm, iters: Sequence[str]) -> str:
         inner = part.value
         if inner.constant < 0 or any(f < 0 for _, f in inner.iters) or any(f < 0 for _, f in inner.parts):
             raise NotDirect("a division of what may be negative")
         dividend = self.index(inner, iters)
         name = "udiv" if part.kind == "div" else "urem"
-        return self.once((name, dividend, part.divisor), f"{name} i64 {dividend}, {part.divisor}")
+        return self.emit_once((name, dividend, part.divisor), f"{name} i64 {dividend}, {part.divisor}")

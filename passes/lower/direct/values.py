@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.passes.lower.direct.affine import Affine, flat
-from tir_mlir.passes.lower.direct.program import Choice, Constant, Expression, Load, Operation, Partial
-from tir_mlir.passes.lower.direct.text import Text, number
+from tir_mlir.passes.lower.direct.program import (
+    BranchExpr,
+    ConstantExpr,
+    Expression,
+    LoadExpr,
+    OperationExpr,
+    PartialExpr,
+)
+from tir_mlir.passes.lower.direct.text import FunctionText, number
 
 _BINARY = {"arith.addf": "fadd", "arith.subf": "fsub", "arith.mulf": "fmul", "arith.divf": "fdiv"}
 _CALLS = {
@@ -23,14 +30,14 @@ Value = tuple[str, bool]
 """A value of LLVM IR, and whether it is a vector."""
 
 
-class Writer:
+class ExpressionWriter:
     """Writes expressions. width: elements of a vector, 1 for single elements. lane: the iter along which they are.
     iters: the values of iters, of the lane that of the first element. moved: what each iter is, of these. partial: what
     a reduction has so far. flags: of operations on floats."""
 
     def __init__(
         self,
-        text: Text,
+        text: FunctionText,
         iters: Sequence[str],
         moved: Sequence[Affine],
         lane: int | None,
@@ -47,45 +54,45 @@ class Writer:
         """The type of what is written."""
         return f"<{self._width} x float>" if self._width > 1 else "float"
 
-    def whole(self, value: Value) -> str:
+    def widen(self, value: Value) -> str:
         """A value as a vector, if elements are written by vectors."""
         return self._splat(value, "float") if self._width > 1 else value[0]
 
     def write(self, value: Expression) -> Value:
         """The value of an expression."""
         if id(value) not in self._done:
-            self._done[id(value)] = self._written(value)
+            self._done[id(value)] = self._emit_value(value)
         return self._done[id(value)]
 
     def pointer(self, base: str, address: Affine) -> str:
         """The address of an element of a buffer."""
-        return self._text.pointer(base, address.of(self._moved), self._iters)
+        return self._text.pointer(base, address.substitute(self._moved), self._iters)
 
-    def _written(self, value: Expression) -> Value:
-        if isinstance(value, Constant):
+    def _emit_value(self, value: Expression) -> Value:
+        if isinstance(value, ConstantExpr):
             return number(value.value), False
-        if isinstance(value, Partial):
+        if isinstance(value, PartialExpr):
             assert self._partial is not None
             return self._partial
-        if isinstance(value, Load):
-            return self._loaded(value)
-        if isinstance(value, Choice):
-            return self._chosen(value)
-        return self._computed(value)
+        if isinstance(value, LoadExpr):
+            return self._emit_load(value)
+        if isinstance(value, BranchExpr):
+            return self._emit_branch(value)
+        return self._emit_operation(value)
 
-    def _loaded(self, load: Load) -> Value:
+    def _emit_load(self, load: LoadExpr) -> Value:
         address = address_of(load)
         is_vector = self._width > 1 and self._lane is not None and bool(address.step(self._lane, self._width))
         type_ = self.type if is_vector else "float"
         pointer = self.pointer(load.memory.name, address)
-        return self._text.once(("load", type_, pointer), f"load {type_}, ptr {pointer}, align 4"), is_vector
+        return self._text.emit_once(("load", type_, pointer), f"load {type_}, ptr {pointer}, align 4"), is_vector
 
-    def _chosen(self, choice: Choice) -> Value:
+    def _emit_branch(self, choice: BranchExpr) -> Value:
         """A branch: what is not chosen may read outside of buffers."""
         text, labels = self._text, [self._text.label() for _ in range(3)]
         holds = "true"
         for condition, is_zero in choice.conditions:
-            what = text.index(condition.of(self._moved), self._iters)
+            what = text.index(condition.substitute(self._moved), self._iters)
             one = text.value(f"icmp {'eq' if is_zero else 'sge'} i64 {what}, 0")
             holds = one if holds == "true" else text.value(f"and i1 {holds}, {one}")
         text.do(f"br i1 {holds}, label %{labels[0]}, label %{labels[1]}")
@@ -94,18 +101,18 @@ class Writer:
             text.start(label)
             outer_values, self._done = self._done, dict(self._done)
             with text.scope():
-                result = self.whole(self.write(side))
+                result = self.widen(self.write(side))
             self._done = outer_values
             ends.append(f"[ {result}, %{text.block} ]")
             text.do(f"br label %{labels[2]}")
         text.start(labels[2])
         return text.value(f"phi {self.type} {', '.join(ends)}"), self._width > 1
 
-    def _computed(self, operation: Operation) -> Value:
+    def _emit_operation(self, operation: OperationExpr) -> Value:
         operands = [self.write(part) for part in operation.operands]
         is_vector = any(vector for _, vector in operands)
         if operation.name == "arith.select":
-            return self._selected(operands, is_vector)
+            return self._emit_select(operands, is_vector)
         names = [self._splat(operand, "float") if is_vector else operand[0] for operand in operands]
         type_ = f"<{self._width} x float>" if is_vector else "float"
         if operation.name == "arith.cmpf":
@@ -125,7 +132,7 @@ class Writer:
             result = self._text.value(f"fdiv {type_} {one}, {result}")
         return result, is_vector
 
-    def _selected(self, operands: Sequence[Value], is_vector: bool) -> Value:
+    def _emit_select(self, operands: Sequence[Value], is_vector: bool) -> Value:
         (condition, of_vectors), *sides = operands
         names = [self._splat(side, "float") if is_vector else side[0] for side in sides]
         type_ = f"<{self._width} x float>" if is_vector else "float"
@@ -139,15 +146,15 @@ class Writer:
         width = self._width
         if not name.startswith("%"):
             return f"<{', '.join([f'{element} {name}'] * width)}>"
-        first = self._text.once(
+        first = self._text.emit_once(
             ("first", name, width), f"insertelement <{width} x {element}> poison, {element} {name}, i64 0"
         )
         vector = f"<{width} x {element}>"
         shuffled = f"shufflevector {vector} {first}, {vector} poison, <{width} x i32> zeroinitializer"
-        return self._text.once(("splat", name, width), shuffled)
+        return self._text.emit_once(("splat", name, width), shuffled)
 
 
-def address_of(load: Load) -> Affine:
+def address_of(load: LoadExpr) -> Affine:
     """The number of the element that is loaded."""
     return load.indices[0] if len(load.indices) == 1 else flat(load.indices, load.memory.shape)
 
@@ -155,11 +162,11 @@ def address_of(load: Load) -> Affine:
 def fits(value: Expression, lane: int, width: int) -> bool:
     """Whether vectors along an iter, from multiples of their width on, can be computed: each load is of adjacent
     elements, or of one, and conditions are the same for all."""
-    if isinstance(value, Load):
+    if isinstance(value, LoadExpr):
         return address_of(value).step(lane, width) in (0, 1)
-    if isinstance(value, Operation):
+    if isinstance(value, OperationExpr):
         return all(fits(part, lane, width) for part in value.operands)
-    if isinstance(value, Choice):
+    if isinstance(value, BranchExpr):
         alike = not any(condition.uses(lane) for condition, _ in value.conditions)
         return alike and fits(value.then, lane, width) and fits(value.otherwise, lane, width)
     return True

@@ -9,7 +9,14 @@ from mlir import ir
 from tir_mlir.dialect.ir import Func, edit, emit_map, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD
 from tir_mlir.passes.lower.direct.affine import Affine
-from tir_mlir.passes.lower.direct.program import Choice, Expression, Load, Memory, Operation, read_program
+from tir_mlir.passes.lower.direct.program import (
+    BranchExpr,
+    Expression,
+    LoadExpr,
+    OperationExpr,
+    ProgramBuffer,
+    read_program,
+)
 
 
 def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
@@ -27,11 +34,11 @@ def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
     return dimensions
 
 
-def _loads(value: Expression, memory: Memory) -> list[Load]:
-    if isinstance(value, Load):
+def _loads(value: Expression, memory: ProgramBuffer) -> list[LoadExpr]:
+    if isinstance(value, LoadExpr):
         return [value] if value.memory is memory else []
-    parts = value.operands if isinstance(value, Operation) else ()
-    if isinstance(value, Choice):
+    parts = value.operands if isinstance(value, OperationExpr) else ()
+    if isinstance(value, BranchExpr):
         parts = (value.then, value.otherwise)
     return [load for part in parts for load in _loads(part, memory)]
 

@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Func, Index, Loop, at_end, create, edit, is_symbol, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed, may_write
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed_memref, may_write
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.gpu.thread_tags import (
     THREADS,
@@ -47,12 +47,12 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for nest in kernel_nests(func):
-            _Nest(func, nest).rewrite()
+            _BoundNest(func, nest).rewrite()
         compact(func, considered=_is_indexed_by_thread)  # what several nests over one axis use, one thread uses
 
 
 @dataclass
-class _Axis:
+class _KernelAxis:
     """An axis of a kernel: its loops in the program, the number of its blocks or threads, and the loop it becomes."""
 
     kind: str
@@ -61,15 +61,15 @@ class _Axis:
     var: ir.Value | None = None
 
 
-class _Nest:
+class _BoundNest:
     """A top-level op with bound loops."""
 
     def __init__(self, func: Func, top: ir.Operation):
         self.func, self.top = func, top
-        self.axes: dict[str, _Axis] = {}
+        self.axes: dict[str, _KernelAxis] = {}
         for op in walk.ops(top):
             if is_axis(op):
-                self.axes.setdefault(Loop(op).kind, _Axis(Loop(op).kind)).loops.append(Loop(op))
+                self.axes.setdefault(Loop(op).kind, _KernelAxis(Loop(op).kind)).loops.append(Loop(op))
 
     def rewrite(self) -> None:
         for axis in self.axes.values():
@@ -115,7 +115,7 @@ class _Nest:
         pairs = [(axis, loop) for axis in self.axes.values() for loop in axis.loops]
         pairs.sort(key=lambda pair: len(walk.parents(pair[1].op)), reverse=True)  # inner ones first: bounds are rebuilt
         for axis, loop in pairs:
-            _replace(loop, Index.of(_variable(axis)), axis.extent)
+            _replace(loop, Index.from_value(_variable(axis)), axis.extent)
 
     def _guard_outside_work(self, innermost: Loop) -> None:
         """Do what is outside of the loops of an axis once."""
@@ -146,7 +146,7 @@ class _Nest:
             if not axes:
                 continue
             with ir.InsertionPoint(group[0]), group[0].location:
-                guard = create.guard([Constraint(Index.of(_variable(axis)), is_eq=True) for axis in axes])
+                guard = create.guard([Constraint(Index.from_value(_variable(axis)), is_eq=True) for axis in axes])
             end = list(guard.regions[0].blocks[0].operations)[-1]
             for op in group:
                 edit.move_before(op, end)
@@ -157,7 +157,7 @@ def _check_threads(loops: Sequence[Loop]) -> None:
     for outer in loops:
         for inner in (loop for loop in loops if loop != outer and walk.is_inside(loop.op, outer.op)):
             threads, needed = outer.const_extent, inner.const_extent
-            if outer.extent.same(inner.extent) or (threads and needed and needed <= threads):
+            if outer.extent.is_equal_to(inner.extent) or (threads and needed and needed <= threads):
                 continue
             counts = ["a number of" if count is None else str(count) for count in (needed, threads)]
             raise LoweringError(
@@ -167,12 +167,12 @@ def _check_threads(loops: Sequence[Loop]) -> None:
             )
 
 
-def _variable(axis: _Axis) -> ir.Value:
+def _variable(axis: _KernelAxis) -> ir.Value:
     assert axis.var is not None
     return axis.var
 
 
-def _extent(axis: _Axis) -> Index:
+def _extent(axis: _KernelAxis) -> Index:
     """The largest extent of the loops of an axis. Raises LoweringError."""
     extents = [_largest(loop) for loop in axis.loops]
     numbers = [extent.as_constant() for extent in extents]
@@ -184,7 +184,7 @@ def _extent(axis: _Axis) -> Index:
             f'{location_text(symbolic.op)}: loop "{symbolic.name}" is bound to {axis.kind}, but the number of threads '
             "of a block is a constant; fix: split it by a constant factor and bind the inner loop"
         )
-    if not all(extent.same(extents[0]) for extent in extents):
+    if not all(extent.is_equal_to(extents[0]) for extent in extents):
         names = " and ".join(f'"{loop.name}"' for loop in axis.loops)
         raise LoweringError(
             f"{location_text(symbolic.op)}: loops {names} of one kernel are bound to {axis.kind} with different "
@@ -195,7 +195,7 @@ def _extent(axis: _Axis) -> Index:
 
 def _largest(loop: Loop) -> Index:
     """The least upper bound of a loop's extent that holds for all iterations of the loops around it."""
-    box = intervals.around(loop.op)
+    box = intervals.enclosing_ranges(loop.op)
     exact = [loop.extent] if len(loop.lowers) == len(loop.uppers) == 1 else []
     for extent in exact:
         if extent.as_constant() is not None or all(is_symbol(v) for v in extent.values):
@@ -213,8 +213,10 @@ def _largest(loop: Loop) -> Index:
 def _replace(loop: Loop, axis: Index, extent: Index) -> None:
     """A loop over an axis becomes its body at one index of the axis, where the loop has that index."""
     start = loop.lower if len(loop.lowers) == 1 else Index.constant(0)
-    index = (start + axis).simplified()
-    below = [Constraint(upper - 1 - index) for upper in loop.uppers if not (upper - start).simplified().same(extent)]
+    index = (start + axis).simplify()
+    below = [
+        Constraint(upper - 1 - index) for upper in loop.uppers if not (upper - start).simplify().is_equal_to(extent)
+    ]
     above = [Constraint(index - lower) for lower in loop.lowers] if len(loop.lowers) > 1 else []
     with ir.InsertionPoint(loop.op), loop.op.location:
         holder = create.guard([*above, *below]) if above or below else None
@@ -275,28 +277,28 @@ def _is_for_each(op: ir.Operation) -> bool:
     """Whether each thread has to do an op itself: allocations, terminators, writes to local buffers."""
     if op.name in ALLOCS or op.name.endswith(("yield", "return")):
         return True
-    written = _written(op)
+    written = _written_buffers(op)
     return bool(written) and all(is_local(buffer) for buffer in written)
 
 
 def _is_partly_for_each(op: ir.Operation) -> bool:
     """Whether an op contains writes to local buffers, for each thread to do, and other writes, to be done once."""
-    local = {is_local(buffer) for buffer in _written(op)}
+    local = {is_local(buffer) for buffer in _written_buffers(op)}
     return bool(len(op.regions)) and (len(local) > 1 or (local == {True} and _is_opaque(op)))
 
 
 def _only_for_block(op: ir.Operation) -> bool:
     """Whether an op writes only to shared buffers, of which each block has its own."""
-    return all(is_shared(buffer) or is_local(buffer) for buffer in _written(op)) and not _is_opaque(op)
+    return all(is_shared(buffer) or is_local(buffer) for buffer in _written_buffers(op)) and not _is_opaque(op)
 
 
 def _writes(op: ir.Operation) -> bool:
     return any(may_write(inner.name) for inner in walk.ops(op))
 
 
-def _written(op: ir.Operation) -> list[Buffer]:
+def _written_buffers(op: ir.Operation) -> list[Buffer]:
     """The buffers that loads and stores in an op write to."""
-    return [Buffer(accessed(inner)).root for inner in walk.ops(op) if inner.name in WRITING]
+    return [Buffer(accessed_memref(inner)).root for inner in walk.ops(op) if inner.name in WRITING]
 
 
 def _is_opaque(op: ir.Operation) -> bool:

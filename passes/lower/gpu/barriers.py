@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Loop, attrs, is_loop, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOOPS
-from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, Conflict, conflicts, pair_text
+from tir_mlir.passes.lower.gpu.conflicts import TEXTUAL, SharedConflict, conflicts, pair_text
 from tir_mlir.passes.lower.gpu.divergence import Divergence
 from tir_mlir.passes.lower.gpu.nests import KernelNest, perfect_nests
 from tir_mlir.passes.lower.gpu.split_guards import split
@@ -45,17 +45,17 @@ def run(module: ir.Module) -> None:
     """
     for func in programs(module):
         for nest in perfect_nests(func):
-            plan = _proved(nest)
-            while isinstance(plan, Blocked) and plan.control is not None and split(plan.control, *plan.ops):
-                plan = _proved(nest)
-            if isinstance(plan, Blocked):
+            plan = _require_plan(nest)
+            while isinstance(plan, BlockedBarrier) and plan.control is not None and split(plan.control, *plan.ops):
+                plan = _require_plan(nest)
+            if isinstance(plan, BlockedBarrier):
                 raise LoweringError(plan.text)
             for spot in plan.spots:
                 spot.insert()
             attrs.put(nest.root, EXCHANGED, plan.exchanged)
 
 
-def _proved(nest: KernelNest) -> Plan | Blocked:
+def _require_plan(nest: KernelNest) -> BarrierPlan | BlockedBarrier:
     try:
         return _plan(nest)
     except NotProvable as error:
@@ -63,7 +63,7 @@ def _proved(nest: KernelNest) -> Plan | Blocked:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BarrierPlan:
     """Where barriers are to be, and the names of the buffers of which two threads touch one element, one writing."""
 
     spots: list[Spot]
@@ -99,7 +99,7 @@ class _Paths:
         self._of: dict[ir.Operation, Path] = {}
         self.divergence = Divergence(nest)
 
-    def of(self, op: ir.Operation) -> Path:
+    def path_of(self, op: ir.Operation) -> Path:
         if op not in self._of:
             chain = [op, *walk.parents(op)]
             inner = chain[: chain.index(self._root)]
@@ -114,19 +114,19 @@ class _Paths:
 
     def spots(self, body: ir.Block, indices: range) -> Iterator[Spot]:
         """The places in a body before ops of some numbers; none where threads differ."""
-        if self.divergence.around(body.owner.operation) is None:
+        if self.divergence.outermost_divergent_op(body.owner.operation) is None:
             depth = len(self.loops(body))
             yield from (Spot(body, i, depth) for i in indices)
 
 
-def _reach(conflict: Conflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]]:
+def _insertion_ranges(conflict: SharedConflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]]:
     """The bodies, and numbers of ops in them, before which a barrier surely runs between both accesses.
 
     After the first access, in a body around it, or before the second one, in a body around that; but inside the
     iteration of the carrying loop, or between both in the body in which their ways part. Anywhere in the body of the
     carrying loop if a whole iteration is between.
     """
-    first, second = paths.of(conflict.first.access.op), paths.of(conflict.second.access.op)
+    first, second = paths.path_of(conflict.first.access.op), paths.path_of(conflict.second.access.op)
     last = {body: len(body.operations) for body in (*first, *second)}
     if conflict.carrier is TEXTUAL:
         common = [body for body in first if body in second][-1]
@@ -150,7 +150,7 @@ def _reach(conflict: Conflict, paths: _Paths) -> Iterator[tuple[ir.Block, range]
 
 
 @dataclass(frozen=True)
-class Blocked:
+class BlockedBarrier:
     """A conflict that no barrier can separate, and the outermost op at which threads part around it."""
 
     control: ir.Operation | None
@@ -159,7 +159,7 @@ class Blocked:
 
 
 @only_reads
-def _plan(nest: KernelNest) -> Plan | Blocked:
+def _plan(nest: KernelNest) -> BarrierPlan | BlockedBarrier:
     """Places for barriers that separate all conflicts, from the last one to the first.
 
     A conflict that needs a barrier in a deep loop comes first, as that barrier may separate others, too.
@@ -170,7 +170,7 @@ def _plan(nest: KernelNest) -> Plan | Blocked:
     for conflict in found:
         reach.append(set(_candidates(conflict, paths)))
         if not reach[-1]:
-            return _blocked(nest, conflict, paths)
+            return _blocked_barrier(nest, conflict, paths)
     chosen: list[Spot] = []
     pending = reach
     while pending:
@@ -183,11 +183,11 @@ def _plan(nest: KernelNest) -> Plan | Blocked:
         if all(any(s in spots for s in without) for spots in reach):
             chosen = without
     exchanged = sorted({Buffer(conflict.first.access.buffer).name for conflict in found})
-    return Plan(sorted(chosen, key=lambda s: s.index, reverse=True), exchanged)
+    return BarrierPlan(sorted(chosen, key=lambda s: s.index, reverse=True), exchanged)
 
 
-def _candidates(conflict: Conflict, paths: _Paths) -> Iterator[Spot]:
-    for body, indices in _reach(conflict, paths):
+def _candidates(conflict: SharedConflict, paths: _Paths) -> Iterator[Spot]:
+    for body, indices in _insertion_ranges(conflict, paths):
         yield from paths.spots(body, indices)
 
 
@@ -197,22 +197,22 @@ def _least_depth(spots: set[Spot]) -> int:
 
 def _order(spot: Spot, paths: _Paths) -> tuple[int, ...]:
     """Later places first among equals: threads wait as late as they may."""
-    return (*paths.of(spot.body.owner.operation).values(), spot.index)
+    return (*paths.path_of(spot.body.owner.operation).values(), spot.index)
 
 
-def _blocked(nest: KernelNest, conflict: Conflict, paths: _Paths) -> Blocked:
+def _blocked_barrier(nest: KernelNest, conflict: SharedConflict, paths: _Paths) -> BlockedBarrier:
     a, b = conflict.first, conflict.second
     common = walk.common_parent([a.access.op, b.access.op])
-    control = paths.divergence.around(common)
+    control = paths.divergence.outermost_divergent_op(common)
     where = common if control is None else control
     text = (
         f"{location_text(where)}: {pair_text(nest, a, b, conflict.pairs, 'two threads')}; a barrier between them would"
-        f" be in {_control(where)}, which not all threads of a block run alike; fix: {_alike(where)}"
+        f" be in {_control(where)}, which not all threads of a block run alike; fix: {_uniform_control_fix(where)}"
     )
-    return Blocked(control, (a.access.op, b.access.op), text)
+    return BlockedBarrier(control, (a.access.op, b.access.op), text)
 
 
-def _alike(op: ir.Operation) -> str:
+def _uniform_control_fix(op: ir.Operation) -> str:
     """How all threads get to run what an op controls alike."""
     if is_loop(op) and Loop(op).kind == "vectorized":
         return f"leave loop {Loop(op).name} serial"

@@ -18,7 +18,7 @@ from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
 from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
-from tir_mlir.passes.lower.gpu.thread_flow import parallel_flow, serial_flow, unwritten
+from tir_mlir.passes.lower.gpu.thread_flow import find_unwritten_read, parallel_flow, serial_flow
 from tir_mlir.passes.lower.gpu.thread_tags import in_order, is_axis, kernel_nests
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
 
@@ -49,7 +49,7 @@ def run(module: ir.Module) -> None:
 @only_reads
 def check(func: Func) -> None:
     """The same for one function."""
-    kernels = [(top, _by_buffer(top)) for top in kernel_nests(func)]
+    kernels = [(top, _group_by_buffer(top)) for top in kernel_nests(func)]
     for top, groups in kernels:
         axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
         require_no_outer_thread(axes)
@@ -64,7 +64,7 @@ def check(func: Func) -> None:
                     raise LoweringError(f"{where}: {error}{_open_pair(group, top, axes)}") from error
 
 
-def _by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
+def _group_by_buffer(top: ir.Operation) -> dict[ir.Value, list[AccessRelation]]:
     """The accesses of a kernel by buffer, with the loops that tell copies apart."""
     groups: dict[ir.Value, list[AccessRelation]] = {}
     for access in accesses(top):
@@ -76,12 +76,13 @@ def _require_written(group: Sequence[AccessRelation], top: ir.Operation) -> None
     """Refuse a read of what an earlier kernel leaves in memory that lasts as long as a kernel."""
     buffer = Buffer(group[0].access.buffer)
     with question(f"whether a kernel writes what it reads of {buffer.name}", BUILD_OPERATIONS):
-        missing = unwritten(group, top)
+        missing = find_unwritten_read(group, top)
     if missing is not None:
         touch, point = missing
         raise LoweringError(
             f"{location_text(touch.access.op)}: {buffer.name} of scope {buffer.scope} lasts as long as one kernel, and"
-            f" {touch.at(point)} reads {touch.element(point)}, which an earlier one wrote; fix: use scope global, or"
+            f" {touch.iteration_at(point)} reads {touch.element(point)}, which an earlier one wrote; fix: use "
+            "scope global, or"
             " compute it in the same nest (compute_at)"
         )
 
@@ -113,7 +114,7 @@ def _open_pair(group: Sequence[AccessRelation], top: ir.Operation, axes: Sequenc
         if first.is_write:
             try:
                 with question("whether two accesses are in one thread"):
-                    alone = _in_one_thread(a, b)
+                    alone = _shares_only_within_thread(a, b)
             except NotProvable:
                 alone = False
             if not alone:
@@ -154,10 +155,10 @@ def _keeps_values(threads: Sequence[ThreadAccess]) -> bool:
     """Whether each read, and what the kernel leaves in memory of the device, plainly has the same value in both orders.
     False: unknown."""
     writes = [t for t in threads if t.touch.access.is_write]
-    if threads[0].is_left and not all(_in_one_thread(a, b) for a, b in combinations_of(writes)):
+    if threads[0].is_live_out and not all(_shares_only_within_thread(a, b) for a, b in combinations_of(writes)):
         return False
     reads = [t for t in threads if not t.touch.access.is_write]
-    return all(all(_in_one_thread(r, w) for w in writes) or _follows_writes(r, writes) for r in reads)
+    return all(all(_shares_only_within_thread(r, w) for w in writes) or _follows_writes(r, writes) for r in reads)
 
 
 def combinations_of(writes: Sequence[ThreadAccess]) -> Iterator[tuple[ThreadAccess, ThreadAccess]]:
@@ -165,7 +166,7 @@ def combinations_of(writes: Sequence[ThreadAccess]) -> Iterator[tuple[ThreadAcce
     return combinations_with_replacement(writes, 2)
 
 
-def _in_one_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
+def _shares_only_within_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
     """Whether two accesses touch one element only in one thread, in the serial program and on the GPU: a thread runs
     its own part in the serial order. Along an axis that neither has a loop over, all threads are at one step at a time,
     which is that of the serial program; in a loop over data that is so where each has a copy of its own.
@@ -177,7 +178,7 @@ def _in_one_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
     if any(_is_repeated(t) for t in (a, b)):
         return False
     one_copy = a.relation.apply_range(b.relation.reverse())
-    private = a.as_thread.reverse().apply_range(same_element(a.touch, b.touch)).apply_range(b.as_thread)
+    private = a.thread_map.reverse().apply_range(same_element(a.touch, b.touch)).apply_range(b.thread_map)
     in_step = len(a.extents) if not any(_data_loop(t) for t in (a, b)) else a.copies
     axes = [n for n in range(len(a.extents)) if n >= in_step or not (n in a.missing and n in b.missing)]
     return all(_same_columns(pairs, axes, axes) for pairs in (one_copy, private))
@@ -212,7 +213,7 @@ def _follows_writes(read: ThreadAccess, writes: Sequence[ThreadAccess]) -> bool:
         inner_writes = [w for w in writes if walk.is_inside(w.touch.access.op, body)]
         if inner_writes and all(_is_before(w, read, body) for w in inner_writes):
             if _covers(read, inner_writes, body) and all(
-                _by_one_thread(a, b, body) for a, b in combinations_of(inner_writes)
+                _writes_only_within_thread(a, b, body) for a, b in combinations_of(inner_writes)
             ):
                 return True
         if body == read.top:
@@ -230,7 +231,7 @@ def _covers(read: ThreadAccess, writes: Sequence[ThreadAccess], body: ir.Operati
     on the GPU."""
     certain = [w for w in writes if w.touch.dom.exact and w.touch.access.exact]
     depth = sum(is_loop(p) for p in [body, *walk.parents(body)])
-    for region in (lambda t: t.touch.outer(depth), lambda t: _in_body(t, body)):
+    for region in (lambda t: t.touch.outer(depth), lambda t: _elements_in_body(t, body)):
         written: isl.Map | None = None
         for write in certain:
             written = region(write) if written is None else written.union(region(write))
@@ -243,10 +244,10 @@ def _first_columns(relation: isl.Map, count: int) -> isl.Map:
     return relation.project_out(dim_type.in_, count, relation.dim(dim_type.in_) - count)
 
 
-def _in_body(thread: ThreadAccess, body: ir.Operation) -> isl.Map:
+def _elements_in_body(thread: ThreadAccess, body: ir.Operation) -> isl.Map:
     """{ [blocks, serial loops around the ops of a body] -> element }."""
     axes, count = len(thread.extents), _serial_depth(thread, body)
-    by_digits = thread.of_blocks(count)
+    by_digits = thread.block_relation(count)
     if by_digits is not None:
         return by_digits
     relation = _first_columns(thread.plain, axes + count)
@@ -257,7 +258,7 @@ def _serial_depth(thread: ThreadAccess, body: ir.Operation) -> int:
     return sum(walk.is_inside(body, lp.op) for lp in thread.serial)
 
 
-def _by_one_thread(a: ThreadAccess, b: ThreadAccess, body: ir.Operation) -> bool:
+def _writes_only_within_thread(a: ThreadAccess, b: ThreadAccess, body: ir.Operation) -> bool:
     """Whether two writes touch one element, in one iteration of a body in one block, only in one thread."""
     if a is b and a.is_once(_serial_depth(a, body)):
         return True
@@ -339,7 +340,7 @@ def _refusal(threads: Sequence[ThreadAccess], serial: isl.UnionMap, parallel: is
     reads = {f"a{n}": t for n, t in enumerate(threads)}
     name, sizes, point = _smallest(wrong, [*reads, "out"])
     rank, buffer = threads[0].rank, Buffer(threads[0].touch.access.buffer)
-    element = Element.of(buffer.name, [":"] * buffer.rank if threads[0].touch.access.parts else point[-rank:])
+    element = Element.from_indices(buffer.name, [":"] * buffer.rank if threads[0].touch.access.parts else point[-rank:])
     at_n = "".join(f" at {n}={v}" for n, v in sizes.items())
     read = isl.UnionSet(
         f"[{', '.join(sizes)}] -> {{ [{name}[{_list(point[:-rank])}] -> e[{_list(point[-rank:])}]]"

@@ -40,7 +40,7 @@ class Combination(Protocol):
 
 
 @dataclass(frozen=True)
-class Operator:
+class OperatorCombination:
     """One op, such as an addition."""
 
     op: ir.Operation
@@ -69,7 +69,7 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Selecting:
+class SelectionCombination:
     """A selection. Parts of it start from the start value each, so that this changes nothing (see `Laws`)."""
 
     selection: Selection
@@ -108,12 +108,12 @@ def update_of(store: ir.Operation) -> Update | None:
         op = store.operands[0].owner.operation  # type: ignore[union-attr]
         owners = [defining_op(v) for v in op.operands]
         load = next(o for o in owners if o is not None and (u := commutative_update(o)) is not None and u == store)
-        operator = Operator(op, (op.operands[1 - [o == load for o in owners].index(True)],))
+        operator = OperatorCombination(op, (op.operands[1 - [o == load for o in owners].index(True)],))
         return Update([store], [load], operator) if operator.may_reorder else None
     update = selected_update(store)
     if update is None or store != update.stores[0] or not update.selection.laws.parts_in_order:
         return None
-    return Update(update.stores, update.loads, Selecting(update.selection))
+    return Update(update.stores, update.loads, SelectionCombination(update.selection))
 
 
 def carried_combination(loop: Loop) -> Combination | None:
@@ -121,6 +121,6 @@ def carried_combination(loop: Loop) -> Combination | None:
     results, old = list(list(loop.body.operations)[-1].operands), list(loop.body.arguments)[1:]
     op = defining_op(results[0])
     if len(results) == 1 and op is not None and op.name in ASSOCIATIVE and old[0] in list(op.operands):
-        return Operator(op, (op.operands[0 if op.operands[1] == old[0] else 1],))
+        return OperatorCombination(op, (op.operands[0 if op.operands[1] == old[0] else 1],))
     chosen = selection(results, lambda value: old.index(value) if value in old else None)
-    return None if chosen is None or not chosen.laws.parts_in_order else Selecting(chosen)
+    return None if chosen is None or not chosen.laws.parts_in_order else SelectionCombination(chosen)

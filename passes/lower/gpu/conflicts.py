@@ -38,7 +38,7 @@ class SharedAccess(AccessRelation):
         return self.dom.set.dim(dim_type.set)
 
     @staticmethod
-    def of(access: Access) -> SharedAccess:
+    def from_access(access: Access) -> SharedAccess:
         """Over the digits of fused and split loops, if it has them: isl needs no divisions then."""
         dom = access_domain(access)
         if not dom.exact or dom.free or has_digits(access.op):
@@ -47,7 +47,7 @@ class SharedAccess(AccessRelation):
 
 
 @dataclass(frozen=True)
-class Conflict:
+class SharedConflict:
     """`first` and then `second` touch one element, in two threads of one block; `carrier` is the loop whose iterations
     they differ in, None (`TEXTUAL`) if they are in one iteration of all loops around both. `far`: there is at least one
     iteration of the carrier between."""
@@ -64,16 +64,16 @@ def shared_accesses(nest: KernelNest) -> list[list[SharedAccess]]:
     groups: dict[ir.Value, list[SharedAccess]] = {}
     for access in accesses(nest.root):
         if owner_of(Buffer(access.buffer)) != THREAD:
-            groups.setdefault(access.buffer, []).append(SharedAccess.of(access))
+            groups.setdefault(access.buffer, []).append(SharedAccess.from_access(access))
     return [group for group in groups.values() if any(t.access.is_write for t in group)]
 
 
-def conflicts(nest: KernelNest) -> list[Conflict]:
+def conflicts(nest: KernelNest) -> list[SharedConflict]:
     """All conflicts between two threads of a block that a barrier can separate, each ordered as in the program.
 
     Errors: LoweringError for two threads that touch one element at one time, and for two blocks that touch one.
     """
-    result: list[Conflict] = []
+    result: list[SharedConflict] = []
     meetings: dict[tuple[Hashable, Hashable], isl.Map | None] = {}  # an unrolled body has many equal accesses
     for group in shared_accesses(nest):
         for a, b in ((a, b) for a in group for b in group if a.access.is_write or b.access.is_write):
@@ -83,7 +83,7 @@ def conflicts(nest: KernelNest) -> list[Conflict]:
                     if key not in meetings:
                         meetings[key] = _two_threads(nest, a, b)
                     if (both := meetings[key]) is not None:
-                        result += _ordered(nest, a, b, both)
+                        result += _ordered_conflicts(nest, a, b, both)
             except NotProvable as error:
                 raise NotProvable(f"{error}; it is between {both_accesses(a.access, b.access)}") from error
     return result
@@ -111,7 +111,7 @@ def _refuse_blocks(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl
         )
 
 
-def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> Iterator[Conflict]:
+def _ordered_conflicts(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) -> Iterator[SharedConflict]:
     """The parts of conflicting pairs in which `a` is before `b`."""
     shared = common_loops(nest, a, b)
     for loop in shared:
@@ -119,17 +119,17 @@ def _ordered(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl.Map) 
             dim_of_a, dim_of_b = (t.dom.index_of(Loop(loop).var) for t in (a, b))
             carried = both.order_lt(dim_type.in_, dim_of_a, dim_type.out, dim_of_b)
             if not carried.is_empty():
-                yield Conflict(a, b, loop, carried, _is_far(carried, dim_of_a, dim_of_b))
+                yield SharedConflict(a, b, loop, carried, _is_far(carried, dim_of_a, dim_of_b))
             both = both.equate(dim_type.in_, dim_of_a, dim_type.out, dim_of_b)
         else:
-            yield Conflict(a, b, loop, both)  # a loop over data: any of its iterations
+            yield SharedConflict(a, b, loop, both)  # a loop over data: any of its iterations
     if both.is_empty():
         return
     first, second = branches(a.access.op, b.access.op)
     if first == second:
         raise LoweringError(meeting(nest, a, b, both, "two threads", "no barrier can come between"))
     if first < second:
-        yield Conflict(a, b, TEXTUAL, both)
+        yield SharedConflict(a, b, TEXTUAL, both)
 
 
 def _is_far(carried: isl.Map, before: int, after: int) -> bool:
@@ -208,7 +208,7 @@ def pair_text(nest: KernelNest, a: SharedAccess, b: SharedAccess, pairs: isl.Map
     sizes = "".join(f" at {n}={v}" for n, v in zip(a.dom.params, point[:shift], strict=False))
     cut = shift + a.count
     first, second = point[shift : shift + len(a.dom.dims)], point[cut : cut + len(b.dom.dims)]
-    element = Element.of(buffer.name, list(a.element(first, b.image(second)).indices))
+    element = Element.from_indices(buffer.name, list(a.element(first, b.image(second)).indices))
     return f"{who} touch {element}{sizes}: {_run(nest, a, first)} and {_run(nest, b, second)}"
 
 
@@ -232,4 +232,13 @@ def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
     return f"{who} {verb} it{at_serial} ({location_text(touch.access.op)})"
 
 
-__all__ = ["BLOCK", "TEXTUAL", "Conflict", "SharedAccess", "both_accesses", "conflicts", "pair_text", "shared_accesses"]
+__all__ = [
+    "BLOCK",
+    "TEXTUAL",
+    "SharedConflict",
+    "SharedAccess",
+    "both_accesses",
+    "conflicts",
+    "pair_text",
+    "shared_accesses",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op
+from tir_mlir.dialect.analysis import accesses_of_op
 from tir_mlir.dialect.analysis.accesses import touches
 from tir_mlir.dialect.ir import Loop, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import IFS, LOADS, LOOPS, is_pure
@@ -32,7 +32,7 @@ class Divergence:
             self._ops[op] = lanes or not is_control or any(self._varies(v) for v in op.operands)
         return self._ops[op]
 
-    def around(self, op: ir.Operation) -> ir.Operation | None:
+    def outermost_divergent_op(self, op: ir.Operation) -> ir.Operation | None:
         """The outermost op from the kernel's body down to `op` itself at which threads differ; None if there is
         none."""
         chain = [op, *walk.parents(op)]
@@ -56,6 +56,6 @@ class Divergence:
         op = owner.operation
         if not walk.is_inside(op, self._root):
             return False
-        if op.name in LOADS and any(a.buffer in self._written for a in of_op(op)):
+        if op.name in LOADS and any(a.buffer in self._written for a in accesses_of_op(op)):
             return True
         return not is_pure(op) or bool(len(op.regions)) or any(self._varies(v) for v in op.operands)

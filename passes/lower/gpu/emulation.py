@@ -60,7 +60,7 @@ def run(module: ir.Module) -> None:
         for nest in perfect_nests(func):
             for op in walk.ops(nest.root):
                 if op.name == SHUFFLE:
-                    _by_memory(op, nest)
+                    _shuffle_through_memory(op, nest)
                 elif op.name in ALLOCS and nest.threads and owner_of(Buffer(op.results[0])) == BLOCK:
                     edit.move_before(op, _block_body(nest))
             if any(op.name == BARRIER for op in walk.ops(nest.root)):
@@ -83,7 +83,7 @@ def _block_body(nest: KernelNest) -> ir.Operation:
     return nest.threads[0].op
 
 
-def _by_memory(op: ir.Operation, nest: KernelNest) -> None:
+def _shuffle_through_memory(op: ir.Operation, nest: KernelNest) -> None:
     """A shuffle over memory: %r = gpu.shuffle xor %v, 4   -->   store %v, %S[t]; gpu.barrier; %r = load %S[t xor 4]."""
     mode = str(op.attributes["mode"])
     amount = op.operands[1].owner
@@ -94,7 +94,7 @@ def _by_memory(op: ir.Operation, nest: KernelNest) -> None:
     offset = ir.IntegerAttr(amount.attributes["value"]).value
     thread, count = Index.constant(0), 1
     for axis in nest.threads[::-1]:
-        thread, count = thread + Index.of(axis.var) * count, count * (axis.const_extent or 1)
+        thread, count = thread + Index.from_value(axis.var) * count, count * (axis.const_extent or 1)
     anchor = _block_body(nest)
     value = op.operands[0]
     with ir.InsertionPoint(anchor), op.location:
@@ -225,7 +225,7 @@ class _Threads:
                 anchor = item
             if not isinstance(item, _Phase):
                 for number, operand in enumerate(list(item.operands)):
-                    edit.set_operand(item, number, self._uniform(operand, item))
+                    edit.set_operand(item, number, self._compute_uniform(operand, item))
 
     # --- values and buffers of a thread ---
 
@@ -234,7 +234,7 @@ class _Threads:
         users: dict[int, tuple[_Phase, list[ir.Operation]]] = {}
         for use in value.uses:
             user = use.owner.operation
-            user_phase = self._using(user)
+            user_phase = self._phase_of_user(user)
             if user_phase is not None and user_phase is not phase:
                 users.setdefault(id(user_phase), (user_phase, []))[1].append(user)
         if not users:
@@ -243,15 +243,15 @@ class _Threads:
         if op.name in ALLOCS:
             self._expand(op, phase, [user_phase for user_phase, _ in users.values()])
             return
-        slots = None if self._is_cheap(op) else self._saved(value, phase)
+        slots = None if self._is_cheap(op) else self._spill(value, phase)
         for user_phase, ops in users.values():
-            new = self._again(value, user_phase) if slots is None else self._loaded(value, slots, user_phase)
+            new = self._recompute(value, user_phase) if slots is None else self._reload(value, slots, user_phase)
             for user in ops:
                 for number, operand in enumerate(list(user.operands)):
                     if operand == value:
                         edit.set_operand(user, number, new)
 
-    def _using(self, user: ir.Operation) -> _Phase | None:
+    def _phase_of_user(self, user: ir.Operation) -> _Phase | None:
         """The phase in which an op runs; None for control around phases."""
         for op in [user, *walk.parents(user)]:
             if _PHASE in op.attributes:
@@ -268,7 +268,7 @@ class _Threads:
             for owner in owners
         )
 
-    def _again(self, value: ir.Value, phase: _Phase) -> ir.Value:
+    def _recompute(self, value: ir.Value, phase: _Phase) -> ir.Value:
         """A value of another phase, computed at the start of this one."""
         if value in phase.copies:
             return phase.copies[value]
@@ -279,7 +279,7 @@ class _Threads:
         if isinstance(owner, ir.Block) or self._phase_of(owner.operation) is None:
             return value
         op = owner.operation
-        copies = {v: self._again(v, phase) for v in op.operands}
+        copies = {v: self._recompute(v, phase) for v in op.operands}
         body = phase.start.block  # type: ignore[union-attr]
         first = next((o.operation for o in body.operations if o.operation in phase.ops), phase.start)
         copy = edit.clone(op, ir.InsertionPoint(first), copies)  # type: ignore[arg-type]
@@ -296,14 +296,14 @@ class _Threads:
         return None
 
     def _threads(self, phase: _Phase) -> list[Index]:
-        return [Index.of(phase.variables[axis.var]) for axis in self._nest.threads]
+        return [Index.from_value(phase.variables[axis.var]) for axis in self._nest.threads]
 
-    def _saved(self, value: ir.Value, phase: _Phase) -> ir.Value:
+    def _spill(self, value: ir.Value, phase: _Phase) -> ir.Value:
         """A buffer with a value of each thread, stored where it is computed."""
         op = value.owner.operation  # type: ignore[union-attr]
         if isinstance(value.type, ir.MemRefType):
             raise LoweringError(f"{location_text(op)}: a barrier is between {op.name} and its use")
-        with ir.InsertionPoint(self._first()), op.location:
+        with ir.InsertionPoint(self._first_op()), op.location:
             slots = create.alloc("kept", self._sizes, to_name(value.type))
         siblings = [o.operation for o in op.block.operations]
         following = siblings[siblings.index(op) + 1]
@@ -311,36 +311,36 @@ class _Threads:
             self._assign(create.store(value, slots, self._threads(phase)), phase)
         return slots
 
-    def _loaded(self, value: ir.Value, slots: ir.Value, phase: _Phase) -> ir.Value:
+    def _reload(self, value: ir.Value, slots: ir.Value, phase: _Phase) -> ir.Value:
         body = phase.start.block  # type: ignore[union-attr]
         with create.at_start(body), value.owner.operation.location:  # type: ignore[union-attr]
             result = create.load(slots, self._threads(phase))
         self._assign(result.owner.operation, phase)  # type: ignore[union-attr]
         return result
 
-    def _first(self) -> ir.Operation:
+    def _first_op(self) -> ir.Operation:
         """The first op of a block of threads."""
         return _block_body(self._nest).block.operations[0].operation
 
     def _expand(self, op: ir.Operation, phase: _Phase, others: Sequence[_Phase]) -> None:
         """A buffer of a thread that phases share: one copy a thread, or, if one phase alone uses it, one in that."""
-        alone = all(self._using(use.owner.operation) is others[0] for use in op.results[0].uses)
+        alone = all(self._phase_of_user(use.owner.operation) is others[0] for use in op.results[0].uses)
         if alone and others[0].body == phase.body:
             body = others[0].start.block  # type: ignore[union-attr]
             edit.move_before(op, body.operations[0].operation)
             return
         buffer = Buffer(op.results[0])
         shape = [size or 0 for size in buffer.shape]
-        with ir.InsertionPoint(self._first()), op.location:
+        with ir.InsertionPoint(self._first_op()), op.location:
             copies = create.alloc(buffer.name, [*self._sizes, *shape], buffer.dtype)
         for user in list(dict.fromkeys(use.owner.operation for use in op.results[0].uses)):
-            using = self._using(user)
+            using = self._phase_of_user(user)
             assert using is not None  # no condition of a loop takes a buffer
-            self._to_copy(user, op.results[0], copies, self._threads(using))
+            self._use_thread_copy(user, op.results[0], copies, self._threads(using))
         phase.ops.remove(op)
         edit.drop(op)
 
-    def _to_copy(self, user: ir.Operation, old: ir.Value, copies: ir.Value, thread: Sequence[Index]) -> None:
+    def _use_thread_copy(self, user: ir.Operation, old: ir.Value, copies: ir.Value, thread: Sequence[Index]) -> None:
         """Let an op use the copy of a thread of a buffer."""
         if user.name not in AFFINE_ELEMENT_ACCESSES and user.name not in COMPUTED_ACCESSES:
             raise LoweringError(
@@ -363,7 +363,7 @@ class _Threads:
             self._assign(new, phase)
         edit.drop(user)
 
-    def _uniform(self, value: ir.Value, anchor: ir.Operation) -> ir.Value:
+    def _compute_uniform(self, value: ir.Value, anchor: ir.Operation) -> ir.Value:
         """A value that all threads have, computed before an op outside of the threads."""
         owner = value.owner
         if isinstance(owner, ir.Block):
@@ -379,5 +379,5 @@ class _Threads:
             return value
         if not is_pure(op) or len(op.regions):
             raise LoweringError(f"{location_text(anchor)}: a barrier is in control that depends on {op.name}")
-        copies = {v: self._uniform(v, anchor) for v in op.operands}
+        copies = {v: self._compute_uniform(v, anchor) for v in op.operands}
         return edit.clone(op, ir.InsertionPoint(anchor), copies).results[list(op.results).index(value)]

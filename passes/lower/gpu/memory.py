@@ -29,10 +29,14 @@ def run(module: ir.Module) -> None:
     removed.
     """
     for func in programs(module):
-        compact(func, _copies, other_indices=_joined)
+        compact(func, _copies, other_indices=_collapsed_indices)
         for op in [op for op in walk.ops(func.op) if op.name == "memref.alloc"]:
             buffer = Buffer(op.results[0])
-            if not _is_placed(buffer) and _of_one_thread(buffer, _loops_around(op)) and _has_elements_only(op):
+            if (
+                not _has_known_space(buffer)
+                and _belongs_to_thread(buffer, _loops_around(op))
+                and _has_elements_only(op)
+            ):
                 _make_local(op.results[0])
 
 
@@ -42,12 +46,12 @@ def _copies(buffer: Buffer, loops: Sequence[ir.Operation]) -> Sequence[bool] | N
         return [not is_thread_axis(op) and not is_vthread(op) for op in loops]
     if is_fragment(buffer):
         return [Loop(op).kind != "threadIdx.x" for op in loops]
-    if not is_local(buffer) and not _of_one_thread(buffer, loops):
+    if not is_local(buffer) and not _belongs_to_thread(buffer, loops):
         return None
     return [True] * len(loops)
 
 
-def _is_placed(buffer: Buffer) -> bool:
+def _has_known_space(buffer: Buffer) -> bool:
     """Whether the scope of a buffer says where it is."""
     return is_shared(buffer) or is_local(buffer) or is_fragment(buffer)
 
@@ -65,13 +69,13 @@ def _make_local(value: ir.Value) -> None:
     edit.retype(value, ir.MemRefType.get(old.shape, old.element_type, old.layout, ir.StringAttr.get("local")))
 
 
-def _joined(value: ir.Value) -> Mapping[ir.Operation, Sequence[Index]] | None:
+def _collapsed_indices(value: ir.Value) -> Mapping[ir.Operation, Sequence[Index]] | None:
     """The indices of a shared buffer whose dimensions threads fill together, collapsed."""
     joined = joined_indices(value) if is_shared(Buffer(value)) else None
     return None if joined is None else joined[1]
 
 
-def _of_one_thread(buffer: Buffer, loops: Sequence[ir.Operation]) -> bool:
+def _belongs_to_thread(buffer: Buffer, loops: Sequence[ir.Operation]) -> bool:
     """Whether an iteration of some loops around a buffer, outer to inner, is a part of the work of one thread: loops
     over all axes, or over threads and all axes that its accesses know."""
     kinds = _axes(loops)

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import affine
 
 from tir_mlir.dialect.analysis import relation_of
-from tir_mlir.dialect.analysis.accesses import of_op, touches
+from tir_mlir.dialect.analysis.accesses import accesses_of_op, touches
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Buffer,
@@ -26,9 +26,9 @@ from tir_mlir.dialect.ir import (
     only_reads,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, YIELDS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, IFS, YIELDS, accessed_memref, is_pure
 from tir_mlir.dialect.presburger import constraint_set, dim_type, domain, question, zeros
-from tir_mlir.passes.lower.gpu.combinations import Combination, Selecting, Update, update_of
+from tir_mlir.passes.lower.gpu.combinations import Combination, SelectionCombination, Update, update_of
 from tir_mlir.passes.lower.gpu.nests import THREAD, owner_of
 from tir_mlir.passes.lower.gpu.thread_tags import is_axis, kernel_nests
 from tir_mlir.passes.lower.memory import lifetimes
@@ -79,7 +79,7 @@ class ThreadSum:
 
     @property
     def buffers(self) -> list[ir.Value]:
-        return [accessed(store) for store in self.update.stores]
+        return [accessed_memref(store) for store in self.update.stores]
 
     @property
     def combination(self) -> Combination:
@@ -118,7 +118,7 @@ def _sum_of(update: Update) -> ThreadSum | None:
         for depth, lp in enumerate(loops)
         if lp.kind.startswith("threadIdx.")
         and lp.var not in selecting
-        and not all(_is_private(accessed(s), lp, depth) for s in update.stores)
+        and not all(_is_private(accessed_memref(s), lp, depth) for s in update.stores)
     ]
     if not threads:
         return None
@@ -160,18 +160,18 @@ def _inits(update: Update, top: Loop, reduced: Sequence[Loop]) -> list[ir.Operat
     """The writes in `top` that start a reduction, in its first iteration, for each buffer; None if something else uses
     a buffer, or if what a selection starts from is not known."""
     inits: dict[ir.Value, ir.Operation] = {}
-    buffers = [accessed(store) for store in update.stores]
+    buffers = [accessed_memref(store) for store in update.stores]
     for touch in touches(top.op):
         if touch.buffer not in buffers or touch.op in (*update.stores, *update.loads):
             continue
         if not touch.is_write or touch.op.name != AFFINE_STORE or touch.buffer in inits:
             return None
         pairs = zip(access_indices(touch.op), access_indices(update.stores[0]), strict=True)
-        if not all(a.same(b) for a, b in pairs):
+        if not all(a.is_equal_to(b) for a, b in pairs):
             return None
         inits[touch.buffer] = touch.op
     present = [inits[b] for b in buffers if b in inits]
-    if isinstance(update.combination, Selecting) and (
+    if isinstance(update.combination, SelectionCombination) and (
         len(present) < len(buffers) or not all(map(_is_constant, present))
     ):
         return None
@@ -211,7 +211,7 @@ def _is_first(
 
 def _selects_one(store: ir.Operation, top: Loop, spatial: Sequence[Loop]) -> bool:
     """Whether each iteration of the spatial loops has an element of its own, in one iteration of the loops around."""
-    (access,) = of_op(store)
+    (access,) = accesses_of_op(store)
     touch = relation_of(access)
     try:
         with question("whether loops select one element"):
@@ -285,14 +285,17 @@ def _rewrite(sum_: ThreadSum) -> None:
     if sum_.inits and not sum_.starts_always:
         _start_early(sum_)
     _finish(sum_, partials)
-    indices, places = [Index.of(lp.var) - lp.lower for lp in loops], dict(zip(sum_.buffers, partials, strict=True))
+    indices, places = (
+        [Index.from_value(lp.var) - lp.lower for lp in loops],
+        dict(zip(sum_.buffers, partials, strict=True)),
+    )
     for load in sum_.update.loads:
         with ir.InsertionPoint(load), load.location:
-            edit.replace_uses(load.results[0], create.load(places[accessed(load)], indices))
+            edit.replace_uses(load.results[0], create.load(places[accessed_memref(load)], indices))
         edit.drop(load)
     for store in sum_.update.stores:
         with ir.InsertionPoint(store), store.location:
-            create.store(store.operands[0], places[accessed(store)], indices)
+            create.store(store.operands[0], places[accessed_memref(store)], indices)
         edit.drop(store)
     for init in sum_.inits:
         edit.prune(init, top)
@@ -311,23 +314,23 @@ def _start_early(sum_: ThreadSum) -> None:
     """Before the loops: write the first value of those elements that have one."""
     init = sum_.inits[0]
     ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint(sum_.top.op))
-    places = _first_places(sum_, init, variables)
+    places = _first_iterations(sum_, init, variables)
     conditions = [
-        Constraint(c.index.substitute(places).simplified(), c.is_eq)
+        Constraint(c.index.substitute(places).simplify(), c.is_eq)
         for parent in walk.parents(init)
         if parent.name == "affine.if" and walk.is_inside(parent, sum_.top.op)
         for c in constraints(parent)
     ]
     with ip, init.location:
         ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
-    ip = _in_first_thread(sum_, ip)
+    ip = _first_thread_point(sum_, ip)
     with ip, init.location:
         indices = [i.substitute(variables) for i in access_indices(init)]
         for value, target in zip(_init_values(sum_, variables), sum_.inits, strict=True):
-            create.store(value, accessed(target), indices)
+            create.store(value, accessed_memref(target), indices)
 
 
-def _in_first_thread(sum_: ThreadSum, ip: ir.InsertionPoint) -> ir.InsertionPoint:
+def _first_thread_point(sum_: ThreadSum, ip: ir.InsertionPoint) -> ir.InsertionPoint:
     """Where only the first thread of those that sum writes; each, if it has a copy of its own."""
     if any(owner_of(Buffer(b)) != THREAD for b in sum_.buffers):
         for lp in sum_.threads:
@@ -343,22 +346,22 @@ def _finish(sum_: ThreadSum, partials: Sequence[ir.Value]) -> None:
     """
     ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint.after(sum_.top.op))
     with ip, sum_.store.location:
-        total = _combined(sum_, partials, variables, sum_.threads, _starts(sum_))
+        total = _combine_partials(sum_, partials, variables, sum_.threads, _starts(sum_))
         if sum_.conditions:
             conditions = [Constraint(c.index.substitute(variables), c.is_eq) for c in sum_.conditions]
             ip = create.at_end(create.guard(conditions).regions[0].blocks[0])
-    ip = _in_first_thread(sum_, ip)
+    ip = _first_thread_point(sum_, ip)
     with ip, sum_.store.location:
         indices = [i.substitute(variables) for i in access_indices(sum_.store)]
         if not sum_.starts_always:
             total = sum_.combination.combine([create.load(b, indices) for b in sum_.buffers], total)
-        elif not isinstance(sum_.combination, Selecting):  # which has started from it
+        elif not isinstance(sum_.combination, SelectionCombination):  # which has started from it
             total = sum_.combination.combine(_init_values(sum_, variables), total)
         for value, buffer in zip(total, sum_.buffers, strict=True):
             create.store(value, buffer, indices)
 
 
-def _combined(
+def _combine_partials(
     sum_: ThreadSum,
     partials: Sequence[ir.Value],
     variables: dict[ir.Value, Index],
@@ -371,12 +374,12 @@ def _combined(
         return sum_.combination.combine(starts, [create.load(partial, indices) for partial in partials])
     loop, carried = create.carrying_loop(threads[0], starts)
     with ir.InsertionPoint(loop.body):
-        inner = variables | {threads[0].var: Index.of(loop.var)}
-        affine.yield_(_combined(sum_, partials, inner, threads[1:], carried))
+        inner = variables | {threads[0].var: Index.from_value(loop.var)}
+        affine.yield_(_combine_partials(sum_, partials, inner, threads[1:], carried))
     return list(loop.op.results)
 
 
-def _first_places(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value, Index]) -> dict[ir.Value, Index]:
+def _first_iterations(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value, Index]) -> dict[ir.Value, Index]:
     """The spatial loops as they are now, all others at their first iteration."""
     places = dict(variables)
     for lp in _loops(init):
@@ -391,7 +394,7 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     values: dict[ir.Value, ir.Value] = {}
     copied = [op for op in list(init.block.operations)[:-1] if op.operation.name != AFFINE_STORE]
     operands = {value for op in copied for value in op.operation.operands}
-    places = _first_places(sum_, init, variables)
+    places = _first_iterations(sum_, init, variables)
     for lp in _loops(init):
         if walk.is_inside(lp.op, sum_.top.op) and lp.var in operands:
             values[lp.var] = create.apply(places[lp.var])

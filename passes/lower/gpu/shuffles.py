@@ -54,14 +54,14 @@ def _carries(op: ir.Operation | ir.OpView | None) -> bool:
 
 
 def _lower(op: ir.Operation, nest: KernelNest, warp: int) -> None:
-    control = Divergence(nest).around(op.parent.operation)  # type: ignore[union-attr]
+    control = Divergence(nest).outermost_divergent_op(op.parent.operation)  # type: ignore[union-attr]
     if control is not None:
         raise LoweringError(
             f"{location_text(op)}: the threads of {Loop(op).kind} combine a value in {_name(control)}, which not all"
             " threads of a block run alike; fix: move the reduction out of it, or give all loops over one axis one"
             " extent"
         )
-    loops = _nested(op)
+    loops = _carrying_loops(op)
     combination = _combination(loops[-1])
     starts = list(op.operands)[len(op.operands) - len(op.results) :]
     with ir.InsertionPoint(op), op.location:
@@ -91,7 +91,7 @@ def _name(op: ir.Operation) -> str:
     return f"loop {Loop(op).name}" if is_loop(op) else "a guard"
 
 
-def _nested(op: ir.Operation) -> list[Loop]:
+def _carrying_loops(op: ir.Operation) -> list[Loop]:
     """The loops over threads that carry one value through all of them."""
     loops = [Loop(op)]
     while _carries(inner := loops[-1].body.operations[0]):
@@ -113,23 +113,23 @@ def _own_values(
 ) -> list[ir.Value]:
     """What a thread contributes; what changes nothing if it is in no iteration of the loops."""
     axes = {axis.kind: axis for axis in nest.threads}
-    places = {lp.var: Index.of(axes[lp.kind].var) + lp.lower for lp in loops}
+    places = {lp.var: Index.from_value(axes[lp.kind].var) + lp.lower for lp in loops}
     conditions = [
-        Constraint((lp.upper - 1).simplified() - places[lp.var])
+        Constraint((lp.upper - 1).simplify() - places[lp.var])
         for lp in loops
         if lp.const_extent is None or lp.const_extent != axes[lp.kind].const_extent
     ]
     if not conditions:
-        return _copied(loops[-1], combination, places)
+        return _clone_independent_ops(loops[-1], combination, places)
     choice = create.guard(conditions, results=[v.type for v in combination.new], has_else=True)
     with ir.InsertionPoint(choice.regions[0].blocks[0]):
-        affine.yield_(_copied(loops[-1], combination, places))
+        affine.yield_(_clone_independent_ops(loops[-1], combination, places))
     with ir.InsertionPoint(choice.regions[1].blocks[0]):
         affine.yield_(combination.starts() or starts)
     return list(choice.results)
 
 
-def _copied(loop: Loop, combination: Combination, places: dict[ir.Value, Index]) -> list[ir.Value]:
+def _clone_independent_ops(loop: Loop, combination: Combination, places: dict[ir.Value, Index]) -> list[ir.Value]:
     """The body of a loop without what depends on the values that it carries, at the insertion point."""
     values = {var: create.apply(index) for var, index in places.items()}
     carried = set(list(loop.body.arguments)[1:])
@@ -171,7 +171,7 @@ class Group:
     def _linear(self, axes: Sequence[Loop]) -> Index:
         result, stride = Index.constant(0), 1
         for axis in axes:
-            result, stride = result + Index.of(axis.var) * stride, stride * (axis.const_extent or 1)
+            result, stride = result + Index.from_value(axis.var) * stride, stride * (axis.const_extent or 1)
         return result
 
     def reduce(self, values: list[ir.Value]) -> list[ir.Value]:
@@ -184,20 +184,20 @@ class Group:
         if count == 1:
             return values
         if adjacent and count <= self.warp and count & (count - 1) == 0:
-            return self._shuffled(values, count)
+            return self._reduce_in_warp(values, count)
         if adjacent and count % self.warp == 0:
-            return self._between_warps(self._shuffled(values, self.warp), count // self.warp)
+            return self._combine_warps(self._reduce_in_warp(values, self.warp), count // self.warp)
         return self._tree(values, inner, count)
 
-    def _shuffled(self, values: list[ir.Value], count: int) -> list[ir.Value]:
+    def _reduce_in_warp(self, values: list[ir.Value], count: int) -> list[ir.Value]:
         """Combine among `count` adjacent threads of a warp, a power of two."""
         offsets = [1 << n for n in range(count.bit_length() - 1)]
         for offset in offsets[::-1] if self.combination.commutes else offsets:
             others = [shuffle(value, offset, self.warp) for value in values]
-            values = self._in_order(values, others, offset)
+            values = self._combine_in_order(values, others, offset)
         return values
 
-    def _in_order(self, own: list[ir.Value], others: list[ir.Value], offset: int) -> list[ir.Value]:
+    def _combine_in_order(self, own: list[ir.Value], others: list[ir.Value], offset: int) -> list[ir.Value]:
         """Combine with the values of the thread whose number differs in the bit `offset`: the lower thread's first."""
         if self.combination.commutes:
             return self.combination.combine(own, others)
@@ -207,12 +207,12 @@ class Group:
         first = [arith.select(lower, a, b) for a, b in pairs]
         return self.combination.combine(first, [arith.select(lower, b, a) for a, b in pairs])
 
-    def _between_warps(self, values: list[ir.Value], warps: int) -> list[ir.Value]:
+    def _combine_warps(self, values: list[ir.Value], warps: int) -> list[ir.Value]:
         """Combine the results of `warps` adjacent warps: %S[warp] = value by the first lane, then all read them."""
         if warps == 1:
             return values
         lane, thread = self._linear(self.axes) % self.warp, self._linear(self.axes)
-        slots = self._shared(values, self._size(self.axes) // self.warp)
+        slots = self._alloc_shared(values, self._size(self.axes) // self.warp)
         first = create.guard([Constraint(lane, True)]).regions[0].blocks[0]
         with create.at_end(first):
             _store(values, slots, thread // self.warp)
@@ -223,17 +223,17 @@ class Group:
             raise LoweringError(f"{location}: {warps} warps combine a value, more than a warp has threads")
         warp_lane = lane % lanes
         if lanes == warps:
-            return self._shuffled(_load(slots, start + warp_lane), lanes)
+            return self._reduce_in_warp(_load(slots, start + warp_lane), lanes)
         choice = create.guard([Constraint(warps - 1 - warp_lane)], results=[v.type for v in values], has_else=True)
         with ir.InsertionPoint(choice.regions[0].blocks[0]):
             affine.yield_(_load(slots, start + warp_lane))
         with ir.InsertionPoint(choice.regions[1].blocks[0]):
             affine.yield_(self.combination.starts() or self.starts)
-        return self._shuffled(list(choice.results), lanes)
+        return self._reduce_in_warp(list(choice.results), lanes)
 
     def _tree(self, values: list[ir.Value], inner: Sequence[Loop], count: int) -> list[ir.Value]:
         """Combine in shared memory, until one is left."""
-        slots = self._shared(values, self._size(self.axes))
+        slots = self._alloc_shared(values, self._size(self.axes))
         linear_index = self._linear(inner)
         start = self._linear([axis for axis in self.axes if axis not in inner]) * count
         _store(values, slots, start + linear_index)
@@ -244,7 +244,7 @@ class Group:
                 _store(self.combination.combine(*pair), slots, start + linear_index)
         return _load(slots, start)
 
-    def _shared(self, values: Sequence[ir.Value], count: int) -> list[ir.Value]:
+    def _alloc_shared(self, values: Sequence[ir.Value], count: int) -> list[ir.Value]:
         with ir.InsertionPoint(self.nest.root.regions[0].blocks[0].operations[0]):
             return [create.alloc("partials", [count], to_name(v.type), "shared") for v in values]
 
@@ -304,7 +304,7 @@ def _drop_own_dims(alloc: ir.Operation, nest: KernelNest) -> None:
         return
     buffer, axes = Buffer(alloc.results[0]), {axis.var for axis in nest.axes}
     columns = list(zip(*(access_indices(u) for u in users), strict=True))
-    own_dims = [n for n, c in enumerate(columns) if set(c[0].values) <= axes and all(i.same(c[0]) for i in c)]
+    own_dims = [n for n, c in enumerate(columns) if set(c[0].values) <= axes and all(i.is_equal_to(c[0]) for i in c)]
     if all(buffer.shape[n] == 1 for n in own_dims) or None in buffer.shape:
         return
     shape = [1 if n in own_dims else size or 0 for n, size in enumerate(buffer.shape)]

@@ -20,7 +20,7 @@ def split(control: ir.Operation, first: ir.Operation, second: ir.Operation) -> b
         for k in range(t) { ... }                      -->   for k in range(63) { if k < t { ... } }
     """
     if is_loop(control):
-        return _even_out(Loop(control))
+        return _bounds_to_guards(Loop(control))
     if control.name != "affine.if" or len(control.results) or len(control.regions[1].blocks):
         return False
     early, late = (walk.child_towards(control, op) for op in (first, second))
@@ -35,9 +35,9 @@ def split(control: ir.Operation, first: ir.Operation, second: ir.Operation) -> b
     return _swap(control, early)
 
 
-def _even_out(loop: Loop) -> bool:
+def _bounds_to_guards(loop: Loop) -> bool:
     """Bounds that differ between threads become conditions: the loop runs as often as for the busiest thread."""
-    box = intervals.around(loop.op)
+    box = intervals.enclosing_ranges(loop.op)
     lows = [intervals.interval(index, box)[0] for index in loop.lowers]
     highs = [intervals.interval(index, box)[1] for index in loop.uppers]
     least, most = [n for n in lows if n is not None], [n for n in highs if n is not None]
@@ -45,7 +45,7 @@ def _even_out(loop: Loop) -> bool:
         return False
     lowers, uppers = loop.lowers, loop.uppers
     op = edit.set_bounds(loop.op, [Index.constant(max(least))], [Index.constant(min(most))])
-    body, var = [o.operation for o in Loop(op).body_ops()], Index.of(Loop(op).var)
+    body, var = [o.operation for o in Loop(op).body_ops()], Index.from_value(Loop(op).var)
     with ir.InsertionPoint(body[0]), op.location:
         guard = create.guard([*(Constraint(var - low) for low in lowers), *(Constraint(up - 1 - var) for up in uppers)])
     end = list(guard.regions[0].blocks[0].operations)[-1]
@@ -58,7 +58,7 @@ def _cut(control: ir.Operation, number: int) -> bool:
     """`if c { a; b }` -> `if c { a }; if c { b }` before op `number`; scalars of `a` that `b` uses are repeated."""
     body = [o.operation for o in control.regions[0].blocks[0].operations][:-1]
     before, after = body[:number], body[number:]
-    repeated = _needed_again(before, after)
+    repeated = _ops_to_repeat(before, after)
     if repeated is None:
         return False
     with ir.InsertionPoint.after(control), control.location:
@@ -74,7 +74,7 @@ def _cut(control: ir.Operation, number: int) -> bool:
     return True
 
 
-def _needed_again(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> list[ir.Operation] | None:
+def _ops_to_repeat(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> list[ir.Operation] | None:
     """The ops of the first part that the second part needs as well, in order; None if one may not be repeated."""
     later_ops = {op for top in after for op in walk.ops(top)}
     needed: set[ir.Operation] = set()

@@ -34,7 +34,7 @@ class ThreadAccess:
         return owner_of(Buffer(self.touch.access.buffer))
 
     @cached_property
-    def is_left(self) -> bool:
+    def is_live_out(self) -> bool:
         """Whether the buffer still has a value after the kernel."""
         home = Buffer(self.touch.access.buffer).op
         return self.owner == DEVICE and (home is None or not walk.is_inside(home, self.top))
@@ -58,20 +58,22 @@ class ThreadAccess:
         return [lp for lp in self.loops if not is_axis_kind(lp.kind)]
 
     @cached_property
-    def as_thread(self) -> isl.Map:
+    def thread_map(self) -> isl.Map:
         """{ iteration of all loops -> [axes, serial loops] }."""
         dom = self.touch.dom
-        thread_indices = [Index.of(lp.var) - lp.lower for tag in self.extents if (lp := self.axes.get(tag)) is not None]
-        threads = dom.map([*thread_indices, *(Index.of(lp.var) for lp in self.serial)])
+        thread_indices = [
+            Index.from_value(lp.var) - lp.lower for tag in self.extents if (lp := self.axes.get(tag)) is not None
+        ]
+        threads = dom.map([*thread_indices, *(Index.from_value(lp.var) for lp in self.serial)])
         for number in self.missing:
             threads = threads.insert_dims(dim_type.out, number, 1)
             threads = threads.lower_bound_val(dim_type.out, number, isl.Val(0))
-            last = self._last(number)
+            last = self._last_thread(number)
             if last is not None:
                 threads = threads.upper_bound_val(dim_type.out, number, isl.Val(last))
         return threads
 
-    def _last(self, number: int) -> int | None:
+    def _last_thread(self, number: int) -> int | None:
         tag = list(self.extents)[number]
         alone = self.touch.access.is_write and (
             self.owner == DEVICE or (self.owner == BLOCK and tag.startswith("threadIdx."))
@@ -95,7 +97,7 @@ class ThreadAccess:
         copy = copy.project_out(dim_type.out, self.copies, count - self.copies)
         return copy.intersect_domain(elements.domain()).flat_range_product(elements)
 
-    def when(self, length: int) -> isl.Map:
+    def time_map(self, length: int) -> isl.Map:
         """{ [axes, serial loops] -> time }, the time of the serial program without that of axes."""
         dom = self.touch.dom
         axes = {lp.var for lp in self.loops if is_axis_kind(lp.kind)}
@@ -103,7 +105,7 @@ class ThreadAccess:
         values = [dom.env[v] for v in axes]
         steps = [a for a in affs if not any(a.plain_is_equal(v) for v in values)]
         steps += [dom.zero] * (length - len(steps))
-        return self.as_thread.reverse().apply_range(dom.relation(steps))
+        return self.thread_map.reverse().apply_range(dom.relation(steps))
 
     @cached_property
     def rank(self) -> int:
@@ -112,16 +114,16 @@ class ThreadAccess:
     @cached_property
     def plain(self) -> isl.Map:
         """{ [axes, serial loops] -> element }."""
-        return self.as_thread.reverse().apply_range(self.touch.access.elements(self.touch.dom))
+        return self.thread_map.reverse().apply_range(self.touch.access.elements(self.touch.dom))
 
-    def of_blocks(self, count: int) -> isl.Map | None:
+    def block_relation(self, count: int) -> isl.Map | None:
         """{ [axes of blocks, `count` serial loops] -> element }, through digits of fused loops; None without them."""
         if any(n < self.blocks for n in self.missing) or not self.touch.dom.exact:
             return None
         blocks = self._loops_of("blockIdx.")
         loops = [*blocks, *self.serial[:count]]
         access, loop_vars = self.touch.access, [lp.var for lp in loops]
-        columns = [Index.of(lp.var) - lp.lower if lp in blocks else Index.of(lp.var) for lp in loops]
+        columns = [Index.from_value(lp.var) - lp.lower if lp in blocks else Index.from_value(lp.var) for lp in loops]
         dom = over_digits(access.op, None, [*access.indices, *columns], loop_vars)
         return None if dom is None else dom.map(columns).reverse().apply_range(access.elements(dom))
 

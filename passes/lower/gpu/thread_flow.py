@@ -19,19 +19,21 @@ def serial_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:
     flow = Flow()
     whens = [times(t.touch, t.top) for t in threads]
     length = max(len(w) for w in whens) + 1
-    reads, writes = _Renamed(), _Renamed()
+    reads, writes = _RenamedAccesses(), _RenamedAccesses()
     for number, (thread, when) in enumerate(zip(threads, whens, strict=True)):
         dom, relation, name = thread.touch.dom, thread.touch.relation, f"a{number}"
         steps = [dom.zero, *when]
         flow.add(name, "e", thread.touch, relation, dom.relation(steps + [dom.zero] * (length - len(steps))))
-        reads.add(thread.as_thread, name, name)
-        writes.add(_without(thread.as_thread, thread.missing), name, name)
+        reads.add(thread.thread_map, name, name)
+        writes.add(_drop_columns(thread.thread_map, thread.missing), name, name)
         reads.elements(relation.range(), thread.rank)
     _add_final(flow, threads, [t.touch.relation for t in threads], length, reads)
-    return _renamed(flow, reads, writes)
+    return _compute_dependences(flow, reads, writes)
 
 
-def unwritten(touches: Sequence[AccessRelation], top: ir.Operation) -> tuple[AccessRelation, list[int]] | None:
+def find_unwritten_read(
+    touches: Sequence[AccessRelation], top: ir.Operation
+) -> tuple[AccessRelation, list[int]] | None:
     """A read that no write in the kernel precedes in the serial program, and the smallest iteration in which it is."""
     flow = Flow()
     whens = [times(t, top) for t in touches]
@@ -47,24 +49,24 @@ def parallel_flow(threads: Sequence[ThreadAccess]) -> isl.UnionMap:
     """The same where all threads of a grid are in the same step at one time, with one copy a block or thread."""
     flow = Flow()
     length = max(len(times(t.touch, t.top)) for t in threads) + 1
-    reads, writes = _Renamed(), _Renamed()
+    reads, writes = _RenamedAccesses(), _RenamedAccesses()
     for number, thread in enumerate(threads):
-        name, relation, when = f"a{number}", thread.relation, thread.when(length - 1)
+        name, relation, when = f"a{number}", thread.relation, thread.time_map(length - 1)
         when = when.insert_dims(dim_type.out, 0, 1).fix_val(dim_type.out, 0, isl.Val(0))
         flow.add(name, "e", thread.touch, relation, when)
         same = isl.Map.identity(relation.domain().get_space().map_from_set()).intersect_domain(relation.domain())
         reads.add(same, name, name)
-        writes.add(_without(same, thread.missing), name, name)
+        writes.add(_drop_columns(same, thread.missing), name, name)
         reads.elements(relation.range(), thread.rank)
     _add_final(flow, threads, [t.relation for t in threads], length, reads)
-    return _renamed(flow, reads, writes)
+    return _compute_dependences(flow, reads, writes)
 
 
 def _add_final(
-    flow: Flow, threads: Sequence[ThreadAccess], relations: Sequence[isl.Map], length: int, reads: _Renamed
+    flow: Flow, threads: Sequence[ThreadAccess], relations: Sequence[isl.Map], length: int, reads: _RenamedAccesses
 ) -> None:
     """The contents of memory of the device after the kernel count as one more read."""
-    if not threads[0].is_left:
+    if not threads[0].is_live_out:
         return
     written = [r.range() for t, r in zip(threads, relations, strict=True) if t.touch.access.is_write]
     elements = written[0]
@@ -78,7 +80,7 @@ def _add_final(
     reads.add(plain, "out", "out")
 
 
-class _Renamed:
+class _RenamedAccesses:
     """Iterations and elements of one flow in the terms that both flows have in common."""
 
     def __init__(self) -> None:
@@ -99,13 +101,13 @@ def _last_dims(points: isl.Set, rank: int) -> isl.Map:
     return points.identity().project_out(dim_type.out, 0, points.dim(dim_type.set) - rank)
 
 
-def _without(relation: isl.Map, columns: Sequence[int]) -> isl.Map:
+def _drop_columns(relation: isl.Map, columns: Sequence[int]) -> isl.Map:
     for column in sorted(columns, reverse=True):
         relation = relation.project_out(dim_type.out, column, 1)
     return relation
 
 
-def _renamed(flow: Flow, reads: _Renamed, writes: _Renamed) -> isl.UnionMap:
+def _compute_dependences(flow: Flow, reads: _RenamedAccesses, writes: _RenamedAccesses) -> isl.UnionMap:
     result = flow.run()
     if result is None or reads.iterations is None or reads.of_elements is None or writes.iterations is None:
         return isl.UnionMap("{ }")

@@ -19,13 +19,13 @@ def axis_of(kind: str) -> str:
     return kind.partition("/")[0]
 
 
-def place_of(kind: str) -> int | None:
+def digit_weight(kind: str) -> int | None:
     """The weight of a digit of an axis; None if the kind is a whole axis."""
     digits = kind.partition("/")[2]
     return int(digits) if digits else None
 
 
-def with_place(axis: str, place: int) -> str:
+def digit_kind(axis: str, place: int) -> str:
     """The kind of a loop over the digit of an axis with a weight."""
     return f"{axis}/{place}"
 
@@ -42,14 +42,14 @@ def is_block_kind(kind: str) -> bool:
 
 def in_order(kinds: Iterable[str]) -> list[str]:
     """Kinds of axes, outer to inner."""
-    return sorted(set(kinds), key=lambda kind: (AXES.index(axis_of(kind)), -(place_of(kind) or 0)))
+    return sorted(set(kinds), key=lambda kind: (AXES.index(axis_of(kind)), -(digit_weight(kind) or 0)))
 
 
 def axis_values(kinds: Sequence[str], values: Sequence[int]) -> dict[str, int]:
     """The numbers of a block or thread by axis, of values by kind: digits are summed."""
     result: dict[str, int] = {}
     for kind, value in zip(kinds, values, strict=True):
-        result[axis_of(kind)] = result.get(axis_of(kind), 0) + value * (place_of(kind) or 1)
+        result[axis_of(kind)] = result.get(axis_of(kind), 0) + value * (digit_weight(kind) or 1)
     return result
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.gpu.outline.index_width import index_bits
-from tir_mlir.passes.lower.gpu.outline.limits import Limits
+from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits
 from tir_mlir.passes.lower.registry import LOWERINGS
 from tir_mlir.passes.lower.to_llvm import PassTimer, run_upstream
 
@@ -22,7 +22,7 @@ Follow = Callable[[str, ir.Module], None]
 
 def lower_to_device(
     module: ir.Module,
-    limits: Limits,
+    limits: KernelLimits,
     *,
     warp: int = 32,
     timing: dict[str, float] | None = None,
@@ -37,7 +37,7 @@ def lower_to_device(
     options_of: dict[str, dict[str, Any]] = {"tir-lower-gpu-kernels": asdict(limits)}
     options_of["tir-lower-ignored-annotations"] = {"device": "gpu"}
     options_of |= dict.fromkeys(("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments"), {"warp": warp})
-    with entered():
+    with enter_context():
         for name in pipeline.GPU_PASSES:
             options = options_of.get(name, {})
             clock.run(name, lambda name=name, options=options: LOWERINGS[name].run(module, **options))
@@ -52,7 +52,7 @@ def lower_to_nvvm(
     device: ir.Module, *, timing: dict[str, float] | None = None, follow: Follow | None = None
 ) -> ir.Module:
     """The kernels of a module of `lower_to_device`, in the llvm and nvvm dialects. That module is not changed."""
-    with entered():
+    with enter_context():
         kernels = _lower_kernels(device, pipeline.NVVM_PASSES, timing, follow)
         run_upstream(kernels, (pipeline.LINE_INFO,))
         return kernels
@@ -62,7 +62,7 @@ def lower_to_spirv(
     device: ir.Module, warp: int, *, timing: dict[str, float] | None = None, follow: Follow | None = None
 ) -> ir.Module:
     """The same in the llvm dialect, with the functions of SPIR-V. warp: as of `lower_to_device`."""
-    with entered():
+    with enter_context():
         kernels = _lower_kernels(device, pipeline.SPIRV_PASSES[:-1], timing, follow)
         clock = PassTimer(timing, follow, kernels)
         clock.run(pipeline.TO_SPIRV, lambda: LOWERINGS[pipeline.TO_SPIRV].run(kernels, warp=warp))
@@ -73,7 +73,7 @@ def lower_to_rocdl(
     device: ir.Module, chip: str, *, timing: dict[str, float] | None = None, follow: Follow | None = None
 ) -> ir.Module:
     """The same in the llvm and rocdl dialects, for a GPU of AMD."""
-    with entered():
+    with enter_context():
         passes = [name.replace("CHIP", chip) for name in pipeline.ROCDL_PASSES]
         return _lower_kernels(device, passes, timing, follow)
 

@@ -23,13 +23,13 @@ from tir_mlir.dialect.ir import (
     step,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import ACCESSES, AFFINE_LOAD, AFFINE_STORE, WRITING, accessed
+from tir_mlir.dialect.ir.op_traits import ACCESSES, AFFINE_LOAD, AFFINE_STORE, WRITING, accessed_memref
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
 
-WIDEST = 16
+MAX_BYTES = 16
 """Bytes that a thread loads or stores at once."""
-MOST_LANES = 64
+MAX_LANES = 64
 
 
 @lowering("tir-lower-gpu-vectors", "Unroll vectorized loops of kernels; adjacent aligned accesses become vector ones")
@@ -52,10 +52,10 @@ def run(module: ir.Module) -> None:
             loop = Loop(op)
             _hoist_condition(loop)
             key = Outcomes.key(loop, f'vectorized loop "{loop.name}" runs element by element')
-            why = _hindrance(loop)
+            why = _refusal_reason(loop)
             outcomes.add_piece(loop, key, why)
             if why:
-                attrs.put(op, attrs.KIND, "unrolled" if (loop.const_extent or MOST_LANES + 1) <= MOST_LANES else None)
+                attrs.put(op, attrs.KIND, "unrolled" if (loop.const_extent or MAX_LANES + 1) <= MAX_LANES else None)
             else:
                 _Lanes(loop).unroll()
     outcomes.warn()
@@ -71,7 +71,7 @@ def _hoist_condition(loop: Loop) -> None:
     body = loop.body_ops()
     if len(body) != 1 or body[0].name != "affine.if" or len(body[0].regions[1].blocks) or loop.const_extent is None:
         return
-    conditions = [_of_all(condition, loop) for condition in walk.constraints(body[0])]
+    conditions = [_condition_for_all_lanes(condition, loop) for condition in walk.constraints(body[0])]
     if all(condition is not None for condition in conditions):
         with ir.InsertionPoint(loop.op), body[0].location:
             holder = create.guard([condition for condition in conditions if condition is not None])
@@ -81,25 +81,25 @@ def _hoist_condition(loop: Loop) -> None:
         edit.drop(body[0])
 
 
-def _of_all(condition: Constraint, loop: Loop) -> Constraint | None:
+def _condition_for_all_lanes(condition: Constraint, loop: Loop) -> Constraint | None:
     """A condition on the first iteration that holds if and only if the given one does in each; None if unknown."""
-    first = condition.index.substitute({loop.var: loop.lower}).simplified()
+    first = condition.index.substitute({loop.var: loop.lower}).simplify()
     by = step(condition.index, loop.var)
     if by == 0:
         return Constraint(first, condition.is_eq)
     width = loop.const_extent or 0
     # first - 0 >= 0, ..., first - (width - 1) >= 0: all or none, as first + 1 is a multiple of the width
-    same = by == -1 and not condition.is_eq and _divisor((first + 1).simplified().expr) % width == 0
+    same = by == -1 and not condition.is_eq and _divisor((first + 1).simplify().expr) % width == 0
     return Constraint(first) if same else None
 
 
-def _hindrance(loop: Loop) -> str:
+def _refusal_reason(loop: Loop) -> str:
     """Why a loop does not become vectors; "" if it does."""
     extent = loop.const_extent
     if extent is None:
         return "its extent is not constant; split it by 2 or 4 and vectorize the inner loop"
-    if extent > MOST_LANES:
-        return f"it has {extent} iterations, at most {MOST_LANES}; split it and vectorize the inner loop"
+    if extent > MAX_LANES:
+        return f"it has {extent} iterations, at most {MAX_LANES}; split it and vectorize the inner loop"
     inner = next((op for op in loop.body_ops() if len(op.regions)), None)
     if inner is not None:
         what = f"loop {Loop(inner).name}" if is_loop(inner) else "a condition"
@@ -111,12 +111,12 @@ def _hindrance(loop: Loop) -> str:
 def _shared_by_lanes(loop: Loop) -> str:
     """A buffer of which an iteration may write what another one uses; "" if there is none."""
     accesses = [op for op in loop.body_ops() if op.name in ACCESSES]
-    for written in {accessed(op) for op in accesses if op.name in WRITING}:
-        users = [op for op in accesses if accessed(op) == written]
+    for written in {accessed_memref(op) for op in accesses if op.name in WRITING}:
+        users = [op for op in accesses if accessed_memref(op) == written]
         if any(op.name not in (AFFINE_LOAD, AFFINE_STORE) for op in users):
             return Buffer(written).name
         elements = [access_indices(op) for op in users]
-        same = all(a.same(b) for indices in elements for a, b in zip(indices, elements[0], strict=True))
+        same = all(a.is_equal_to(b) for indices in elements for a, b in zip(indices, elements[0], strict=True))
         if not same or not any(step(i, loop.var) for i in elements[0]):
             return Buffer(written).name
     return ""
@@ -160,11 +160,11 @@ class _Lanes:
 
     def _most_at_once(self, op: ir.Operation) -> int:
         """A power of two of adjacent elements that start at a multiple of their number; 1 if there is no such."""
-        memref = ir.MemRefType(accessed(op).type)
+        memref = ir.MemRefType(accessed_memref(op).type)
         strides, offset = memref.get_strides_and_offset()
         indices = walk.access_indices(op)
         steps = [step(index, self.loop.var) for index in indices]
-        element = dtypes.bits(Buffer(accessed(op)).dtype) // 8
+        element = dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
         if not indices or element == 0 or steps != [0] * (len(steps) - 1) + [1] or strides[-1] != 1 or offset < 0:
             return 1
         first = [index.substitute({self.loop.var: self.loop.lower}) for index in indices]
@@ -173,13 +173,13 @@ class _Lanes:
         )
         if any(s < 0 for s in strides[:-1]):  # a stride that is not known
             return 1
-        start = start or WIDEST
-        return min(start & -start, WIDEST // element)
+        start = start or MAX_BYTES
+        return min(start & -start, MAX_BYTES // element)
 
     def _load(self, op: ir.Operation, lane: int, width: int) -> None:
         type_ = ir.VectorType.get([width], op.results[0].type)
         values, facts = self._access(op, lane, width)
-        row = ir.Operation.create("vector.load", [type_], [accessed(op), *values], facts).results[0]
+        row = ir.Operation.create("vector.load", [type_], [accessed_memref(op), *values], facts).results[0]
         for n in range(width):
             self.values[lane + n][op.results[0]] = vector.extract(row, [], [n])
 
@@ -187,18 +187,18 @@ class _Lanes:
         lanes = [self.values[lane + n].get(op.operands[0], op.operands[0]) for n in range(width)]
         type_ = ir.VectorType.get([width], op.operands[0].type)
         values, facts = self._access(op, lane, width)
-        row = _joined(lanes, type_)
-        ir.Operation.create("vector.store", [], [row, accessed(op), *values], facts)
+        row = _pack_lanes(lanes, type_)
+        ir.Operation.create("vector.store", [], [row, accessed_memref(op), *values], facts)
 
     def _access(self, op: ir.Operation, lane: int, width: int) -> tuple[list[ir.Value], dict[str, ir.Attribute]]:
         """The indices of the first lane, and the alignment."""
         point = {self.loop.var: self.loop.lower + lane}
-        values = [apply(index.substitute(point).simplified()) for index in walk.access_indices(op)]
-        size = width * dtypes.bits(Buffer(accessed(op)).dtype) // 8
+        values = [apply(index.substitute(point).simplify()) for index in walk.access_indices(op)]
+        size = width * dtypes.bits(Buffer(accessed_memref(op)).dtype) // 8
         return values, {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)}
 
 
-def _joined(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:
+def _pack_lanes(lanes: Sequence[ir.Value], type_: ir.Type) -> ir.Value:
     """The lanes as a vector; the vector that they were taken from, if they are all of one."""
     sources = [defining_op(value) for value in lanes]
     if all(op is not None and op.name == "vector.extract" and len(op.operands) == 1 for op in sources):

@@ -8,7 +8,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Index, Loop, attrs, create, edit, emit_map, is_loop, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed, stored
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, ALLOCS, WRITING, accessed_memref, stored_value
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_vthread
 from tir_mlir.passes.lower.memory import lifetimes
@@ -43,7 +43,7 @@ def move_vthreads(func: Func) -> None:
             for alloc in [inner for inner in walk.ops(op) if inner.name in ALLOCS]:
                 if is_local(Buffer(alloc.results[0])):
                     _expand(alloc, loop)
-            _Moved(loop).run()
+            _VthreadLoop(loop).run()
 
 
 def _may_move(loop: Loop) -> bool:
@@ -53,7 +53,7 @@ def _may_move(loop: Loop) -> bool:
     if any(use.owner.name not in AFFINE_ELEMENT_ACCESSES for value in local for use in value.uses):
         return False
     depth = sum(1 for op in walk.parents(loop.op) if is_loop(op))
-    written = dict.fromkeys(accessed(op) for op in walk.ops(loop.op) if op.name in WRITING)
+    written = dict.fromkeys(accessed_memref(op) for op in walk.ops(loop.op) if op.name in WRITING)
     return all(_is_apart(value, loop, depth) for value in written if value not in local and not Buffer(value).is_param)
 
 
@@ -91,13 +91,13 @@ def _expand(alloc: ir.Operation, loop: Loop) -> None:
     with ir.InsertionPoint(loop.op), alloc.location:
         new = ir.Operation.create("memref.alloc", [type_], [], facts).results[0]
     for user in dict.fromkeys(use.owner.operation for use in alloc.results[0].uses):
-        map_, operands = emit_map([Index.of(loop.var) - loop.lower, *walk.access_indices(user)])
-        value = stored(user)
+        map_, operands = emit_map([Index.from_value(loop.var) - loop.lower, *walk.access_indices(user)])
+        value = stored_value(user)
         edit.rebuild(user, [*([] if value is None else [value]), new, *operands], {"map": ir.AffineMapAttr.get(map_)})
     edit.drop(alloc)
 
 
-class _Moved:
+class _VthreadLoop:
     """A loop over virtual threads that moves into its body."""
 
     def __init__(self, loop: Loop):
@@ -107,14 +107,14 @@ class _Moved:
         ops = self.loop.body_ops()
         for op in ops:
             edit.move_before(op, self.loop.op)
-        self._around(ops)
+        self._wrap_dependent_runs(ops)
         edit.drop(self.loop.op)
 
-    def _around(self, ops: Sequence[ir.Operation]) -> None:
+    def _wrap_dependent_runs(self, ops: Sequence[ir.Operation]) -> None:
         """Put loops around the runs of ops of one body that depend on the variable."""
         for run_ in self._runs(ops):
             if len(run_) == 1 and self._is_passed(run_[0]):
-                self._around(Loop(run_[0]).body_ops())
+                self._wrap_dependent_runs(Loop(run_[0]).body_ops())
             else:
                 self._wrap(run_)
 
@@ -149,7 +149,7 @@ class _Moved:
         end = list(new.body.operations)[-1]
         for op in ops:
             edit.move_before(op, end)
-        edit.substitute({loop.var: Index.of(new.var)}, new.op)
+        edit.substitute({loop.var: Index.from_value(new.var)}, new.op)
 
 
 def _users(op: ir.Operation, numbers: dict[ir.Operation, int]) -> list[ir.Operation]:

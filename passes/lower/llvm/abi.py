@@ -92,7 +92,7 @@ def set_noalias(module: ir.Module, promised: dict[str, list[int]]) -> None:
             op.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(f) for f in facts])
 
 
-def keep_apart(module: ir.Module, names: Collection[str]) -> None:
+def forbid_inlining(module: ir.Module, names: Collection[str]) -> None:
     """Make these functions internal and never inlined, so that LLVM can drop arguments they ignore.
 
     Call in the LLVM dialect.

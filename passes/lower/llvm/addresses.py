@@ -9,18 +9,18 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir.index import over_dims
-from tir_mlir.dialect.ir.op_traits import ADDRESSED, AFFINE_ACCESSES, MEMREF_OPERAND, stored
+from tir_mlir.dialect.ir.op_traits import ADDRESSED, AFFINE_ACCESSES, MEMREF_OPERAND, stored_value
 from tir_mlir.passes.lower.llvm.linear_maps import Term, is_natural, linear, of_its_operands, strides_of
 from tir_mlir.passes.lower.registry import lowering
 
 _WIDTHS = (8, 16, 32, 64)
 _FLOATS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
-_MOST = 1 << 28
+_MAX_CONSTANT = 1 << 28
 """Larger constants are no part of a getelementptr."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Place:
+class _OpPosition:
     """Before the op `ops[index]` of a block. number: later in the function, or deeper in it, is larger."""
 
     number: int
@@ -28,7 +28,7 @@ class _Place:
     index: int
 
     @property
-    def before(self) -> ir.Operation:
+    def next_op(self) -> ir.Operation:
         return self.ops[self.index]
 
 
@@ -37,7 +37,7 @@ class _Word:
     """A number (i64) or pointer, and the place from which on it is known. natural: it is never negative."""
 
     value: ir.Value
-    place: _Place
+    place: _OpPosition
     natural: bool = False
 
 
@@ -59,7 +59,7 @@ def run(module: ir.Module) -> None:
     try:
         for op in module.body.operations:
             if op.operation.name == "func.func" and len(op.regions[0].blocks):
-                _Lowering(templates).lower(op.regions[0].blocks[0])
+                _AddressLowering(templates).lower(op.regions[0].blocks[0])
     finally:
         templates.erase_unfinished()
 
@@ -99,27 +99,27 @@ class _Templates:
             op.erase()
 
 
-class _Lowering:
+class _AddressLowering:
     """The words of a function, so far."""
 
     def __init__(self, templates: _Templates) -> None:
         self._templates = templates
-        self._places: dict[ir.Value, _Place] = {}
+        self._places: dict[ir.Value, _OpPosition] = {}
         self._words: dict[ir.Value, _Word] = {}
         self._bases: dict[ir.Value, _Word] = {}
         self._made: dict[tuple[object, ...], _Word] = {}
         self._replaced: list[ir.Operation] = []
-        self._start: _Place | None = None
+        self._start: _OpPosition | None = None
 
     def lower(self, body: ir.Block) -> None:
         """Lower all accesses in the body of a function."""
-        self._look(body)
+        self._lower_block(body)
         for op in reversed(self._replaced):
             op.erase()
 
-    def _look(self, block: ir.Block) -> None:
+    def _lower_block(self, block: ir.Block) -> None:
         ops = [op.operation for op in block.operations]
-        self._know(block.arguments, _where_found(ops) or ops, 0)
+        self._record_positions(block.arguments, _search_body_ops(ops) or ops, 0)
         near: dict[tuple[_Word, int], ir.Value] = {}
         for index, op in enumerate(ops):
             if op.name in ADDRESSED:
@@ -129,15 +129,15 @@ class _Lowering:
             else:
                 for region in op.regions:
                     for inner in region.blocks:
-                        self._look(inner)
-            self._know(op.results, ops, index + 1)
+                        self._lower_block(inner)
+            self._record_positions(op.results, ops, index + 1)
 
-    def _know(self, values: Sequence[ir.Value], ops: Sequence[ir.Operation], index: int) -> None:
+    def _record_positions(self, values: Sequence[ir.Value], ops: Sequence[ir.Operation], index: int) -> None:
         if not len(values):
             if self._start is None:
-                self._start = _Place(0, ops, index)
+                self._start = _OpPosition(0, ops, index)
             return
-        place = _Place(len(self._places) + 1, ops, index)
+        place = _OpPosition(len(self._places) + 1, ops, index)
         if self._start is None:
             self._start = place
         for value in values:
@@ -145,7 +145,7 @@ class _Lowering:
 
     def _access(self, op: ir.Operation, near: dict[tuple[_Word, int], ir.Value]) -> bool:
         """Whether an access could be lowered; it has no uses then. near: pointers known in its block."""
-        position, value, operands = MEMREF_OPERAND[op.name], stored(op), list(op.operands)
+        position, value, operands = MEMREF_OPERAND[op.name], stored_value(op), list(op.operands)
         type_, moved = operands[position].type, (op.results[0] if value is None else value).type
         attributes = op.attributes
         if (kind := _kind(moved, type_)) is None or "nontemporal" in attributes:
@@ -181,9 +181,9 @@ class _Lowering:
         for word, factor in words:
             product = self._product(word, factor)
             whole = product if whole is None else self._binary(_ADD, whole, product)
-        if whole is not None and constant and not (whole.natural and 0 < constant < _MOST):
+        if whole is not None and constant and not (whole.natural and 0 < constant < _MAX_CONSTANT):
             whole, constant = self._binary(_ADD, whole, self._constant(constant)), 0
-        if whole is None and constant >= _MOST:
+        if whole is None and constant >= _MAX_CONSTANT:
             whole, constant = self._constant(constant), 0
         type_ = ir.MemRefType(buffer.type)
         pointer = self._base(buffer, type_)
@@ -230,8 +230,8 @@ class _Lowering:
     def _binary(self, template: int, left: _Word, right: _Word) -> _Word:
         key = (template, left, right)
         if key not in self._made:
-            place, natural = _later(left.place, right.place), left.natural and right.natural
-            op = self._templates.insert(template + natural, [left.value, right.value], place.before)
+            place, natural = _later_position(left.place, right.place), left.natural and right.natural
+            op = self._templates.insert(template + natural, [left.value, right.value], place.next_op)
             self._made[key] = _Word(op.results[0], place, natural)
         return self._made[key]
 
@@ -247,8 +247,8 @@ class _Lowering:
     def _pointer(self, base: _Word, index: _Word, element: ir.Type) -> _Word:
         key = (base, index)
         if key not in self._made:
-            place = _later(base.place, index.place)
-            op = self._templates.insert(_ELEMENT, [base.value, index.value], place.before)
+            place = _later_position(base.place, index.place)
+            op = self._templates.insert(_ELEMENT, [base.value, index.value], place.next_op)
             op.attributes["elem_type"] = ir.TypeAttr.get(element)
             self._made[key] = _Word(op.results[0], place)
         return self._made[key]
@@ -260,7 +260,7 @@ class _Lowering:
         return step.results[0]
 
 
-def _where_found(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
+def _search_body_ops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
     """The ops behind the test of a loop that only searches for a value: `tir-lower-bindings` makes it the value if
     nothing else is in it. Empty for any other body."""
     if [op.name for op in ops[:2]] != ["arith.cmpi", "scf.if"] or len(ops) != 3:
@@ -269,14 +269,14 @@ def _where_found(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
 
 
 def _insert(
-    name: str, type_: ir.Type, operands: Sequence[ir.Value], facts: Mapping[str, ir.Attribute], place: _Place
+    name: str, type_: ir.Type, operands: Sequence[ir.Value], facts: Mapping[str, ir.Attribute], place: _OpPosition
 ) -> ir.Value:
-    before = place.before
+    before = place.next_op
     ip = ir.InsertionPoint(before)
     return ir.Operation.create(name, [type_], operands, dict(facts), loc=before.location, ip=ip).results[0]
 
 
-def _later(first: _Place, second: _Place) -> _Place:
+def _later_position(first: _OpPosition, second: _OpPosition) -> _OpPosition:
     return second if second.number > first.number else first
 
 

@@ -40,7 +40,7 @@ def pass_bare_pointers(module: ir.Module, parameters: Mapping[str, Sequence[ir.T
     for call in calls:
         types = parameters.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
         if types is not None:
-            _change_call(call, _kept(types))
+            _change_call(call, _kept_arguments(types))
 
 
 def _is_bare(type_: ir.Type) -> bool:
@@ -57,7 +57,7 @@ def _words(type_: ir.Type) -> int:
     return 3 + 2 * ir.MemRefType(type_).rank if isinstance(type_, ir.MemRefType) else 1
 
 
-def _kept(types: Sequence[ir.Type]) -> list[int]:
+def _kept_arguments(types: Sequence[ir.Type]) -> list[int]:
     """The arguments of the LLVM dialect that stay, by number."""
     starts = [0, *accumulate(map(_words, types))]
     spans = [([start + 1] if _is_bare(t) else range(start, start + _words(t))) for start, t in zip(starts, types)]  # noqa: B905 - the last start is the end
@@ -65,7 +65,7 @@ def _kept(types: Sequence[ir.Type]) -> list[int]:
 
 
 def _change_function(op: ir.Operation, types: Sequence[ir.Type]) -> None:
-    arguments = _kept(types)
+    arguments = _kept_arguments(types)
     op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
     text = str(ir.TypeAttr(op.attributes["function_type"]).value)
     head, _, listed = text.partition("(")
@@ -105,11 +105,11 @@ def _replace_by_constant(argument: ir.Value, value: int) -> None:
 
 def _change_call(call: ir.Operation, kept: Sequence[int]) -> None:
     operands = [call.operands[number] for number in kept]
-    facts = {name: call.attributes[name] for name in call.attributes if name not in _OF_OPERANDS}
+    facts = {name: call.attributes[name] for name in call.attributes if name not in _OPERAND_ATTRIBUTES}
     facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(operands), 0])
     with ir.InsertionPoint(call), call.location:
         ir.Operation.create("llvm.call", [], operands, {**facts, "op_bundle_sizes": ir.DenseI32ArrayAttr.get([])})
     call.erase()
 
 
-_OF_OPERANDS = ("operandSegmentSizes", "op_bundle_sizes", "arg_attrs")
+_OPERAND_ATTRIBUTES = ("operandSegmentSizes", "op_bundle_sizes", "arg_attrs")

@@ -18,10 +18,10 @@ class FloatBuilder:
         self.type = type_
         self.element = ir.FloatType(type_.element_type if isinstance(type_, ir.VectorType) else type_)
         self.bits = self.element.width
-        self.whole = self._shaped(ir.IntegerType.get_signless(self.bits))
+        self.whole = self._shaped_type(ir.IntegerType.get_signless(self.bits))
         self._contract = ir.Attribute.parse(_CONTRACT)
 
-    def _shaped(self, element: ir.Type) -> ir.Type:
+    def _shaped_type(self, element: ir.Type) -> ir.Type:
         if isinstance(self.type, ir.VectorType):
             return ir.VectorType.get(self.type.shape, element, scalable=self.type.scalable_dims)
         return element
@@ -84,15 +84,15 @@ class FloatBuilder:
         """An ordered comparison (false for NaN), except for `uno`."""
         code = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "one": 6, "uno": 14}[predicate]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), code)
-        bits = self._shaped(ir.IntegerType.get_signless(1))
+        bits = self._shaped_type(ir.IntegerType.get_signless(1))
         return self._make("arith.cmpf", bits, self.value(x), self.value(y), predicate=number)
 
-    def negated(self, which: ir.Value) -> ir.Value:
+    def logical_not(self, which: ir.Value) -> ir.Value:
         """Not."""
         ones = ir.IntegerAttr.get(ir.IntegerType.get_signless(1), 1)
         return self._make("arith.xori", which.type, which, self._splat(which.type, ones))
 
-    def where_some(self, which: ir.Value, make: Callable[[], ir.Value], other: ir.Value) -> ir.Value:
+    def compute_where(self, which: ir.Value, make: Callable[[], ir.Value], other: ir.Value) -> ir.Value:
         """What `make` emits, computed if a condition is true for some lane; else another value."""
         some = which
         if isinstance(which.type, ir.VectorType):
@@ -106,11 +106,11 @@ class FloatBuilder:
     def select(self, which: ir.Value, x: Any, y: Any) -> ir.Value:
         return self._make("arith.select", self.type, which, self.value(x), self.value(y))
 
-    def at_most(self, x: ir.Value, high: float) -> ir.Value:
+    def clamp_above(self, x: ir.Value, high: float) -> ir.Value:
         """The minimum of two values; NaN propagates."""
         return self.select(self.compare(high, "olt", x), high, x)
 
-    def at_least(self, x: ir.Value, low: float) -> ir.Value:
+    def clamp_below(self, x: ir.Value, low: float) -> ir.Value:
         return self.select(self.compare(low, "ogt", x), low, x)
 
     # --- bits --------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class FloatBuilder:
         return self._make(f"arith.{name}", self.whole, i, self.integer(j) if isinstance(j, int) else j)
 
     def whole_equal(self, i: ir.Value, j: int) -> ir.Value:
-        bits = self._shaped(ir.IntegerType.get_signless(1))
+        bits = self._shaped_type(ir.IntegerType.get_signless(1))
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
         return self._make("arith.cmpi", bits, i, self.integer(j), predicate=number)
 

@@ -72,8 +72,8 @@ def _bits(op: ir.Operation) -> int:
 def _exp(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """exp(x) = 2**n * exp(r) with r = x - n ln 2, |r| <= ln 2 / 2."""
     low, high = (-110.0, 100.0) if f.bits == 32 else (-760.0, 720.0)
-    shifted, value = _exp_parts(f, f.at_least(f.at_most(x, high), low), 2)
-    return _scaled(f, value, shifted)
+    shifted, value = _exp_parts(f, f.clamp_below(f.clamp_above(x, high), low), 2)
+    return _scale_by_exponent(f, value, shifted)
 
 
 def _exp_middle(f: FloatBuilder, x: ir.Value) -> ir.Value:
@@ -91,14 +91,14 @@ def _exp_parts(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.
 def _exp_rest(f: FloatBuilder, x: ir.Value, biases: int) -> tuple[ir.Value, ir.Value]:
     """n plus `biases` times the exponent bias in the low bits, and r."""
     high, low = (0.693359375, -2.12194440e-4) if f.bits == 32 else (6.93145751953125e-1, 1.42860682030941723212e-6)
-    shifted, n = _nearest(f, x, 1 / log(2), biases)
+    shifted, n = _round_product(f, x, 1 / log(2), biases)
     return shifted, f.sub(f.sub(x, f.mul(n, high)), f.mul(n, low))
 
 
 def _expm1(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """exp(x) - 1 = 2 * (h * (exp(r) - 1) + (h - 1 / 2)) with h = 2**(n - 1), which is finite where exp(x) is."""
     low, high, tiny = (-18.0, 89.0, 2.0**-25) if f.bits == 32 else (-40.0, 710.0, 2.0**-54)
-    shifted, r = _exp_rest(f, f.at_least(f.at_most(x, high), low), 1)
+    shifted, r = _exp_rest(f, f.clamp_below(f.clamp_above(x, high), low), 1)
     mantissa, _ = _mantissa(f)
     half = f.from_bits(f.whole_op("shli", f.whole_op("subi", f.to_bits(shifted), 1), mantissa))
     value = f.mul(f.fma(_exp_rise(f, r), half, f.sub(half, 0.5)), 2.0)
@@ -106,9 +106,9 @@ def _expm1(f: FloatBuilder, x: ir.Value) -> ir.Value:
 
 
 def _exp2(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    x = f.at_least(f.at_most(x, 140.0), -155.0)
-    shifted, n = _nearest(f, x, 1.0, 2)
-    return _scaled(f, f.add(_exp_rise(f, f.mul(f.sub(x, n), log(2))), 1.0), shifted)
+    x = f.clamp_below(f.clamp_above(x, 140.0), -155.0)
+    shifted, n = _round_product(f, x, 1.0, 2)
+    return _scale_by_exponent(f, f.add(_exp_rise(f, f.mul(f.sub(x, n), log(2))), 1.0), shifted)
 
 
 def _exp_rise(f: FloatBuilder, r: ir.Value) -> ir.Value:
@@ -122,7 +122,7 @@ def _mantissa(f: FloatBuilder) -> tuple[int, int]:
     return (23, 127) if f.bits == 32 else (52, 1023)
 
 
-def _nearest(f: FloatBuilder, x: ir.Value, factor: float, biases: int) -> tuple[ir.Value, ir.Value]:
+def _round_product(f: FloatBuilder, x: ir.Value, factor: float, biases: int) -> tuple[ir.Value, ir.Value]:
     """The integer n nearest to factor * x: n + biases * bias in the low bits of a float, and as a float.
 
     Adding 1.5 * 2**mantissa drops the fraction. Unlike a conversion this propagates NaN.
@@ -133,7 +133,7 @@ def _nearest(f: FloatBuilder, x: ir.Value, factor: float, biases: int) -> tuple[
     return shifted, f.sub(shifted, large)
 
 
-def _scaled(f: FloatBuilder, value: ir.Value, shifted: ir.Value) -> ir.Value:
+def _scale_by_exponent(f: FloatBuilder, value: ir.Value, shifted: ir.Value) -> ir.Value:
     """value * 2**n in two steps, so that n may exceed the range of normal exponents; rounds once."""
     mantissa, _ = _mantissa(f)
     both = f.to_bits(shifted)
@@ -192,17 +192,17 @@ def _tanh(f: FloatBuilder, x: ir.Value) -> ir.Value:
     size = f.magnitude(x)
     square = f.mul(x, x)
     near = f.fma(f.mul(f.polynomial(square, _TANH_32), square), x, x)
-    power = _exp_middle(f, f.mul(f.at_most(size, 10.0), 2.0))
+    power = _exp_middle(f, f.mul(f.clamp_above(size, 10.0), 2.0))
     far = f.with_sign(f.sub(1.0, f.div(f.constant(2.0), f.add(power, 1.0))), x)
     return f.select(f.compare(size, "olt", 0.625), near, far)
 
 
 def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """x + x * P(x**2) for |x| < 0.98; else 1 - 2**Q(|x|), where Q is the binary logarithm of erfc."""
-    size = f.at_most(f.magnitude(x), 4.0)
+    size = f.clamp_above(f.magnitude(x), 4.0)
     near = f.fma(f.horner(f.mul(x, x), _ERF_32), x, x)
     power = f.horner(size, _LOG2_ERFC_32)
-    shifted, n = _nearest(f, power, 1.0, 1)
+    shifted, n = _round_product(f, power, 1.0, 1)
     scale = f.from_bits(f.whole_op("shli", f.to_bits(shifted), _mantissa(f)[0]))
     complement = f.mul(f.horner(f.sub(power, n), _EXP2_32), scale)
     return f.select(f.compare(size, "olt", 0.98), near, f.with_sign(f.sub(1.0, complement), x))
@@ -210,18 +210,18 @@ def _erf(f: FloatBuilder, x: ir.Value) -> ir.Value:
 
 def _sin(f: FloatBuilder, x: ir.Value) -> ir.Value:
     """x itself near 0: its rest loses the sign of -0."""
-    value = _turned(f, x, 0)
-    return f.select(f.compare(f.magnitude(x), "olt", 2.0**-13), x, _or_called(f, "math.sin", x, value))
+    value = _shifted_sine(f, x, 0)
+    return f.select(f.compare(f.magnitude(x), "olt", 2.0**-13), x, _call_if_large(f, "math.sin", x, value))
 
 
 def _cos(f: FloatBuilder, x: ir.Value) -> ir.Value:
-    return _or_called(f, "math.cos", x, _turned(f, x, 1))
+    return _call_if_large(f, "math.cos", x, _shifted_sine(f, x, 1))
 
 
-def _turned(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
+def _shifted_sine(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
     """sin(x + quarters * pi / 2) with x = n * pi / 2 + r, |r| <= pi / 4: the sine or cosine of r, with a sign, by the
     last two bits of n."""
-    shifted, n = _nearest(f, x, 2 / pi, 0)
+    shifted, n = _round_product(f, x, 2 / pi, 0)
     first, second, third, fourth, rest = (f.mul(n, part) for part in _HALF_PI_PARTS)
     exact = f.sub(f.sub(x, first), second)
     near = f.sub(exact, third)
@@ -237,10 +237,12 @@ def _turned(f: FloatBuilder, x: ir.Value, quarters: int) -> ir.Value:
     return f.from_bits(f.whole_op("xori", f.to_bits(value), sign))
 
 
-def _or_called(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.Value:
+def _call_if_large(f: FloatBuilder, name: str, x: ir.Value, value: ir.Value) -> ir.Value:
     """A value, but that of the C library where x is too large for its quarters to be counted exactly."""
     is_small = f.compare(f.magnitude(x), "olt", _MOST_QUARTERS * pi / 2 - 1)
-    called = f.where_some(f.negated(is_small), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value)
+    called = f.compute_where(
+        f.logical_not(is_small), lambda: ir.Operation.create(name, [f.type], [x]).results[0], value
+    )
     return f.select(is_small, value, called)
 
 

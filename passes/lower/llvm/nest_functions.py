@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir.op_traits import ALLOCS
 from tir_mlir.passes.lower.llvm.abi import argument_rank
 from tir_mlir.passes.lower.registry import lowering, programs
 
-MOST = 24
+MAX_NESTS = 24
 """Nests that stay in one function."""
 
 
@@ -24,7 +24,9 @@ class NestFunction:
     ranks: list[int]
 
 
-@lowering("tir-lower-nest-functions", f"Move the nests of functions of more than {MOST} into functions of their own")
+@lowering(
+    "tir-lower-nest-functions", f"Move the nests of functions of more than {MAX_NESTS} into functions of their own"
+)
 def run(module: ir.Module) -> dict[str, NestFunction]:
     """Outline the nests at the top of functions that have many.
 
@@ -41,7 +43,7 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
     outlined: dict[str, NestFunction] = {}
     for func in programs(module):
         nests = [op for op in func.body_ops() if len(op.regions) and not len(op.results)]
-        if len(nests) > MOST:
+        if len(nests) > MAX_NESTS:
             _outline_all(func, nests, outlined)
     return outlined
 
@@ -49,7 +51,7 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
 def _outline_all(func: Func, nests: list[ir.Operation], outlined: dict[str, NestFunction]) -> None:
     name_of_text: dict[str, str] = {}
     for nest in nests:
-        outer_values = edit.rebased(nest)
+        outer_values = edit.captured_values(nest)
         constants = [v for v in outer_values if (op := defining_op(v)) is not None and op.name == "arith.constant"]
         arguments = [v for v in outer_values if v not in constants]
         if not all(_can_be_passed(v) for v in arguments):

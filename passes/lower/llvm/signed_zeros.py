@@ -43,7 +43,7 @@ def run(module: ir.Module) -> None:
             hidden = _is_zero(operand) or (in_kernel and _is_whole(operand))
             if hidden and (in_kernel or _element(operand.type) in converted):
                 with ir.InsertionPoint(op), op.location:
-                    op.operands[number] = _fenced(operand)
+                    op.operands[number] = _emit_fence(operand)
 
 
 def _element(type_: ir.Type) -> ir.Type:
@@ -66,7 +66,7 @@ def _is_whole(value: ir.Value) -> bool:
     return source is not None and source.name in ("llvm.sitofp", "llvm.uitofp")
 
 
-def _fenced(value: ir.Value) -> ir.Value:
+def _emit_fence(value: ir.Value) -> ir.Value:
     segments = {
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0]),
         "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),

@@ -28,11 +28,11 @@ def run(module: ir.Module) -> None:
     Such loops stand for iters whose binding is not affine. Runs on scf loops.
     """
     for op in [o for o in walk.ops(module.operation) if o.name == "scf.for"]:  # what a search has in it is erased
-        if (searched := _searched(op)) is not None:
+        if (searched := _match_search(op)) is not None:
             _take(op, *searched)
 
 
-def _searched(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
+def _match_search(op: ir.Operation) -> tuple[ir.Value, ir.Operation] | None:
     """The value that a loop searches for, and the `scf.if` of its body; None for any other loop."""
     variable, *carried = op.regions[0].blocks[0].arguments
     body = [o.operation for o in op.regions[0].blocks[0].operations]

@@ -94,13 +94,13 @@ def upper_bound(constraint: Constraint, var: ir.Value) -> Index | None:
     falls = step(constraint.index, var)
     if constraint.is_eq or falls is None or falls >= 0:
         return None
-    without_var = (constraint.index + Index.of(var) * -falls).simplified()
-    return None if var in without_var.values else ((without_var - falls) // -falls).simplified()
+    without_var = (constraint.index + Index.from_value(var) * -falls).simplify()
+    return None if var in without_var.values else ((without_var - falls) // -falls).simplify()
 
 
 def set_uppers(op: ir.Operation, uppers: Sequence[Index]) -> ir.Operation:
     """Set the upper bounds of a loop, without those implied by another one or by the ranges of variables."""
-    return edit.set_bounds(op, Loop(op).lowers, possible_minima(uppers, intervals.around(op)))
+    return edit.set_bounds(op, Loop(op).lowers, possible_minima(uppers, intervals.enclosing_ranges(op)))
 
 
 def possible_minima(bounds: Sequence[Index], box: intervals.ValueRanges) -> list[Index]:

@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS
 from tir_mlir.passes.lower.registry import lowering, programs
 
-LEAST = 64
+MIN_OPS = 64
 """The number of ops from which on unrolled code is left to LLVM; a loop around less is better kept as it is."""
 PREFIX = "tir.unroll="
 """Names the location of a joined loop, with the factor: upstream passes keep locations, but not attributes."""
@@ -71,7 +71,12 @@ def _strip(inner: Loop) -> _Strip | None:
     if not alone or outer.annotations or inner.annotations or not _start_at_zero(outer, inner):
         return None
     factor = next((n for u in inner.uppers if (n := u.as_constant()) is not None), 0)
-    if factor < 2 or len(outer.uppers) != 1 or factor * _size(inner.op) < LEAST or not _uses_sum(outer, inner, factor):
+    if (
+        factor < 2
+        or len(outer.uppers) != 1
+        or factor * _size(inner.op) < MIN_OPS
+        or not _uses_sum(outer, inner, factor)
+    ):
         return None
     extent = _extent(outer, inner, factor)
     return None if extent is None else _Strip(outer, inner, factor, extent)
@@ -100,13 +105,13 @@ def _copies(loop: Loop) -> int:
 
 def _uses_sum(outer: Loop, inner: Loop, factor: int) -> bool:
     """Whether a body uses the variables only as `factor * outer + inner`, in index expressions."""
-    total = Index.of(inner.var) - Index.of(outer.var) * factor  # inner.var stands for the sum
+    total = Index.from_value(inner.var) - Index.from_value(outer.var) * factor  # inner.var stands for the sum
     for op in walk.ops(inner.op)[1:]:
         if not any(v in (outer.var, inner.var) for v in op.operands):
             continue
         if op.name not in AFFINE_ACCESSES:
             return False
-        if any(i.substitute({inner.var: total}).simplified().uses(outer.var) for i in walk.access_indices(op)):
+        if any(i.substitute({inner.var: total}).simplify().uses(outer.var) for i in walk.access_indices(op)):
             return False
     return True
 
@@ -116,15 +121,15 @@ def _extent(outer: Loop, inner: Loop, factor: int) -> Index | None:
     ends = [u for u in inner.uppers if u.as_constant() is None]
     if not ends:
         return outer.upper * factor if len(inner.uppers) == 1 else None
-    total = (ends[0] + Index.of(outer.var) * factor).simplified()
+    total = (ends[0] + Index.from_value(outer.var) * factor).simplify()
     if len(inner.uppers) != 2 or total.uses(outer.var):
         return None
-    return total if total.ceildiv(factor).simplified().same(outer.upper) else None
+    return total if total.ceildiv(factor).simplify().is_equal_to(outer.upper) else None
 
 
 def _join(strip: _Strip) -> None:
     outer, inner = strip.outer, Loop(edit.set_bounds(strip.inner.op, [Index.constant(0)], [Index.constant(1)]))
-    edit.substitute({outer.var: Index.constant(0), inner.var: Index.of(outer.var)}, inner.op)
+    edit.substitute({outer.var: Index.constant(0), inner.var: Index.from_value(outer.var)}, inner.op)
     for op in inner.body_ops():
         op.move_before(inner.op)
     inner.op.erase()

@@ -79,7 +79,7 @@ def _chain_links(loop: ir.Operation) -> int:
     return max(links.values(), default=0)
 
 
-def _chained(ops: Sequence[ir.Operation]) -> set[ir.Operation]:
+def _loops_with_links(ops: Sequence[ir.Operation]) -> set[ir.Operation]:
     """The loops among ops with what may be a link: a store to a buffer of which an element is loaded, or a loop that
     carries a value used twice. One look at all ops, as most loops have none."""
     stores = [(op, _buffer(op.operands[1])) for op in ops if op.name in _STORES]
@@ -156,7 +156,7 @@ def run(module: ir.Module) -> bool:
     """
     marked = False
     ops = walk.ops(module.operation)
-    chained = _chained(ops)
+    chained = _loops_with_links(ops)
     for op in ops:
         if op.name != "scf.for":
             continue

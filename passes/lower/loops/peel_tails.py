@@ -30,7 +30,7 @@ from tir_mlir.passes.lower.loops.hoist_guards import (
     set_uppers,
 )
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS, Point, TileCondition, partial_point, tile_conditions
-from tir_mlir.passes.lower.loops.tail_counts import most_left, tails_by_count
+from tir_mlir.passes.lower.loops.tail_counts import max_tail_iterations, tails_by_count
 from tir_mlir.passes.lower.memory.check_record import SITE
 from tir_mlir.passes.lower.op_attrs import is_nonnegative
 from tir_mlir.passes.lower.registry import lowering, programs
@@ -38,7 +38,7 @@ from tir_mlir.passes.lower.registry import lowering, programs
 MAX_OPS = 6000
 """The maximal number of ops in a function after peeling, so that guards in many dimensions do not blow up the code."""
 
-HARMLESS = YIELDS | ALLOCS
+HARMLESS_OPS = YIELDS | ALLOCS
 
 
 @lowering("tir-lower-peel-tails", "Peel partial tiles, so that full tiles run without guards and with constant bounds")
@@ -88,15 +88,15 @@ def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
         return _peel_point(loop, *corner_)
     point, end = _constant_split(loop, conditions), None
     if point is None:
-        point, end = _symbolic_split(loop, conditions), _end(loop, conditions)
+        point, end = _symbolic_split(loop, conditions), _idle_start(loop, conditions)
     if point is None:
         return None
-    most = 0 if end is None else most_left(loop, conditions)
+    most = 0 if end is None else max_tail_iterations(loop, conditions)
     *pieces, tail = _split_at(_inner_serial_loop(loop) if loop.kind == "parallel" else loop, point, end)
     cases = tails_by_count(tail, most)
     if cases is None:
         return [*pieces, tail]
-    return [*pieces, *(op for case in cases for op in simplify(case, _restricted(case)))]
+    return [*pieces, *(op for case in cases for op in simplify(case, _restricted_values(case)))]
 
 
 # --- where to split ---------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _decides_all(loop: Loop, conditions: list[TileCondition]) -> bool:
     """Whether a loop does nothing where none of these conditions allows it."""
     deciding = {c.op for c in conditions}
     acting = [op for op in walk.ops(loop.op)[1:] if not len(op.regions) and not is_pure(op)]
-    return all(op.name in HARMLESS or any(p in deciding for p in walk.parents(op)) for op in acting)
+    return all(op.name in HARMLESS_OPS or any(p in deciding for p in walk.parents(op)) for op in acting)
 
 
 def _first_failure(loop: Loop, index: Index, box: intervals.ValueRanges, most: bool) -> Index | None:
@@ -148,7 +148,7 @@ def _first_failure(loop: Loop, index: Index, box: intervals.ValueRanges, most: b
     falls = step(index, loop.var)
     if falls is None or falls >= 0:
         return None
-    without_var = index + Index.of(loop.var) * -falls
+    without_var = index + Index.from_value(loop.var) * -falls
     for value in without_var.values:
         if not walk.is_inside(owner_op(value), loop.op) or value == loop.var:
             continue
@@ -157,8 +157,8 @@ def _first_failure(loop: Loop, index: Index, box: intervals.ValueRanges, most: b
         if end is None:
             return None
         without_var = without_var.substitute({value: Index.constant(end)})
-    without_var = without_var.simplified()
-    return None if loop.var in without_var.values else ((without_var - falls) // -falls).simplified()
+    without_var = without_var.simplify()
+    return None if loop.var in without_var.values else ((without_var - falls) // -falls).simplify()
 
 
 def _constant_split(loop: Loop, conditions: list[TileCondition]) -> Index | None:
@@ -184,21 +184,25 @@ def _symbolic_split(loop: Loop, conditions: list[TileCondition]) -> Index | None
         return None
     least_ = ends[0]
     for end in ends[1:]:
-        gap = (end - least_).simplified().as_constant()
+        gap = (end - least_).simplify().as_constant()
         if gap is None:
             return None
         least_ = end if gap < 0 else least_
-    if any(least_.same(u) for u in loop.uppers) or any(least_.same(v) for v in loop.lowers):
+    if any(least_.is_equal_to(u) for u in loop.uppers) or any(least_.is_equal_to(v) for v in loop.lowers):
         return None
-    box = intervals.around(loop.op)
+    box = intervals.enclosing_ranges(loop.op)
     pointless = any(intervals.at_least_zero(least_ - u, box) for u in loop.uppers)
     return None if pointless or intervals.at_least_zero(loop.lower - least_, box) else least_
 
 
-def _end(loop: Loop, conditions: list[TileCondition]) -> Index | None:
+def _idle_start(loop: Loop, conditions: list[TileCondition]) -> Index | None:
     """Where the loop's remaining iterations are empty; None if conditions differ, or other ops run there."""
     ends = [_first_failure(loop, c.runs, c.box, most=True) for c in conditions]
-    if not _decides_all(loop, conditions) or ends[0] is None or any(e is None or not ends[0].same(e) for e in ends):
+    if (
+        not _decides_all(loop, conditions)
+        or ends[0] is None
+        or any(e is None or not ends[0].is_equal_to(e) for e in ends)
+    ):
         return None
     return ends[0]
 
@@ -210,10 +214,10 @@ def _split_at(loop: Loop, split: Index, end: Index | None = None) -> list[ir.Ope
     """`for [low, high)` as `for [low, at)` and `for [at, high)`, or up to `end`, both simplified."""
     op = loop.op
     first = set_uppers(edit.clone(op, ir.InsertionPoint(op)), [split, *loop.uppers])
-    lowers = possible_maxima([*loop.lowers, split], intervals.around(op))
-    uppers = loop.uppers if end is None else possible_minima([*loop.uppers, end], intervals.around(op))
+    lowers = possible_maxima([*loop.lowers, split], intervals.enclosing_ranges(op))
+    uppers = loop.uppers if end is None else possible_minima([*loop.uppers, end], intervals.enclosing_ranges(op))
     second = edit.set_bounds(op, lowers, uppers)
-    return [piece for half in (first, second) for piece in simplify(half, _restricted(half))]
+    return [piece for half in (first, second) for piece in simplify(half, _restricted_values(half))]
 
 
 def _peel_point(loop: Loop, split: Index, point: Point) -> list[ir.Operation]:
@@ -221,7 +225,7 @@ def _peel_point(loop: Loop, split: Index, point: Point) -> list[ir.Operation]:
     op, number = loop.op, point[loop.var]
     outer = {v: Index.constant(n) for v, n in point.items() if v != loop.var}
     with ir.InsertionPoint.after(op), op.location:
-        corner = create.guard([Constraint((Index.of(v) - n).simplified(), is_eq=True) for v, n in outer.items()])
+        corner = create.guard([Constraint((Index.from_value(v) - n).simplify(), is_eq=True) for v, n in outer.items()])
     last = edit.clone(op, create.at_end(corner.regions[0].blocks[0]))
     first = set_uppers(op, [split, *loop.uppers])
     last = edit.set_bounds(last, [Index.constant(number)], [Index.constant(number + 1)])
@@ -234,11 +238,11 @@ def _inner_serial_loop(loop: Loop) -> Loop:
     """A serial loop over one iteration of a parallel loop, around its whole body, which is split in its place."""
     body = loop.body_ops()
     with ir.InsertionPoint(body[0]), loop.op.location:
-        serial = create.loop(loop.name, Index.of(loop.var), Index.of(loop.var) + 1)
+        serial = create.loop(loop.name, Index.from_value(loop.var), Index.from_value(loop.var) + 1)
     end = list(serial.body.operations)[-1]
     for op in body:
         op.move_before(end)
-        edit.substitute({loop.var: Index.of(serial.var)}, op)
+        edit.substitute({loop.var: Index.from_value(serial.var)}, op)
     return serial
 
 
@@ -258,7 +262,7 @@ def simplify(op: ir.Operation, news: set[ir.Value] | None = None) -> list[ir.Ope
     return [op]
 
 
-def _restricted(op: ir.Operation) -> set[ir.Value]:
+def _restricted_values(op: ir.Operation) -> set[ir.Value]:
     """The values that a loop or a guard says something about."""
     if is_plain_if(op):
         return {v for c in walk.constraints(op) for v in c.index.values}
@@ -272,12 +276,12 @@ def _simplify_bodies(op: ir.Operation, news: set[ir.Value] | None) -> None:
 
 
 def _simplify_loop(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Operation]:
-    depends = news is not None and not news.isdisjoint(_restricted(op))
+    depends = news is not None and not news.isdisjoint(_restricted_values(op))
     if (constant := _constant_range(Loop(op))) is None:
         if (shorter := _without_idle_bounds(op, news)) is None:
             return []
         op = shorter
-        low, high = intervals.within(op).get(Loop(op).var, (None, None))
+        low, high = intervals.body_ranges(op).get(Loop(op).var, (None, None))
     else:
         low, high = constant
         if low > high:
@@ -311,7 +315,7 @@ def _constant_range(loop: Loop) -> tuple[int, int] | None:
 
 def _without_idle_bounds(op: ir.Operation, news: set[ir.Value] | None) -> ir.Operation | None:
     """A loop without the bounds that others imply; None if it never runs and was erased."""
-    loop, box = Loop(op), intervals.around(op)
+    loop, box = Loop(op), intervals.enclosing_ranges(op)
     lowers, uppers = possible_maxima(loop.lowers, box), possible_minima(loop.uppers, box)
     is_new = news is None or any(v in news for u in uppers for v in u.values)
     if len(uppers) > 1 and loop.kind in FAST_KINDS and is_new:
@@ -333,7 +337,7 @@ def _constant_minimum(op: ir.Operation, uppers: list[Index]) -> list[Index]:
 
 
 def _simplify_guard(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Operation]:
-    box = intervals.around(op)
+    box = intervals.enclosing_ranges(op)
     constraints = walk.constraints(op)
     if any(intervals.at_least_zero(-c.index - 1, box) for c in constraints):
         op.erase()

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, Loop, bits, create, emit_map, is_loop, owner_op, walk
 from tir_mlir.dialect.ir.annotation_keys import PREFETCH
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, accessed_memref
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.outcomes import Outcomes
 from tir_mlir.passes.lower.registry import location_text, lowering, programs
@@ -37,7 +37,9 @@ def run(module: ir.Module) -> None:
     about skipped buffers. Requires peeled loops (`tir-lower-peel-tails`), not vectorized yet.
     """
     for func in programs(module):
-        names = {Buffer(accessed(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES}
+        names = {
+            Buffer(accessed_memref(op)).root.name for op in walk.ops(func.op) if op.name in AFFINE_ELEMENT_ACCESSES
+        }
         outcomes = Outcomes()
         for loop in [Loop(op) for op in walk.ops(func.op) if is_loop(op) and PREFETCH in Loop(op).annotations]:
             for name, ahead in _requests(loop, names).items():
@@ -47,7 +49,7 @@ def run(module: ir.Module) -> None:
 
 
 @dataclass(frozen=True)
-class AccessBox:
+class PrefetchBox:
     """The box that one access covers in an iteration: its corner and extents."""
 
     buffer: ir.Value
@@ -66,7 +68,7 @@ class AccessBox:
 def _prefetch(loop: Loop, name: str, ahead: int) -> str:
     """Prefetch one buffer; returns the reason and the way out if that is not possible, else ""."""
     accesses = [op for op in walk.ops(loop.op)[1:] if op.name in AFFINE_ELEMENT_ACCESSES]
-    touching = [op for op in accesses if Buffer(accessed(op)).root.name == name]
+    touching = [op for op in accesses if Buffer(accessed_memref(op)).root.name == name]
     patches = list(dict.fromkeys(p for op in touching if (p := _access_box(op, loop))))
     count = sum(len(p.starts()) for p in patches)
     if count > MAX_LINES:
@@ -100,9 +102,9 @@ def _requests(loop: Loop, accessed_names: set[str]) -> dict[str, int]:
     return requests
 
 
-def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
+def _access_box(op: ir.Operation, loop: Loop) -> PrefetchBox | None:
     """The box of an access over the loops between it and `loop`; None if its indices are not plain sums."""
-    buffer = accessed(op)
+    buffer = accessed_memref(op)
     if walk.is_inside(owner_op(buffer), loop.op):
         return None
     indices, extents = walk.access_indices(op), []
@@ -121,36 +123,36 @@ def _access_box(op: ir.Operation, loop: Loop) -> AccessBox | None:
             if linear is None or last < 0:
                 return None
             factor = linear[0][start.values.index(inner.var)]
-            start = start.substitute({inner.var: inner.lower + (last if factor < 0 else 0)}).simplified()
+            start = start.substitute({inner.var: inner.lower + (last if factor < 0 else 0)}).simplify()
             extent += abs(factor) * last
         corner.append(start)
         extents.append(extent)
     if any(not _known_before(v, loop) for i in corner for v in i.values):
         return None
-    return AccessBox(buffer, tuple(corner), tuple(extents), op.name == AFFINE_STORE)
+    return PrefetchBox(buffer, tuple(corner), tuple(extents), op.name == AFFINE_STORE)
 
 
 def _known_before(value: ir.Value, loop: Loop) -> bool:
     return value == loop.var or not walk.is_inside(owner_op(value), loop.op)
 
 
-def _emit_prefetches(loop: Loop, patches: Sequence[AccessBox], ahead: int) -> None:
+def _emit_prefetches(loop: Loop, patches: Sequence[PrefetchBox], ahead: int) -> None:
     """Emit the prefetches at the start of the body, guarded by the existence of the iteration ahead."""
-    target = Index.of(loop.var) + ahead
+    target = Index.from_value(loop.var) + ahead
     with ir.InsertionPoint.at_block_begin(loop.body), loop.op.location:
         if not ahead:
             return _prefetch_lines(patches, {})
-        exists = create.guard([Constraint((u - 1 - target).simplified()) for u in loop.uppers])
+        exists = create.guard([Constraint((u - 1 - target).simplify()) for u in loop.uppers])
         with create.at_start(exists.regions[0].blocks[0]):
             return _prefetch_lines(patches, {loop.var: target})
 
 
-def _prefetch_lines(patches: Sequence[AccessBox], shift: Mapping[ir.Value, Index]) -> None:
+def _prefetch_lines(patches: Sequence[PrefetchBox], shift: Mapping[ir.Value, Index]) -> None:
     """Prefetch each line once, for writing if it is also written."""
     lines: dict[tuple, bool] = {}
     for patch in patches:
         for start in patch.starts():
-            indices = [(c.substitute(shift) + s).simplified() for c, s in zip(patch.corner, start, strict=True)]
+            indices = [(c.substitute(shift) + s).simplify() for c, s in zip(patch.corner, start, strict=True)]
             map_, operands = emit_map(indices)
             key = (patch.buffer, map_, tuple(operands))
             lines[key] = lines.get(key, False) or patch.written

@@ -27,12 +27,19 @@ from tir_mlir.dialect.ir import (
     simplified_expr,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_LOAD, AFFINE_STORE, STORES, accessed, takes_no_memref
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ACCESSES,
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    STORES,
+    accessed_memref,
+    takes_no_memref,
+)
 from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
-PROMOTED = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
-_PROMOTED_STORES = PROMOTED & STORES
+PROMOTED_ACCESSES = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
+_PROMOTED_STORES = PROMOTED_ACCESSES & STORES
 MAX_CARRIED = 64
 """Maximal number of values carried by one loop: more than any register file holds."""
 
@@ -67,18 +74,18 @@ class Slot:
     ops: list[ir.Operation] = field(default_factory=list)
 
     @property
-    def written(self) -> bool:
+    def is_stored(self) -> bool:
         return any(op.name in STORES for op in self.ops)
 
     @staticmethod
-    def of(op: ir.Operation) -> Slot:
+    def from_access(op: ir.Operation) -> Slot:
         """The slot that a load or store accesses."""
         operands = list(op.operands)
         if op.name.startswith("vector."):
             indices = [index_of(v) for v in operands[1:-2]]
             return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
         type_ = op.operands[0].type if op.name in STORES else op.results[0].type
-        return Slot(accessed(op), walk.access_indices(op), type_, None)
+        return Slot(accessed_memref(op), walk.access_indices(op), type_, None)
 
     def value(self, store: ir.Operation) -> ir.Value:
         """The value that a store writes to the slot."""
@@ -91,7 +98,7 @@ def promote(op: ir.Operation) -> None:
     if loop.kind != "serial" or len(op.results) or not any(o.name in _PROMOTED_STORES for o in direct_ops(op)):
         return
     inner = walk.ops(op)[1:]
-    written = [s for slots in _slots(loop, inner).values() if slots for s in slots if s.written]
+    written = [s for slots in _slots(loop, inner).values() if slots for s in slots if s.is_stored]
     if not written or not _runs(loop):
         return
     if not any(map(is_loop, inner)):
@@ -130,7 +137,7 @@ def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot]
             slots = by_root[root]
             if slots is None:
                 continue
-            plain = name in PROMOTED and value == root and inner.block == body
+            plain = name in PROMOTED_ACCESSES and value == root and inner.block == body
             slot = _slot_of(inner, loop, slots, slot_of_key) if plain else None
             if slot is None:
                 by_root[root] = None
@@ -142,7 +149,7 @@ def _slots(loop: Loop, ops: Sequence[ir.Operation]) -> dict[ir.Value, list[Slot]
 def _slot_of(op: ir.Operation, loop: Loop, slots: list[Slot], known: dict[tuple[Any, ...], Slot]) -> Slot | None:
     """The slot of an access, a new one if it overlaps none; None if it is not invariant or partly overlaps another.
     known: slots by what their indices are."""
-    new = Slot.of(op)
+    new = Slot.from_access(op)
     key = (new.buffer, new.type, new.mask, *[(i.expr, i.values) for i in new.indices])
     if (same := known.get(key)) is not None:
         return same
@@ -169,7 +176,7 @@ def _gap(a: Index, b: Index) -> int | None:
         return first - second
     if a.values == b.values:
         return 0 if a.expr == b.expr else _gap_of(a.expr, b.expr, len(a.values))
-    return (a - b).simplified().as_constant()
+    return (a - b).simplify().as_constant()
 
 
 @lru_cache(maxsize=ENTRIES)

@@ -26,11 +26,11 @@ def run(module: ir.Module) -> None:
     """
     for op in walk.ops(module.operation):
         if walk.bound_value(op) is not None:
-            while (loop := _around(op)) is not None:
+            while (loop := _exchangeable_loop(op)) is not None:
                 _exchange(loop, op)
 
 
-def _around(search: ir.Operation) -> Loop | None:
+def _exchangeable_loop(search: ir.Operation) -> Loop | None:
     """The loop whose body is a search and arithmetic that does not depend on the loop; None if there is none."""
     parent = search.parent.operation  # type: ignore[union-attr]
     if not is_loop(parent) or walk.is_bound_value(parent) or len(parent.results):

@@ -31,17 +31,17 @@ def tile_conditions(loop: Loop) -> Iterator[TileCondition]:
     for op in walk.ops(loop.op)[1:]:
         conditions: list[tuple[Index, Index]] = []
         if is_loop(op) and Loop(op).kind in FAST_KINDS:
-            conditions = _of_loop(Loop(op))
+            conditions = _loop_conditions(Loop(op))
         elif is_plain_if(op) and _near_fast(op, loop):
             conditions = [(c.index, c.index) for c in walk.constraints(op) if not c.is_eq]
         if any(loop.var in index.values for index, _ in conditions):
-            box = intervals.around(op)
+            box = intervals.enclosing_ranges(op)
             for index, runs in conditions:
                 if loop.var in index.values:
-                    yield TileCondition(op, index.simplified(), runs.simplified(), box)
+                    yield TileCondition(op, index.simplify(), runs.simplify(), box)
 
 
-def _of_loop(inner: Loop) -> list[tuple[Index, Index]]:
+def _loop_conditions(inner: Loop) -> list[tuple[Index, Index]]:
     """Expressions that are at least 0 where a loop has its constant bound, or, if it has none, where it runs at all."""
     constant = next((u for u in inner.uppers if u.as_constant() is not None), None)
     runs = [u - inner.lower - 1 for u in inner.uppers]
@@ -65,7 +65,7 @@ def partial_point(loop: Loop, condition: TileCondition) -> Point | None:
     it cannot be determined.
     """
     index, runs, box = condition.index, condition.runs, condition.box
-    linear, gap = dim_factors(index.expr), (runs - index).simplified().as_constant()
+    linear, gap = dim_factors(index.expr), (runs - index).simplify().as_constant()
     if linear is None or gap is None:
         return None
     least, width = linear[1], gap

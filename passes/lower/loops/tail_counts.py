@@ -11,20 +11,20 @@ from tir_mlir.dialect.ir import Constraint, Index, Loop, create, edit, is_loop, 
 from tir_mlir.passes.lower.loops.hoist_guards import set_uppers
 from tir_mlir.passes.lower.loops.tail_conditions import TileCondition, tile_conditions
 
-MOST = 8
+MAX_TAIL = 8
 """The maximum number of unrolled iterations of a full tile: more would be too much code."""
 
 
-def most_left(loop: Loop, conditions: Sequence[TileCondition]) -> int:
+def max_tail_iterations(loop: Loop, conditions: Sequence[TileCondition]) -> int:
     """The maximum number of iterations that the unrolled loops under a loop have in its partial tile, the same for all
     of them; 0 if it is not known, or if no sum runs around one of them: a loop whose iterations store to one place."""
     falls = step(conditions[0].runs, loop.var) or 0
     for condition in conditions:
-        full = (condition.runs - condition.index).simplified().as_constant()
-        is_same = condition.runs.same(conditions[0].runs) and full == -falls - 1
+        full = (condition.runs - condition.index).simplify().as_constant()
+        is_same = condition.runs.is_equal_to(conditions[0].runs) and full == -falls - 1
         if not is_same or not is_loop(condition.op) or Loop(condition.op).kind != "unrolled":
             return 0
-    return -falls - 1 if -falls <= MOST and any(_is_summed(c.op, loop) for c in conditions) else 0
+    return -falls - 1 if -falls <= MAX_TAIL and any(_is_summed(c.op, loop) for c in conditions) else 0
 
 
 def _is_summed(unrolled: ir.Operation, loop: Loop) -> bool:
@@ -50,9 +50,9 @@ def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
     conditions = list(tile_conditions(loop)) if loop is not None else []
     if loop is None or not conditions or len(loop.lowers) != 1:
         return None
-    iterations_left = (conditions[0].runs + 1).substitute({loop.var: loop.lowers[0]}).simplified()
+    iterations_left = (conditions[0].runs + 1).substitute({loop.var: loop.lowers[0]}).simplify()
     is_constant = not any(walk.is_inside(owner_op(v), tail) for v in iterations_left.values)
-    if not is_constant or not all(c.runs.same(conditions[0].runs) for c in conditions):
+    if not is_constant or not all(c.runs.is_equal_to(conditions[0].runs) for c in conditions):
         return None
     ops = walk.ops(tail)
     places = [ops.index(c.op) for c in conditions]
@@ -64,7 +64,7 @@ def tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
 def _case(tail: ir.Operation, places: Sequence[int], left: Index, number: int) -> ir.Operation:
     """A copy of the loop under the condition that so many iterations are left."""
     with ir.InsertionPoint(tail), tail.location:
-        case = create.guard([Constraint((left - number).simplified(), is_eq=True)])
+        case = create.guard([Constraint((left - number).simplify(), is_eq=True)])
     copy = edit.clone(tail, create.at_end(case.regions[0].blocks[0]))
     ops = walk.ops(copy)
     for place in places:

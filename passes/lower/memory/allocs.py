@@ -48,7 +48,7 @@ def place_memory(func: Func) -> int:
     allocs = _allocs(func)
     check_tiles(allocs)
     heap, scratch, offset = 0, _scratch_parameter(func), 0
-    for op, body, size, on_stack in _homes(allocs):
+    for op, body, size, on_stack in _allocs_with_owners(allocs):
         for dealloc in [u.owner for u in op.results[0].uses if u.owner.name == "memref.dealloc"]:
             dealloc.operation.erase()
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
@@ -60,10 +60,10 @@ def place_memory(func: Func) -> int:
         if (
             scratch is not None
             and _fits_scratch(op, func)
-            and offset + _lines(size or 0) <= Buffer(scratch).type.shape[0]
+            and offset + _aligned_size(size or 0) <= Buffer(scratch).type.shape[0]
         ):
             _to_scratch(op, scratch, offset)
-            offset += _lines(size or 0)
+            offset += _aligned_size(size or 0)
         else:
             heap += size or 0
             _to_heap(op, body)
@@ -72,15 +72,15 @@ def place_memory(func: Func) -> int:
 
 def scratch_bytes(func: Func) -> int:
     """The bytes of the parameter marked `tir.scratch` that would take all buffers of a function that it can take."""
-    placed = [(op, size) for op, _, size, on_stack in _homes(_allocs(func)) if not on_stack]
-    return sum(_lines(size or 0) for op, size in placed if _fits_scratch(op, func))
+    placed = [(op, size) for op, _, size, on_stack in _allocs_with_owners(_allocs(func)) if not on_stack]
+    return sum(_aligned_size(size or 0) for op, size in placed if _fits_scratch(op, func))
 
 
 def _allocs(func: Func) -> list[ir.Operation]:
     return [op for op in walk.ops(func.op) if op.name == "memref.alloc"]
 
 
-def _homes(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
+def _allocs_with_owners(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block, int | None, bool]]:
     """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
     stack."""
     stack_bytes: dict[ir.Operation, int] = {}
@@ -95,13 +95,13 @@ def _homes(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Block,
     return homes
 
 
-def _lines(size: int) -> int:
+def _aligned_size(size: int) -> int:
     """Bytes rounded up to the alignment of buffers."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def _scratch_parameter(func: Func) -> ir.Value | None:
-    return next((v for n, v in enumerate(func.args) if attrs.SCRATCH in attrs.of_argument(func.op, n)), None)
+    return next((v for n, v in enumerate(func.args) if attrs.SCRATCH in attrs.argument_attributes(func.op, n)), None)
 
 
 def _fits_scratch(op: ir.Operation, func: Func) -> bool:
@@ -161,7 +161,7 @@ def _to_stack(op: ir.Operation, body: ir.Block) -> None:
 def _to_heap(op: ir.Operation, body: ir.Block) -> None:
     """Hoist to the home if its sizes are available there; deallocate at the end of that body."""
     first = next(iter(body.operations)).operation
-    if all(_available(v, body) for v in op.operands):
+    if all(_is_available(v, body) for v in op.operands):
         makers = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
         makers = [m for m in makers if m.block == body]
         last_maker = max(makers, key=walk.position, default=None)
@@ -173,7 +173,7 @@ def _to_heap(op: ir.Operation, body: ir.Block) -> None:
         ir.Operation.create("memref.dealloc", operands=[op.results[0]])
 
 
-def _available(value: ir.Value, body: ir.Block) -> bool:
+def _is_available(value: ir.Value, body: ir.Block) -> bool:
     """Whether a size is available in `body`: defined in it or outside."""
     block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     if block == body:

@@ -22,7 +22,7 @@ def compare(predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
     return ir.Operation.create("arith.cmpi", [ir.IntegerType.get_signless(1)], [a, b], {"predicate": number}).results[0]
 
 
-def both(a: ir.Value, b: ir.Value) -> ir.Value:
+def logical_and(a: ir.Value, b: ir.Value) -> ir.Value:
     """Whether two conditions hold."""
     return ir.Operation.create("arith.andi", [a.type], [a, b]).results[0]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, CheckedSite, LoweringError, NotAffine, NotProvable, VerifyError
-from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, attrs, bound_value, frozen, is_block, owner_op, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, COMPUTED_ACCESSES, IFS, accessed
+from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, attrs, bound_value, freeze_modules, is_block, owner_op, walk
+from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, COMPUTED_ACCESSES, IFS, accessed_memref
 from tir_mlir.dialect.verify import check_access
 from tir_mlir.passes.lower.memory.check_record import (
     EQ,
@@ -15,9 +15,9 @@ from tir_mlir.passes.lower.memory.check_record import (
     SLT,
     ULT,
     add_record,
-    both,
     compare,
     constant,
+    logical_and,
     record,
     value_of,
 )
@@ -40,7 +40,7 @@ def mark(module: ir.Module) -> None:
     """
     for func in programs(module):
         accesses = [op for op in walk.ops(func.op) if op.name in (*COMPUTED_ACCESSES, *AFFINE_ACCESSES)]
-        with frozen():
+        with freeze_modules():
             sites = [_site(op) for op in accesses]
         for op, site in zip(accesses, sites, strict=True):
             if site and op.name in AFFINE_ACCESSES:
@@ -58,11 +58,11 @@ def _site(op: ir.Operation) -> list[str]:
     except (VerifyError, NotProvable, NotAffine):
         pass
     block = next((Block(p).name for p in walk.parents(op) if is_block(p)), "")
-    return [block, Buffer(accessed(op)).name]
+    return [block, Buffer(accessed_memref(op)).name]
 
 
 def _to_gather(op: ir.Operation) -> ir.Operation:
-    kind, memref = op.name.removeprefix("affine."), accessed(op)
+    kind, memref = op.name.removeprefix("affine."), accessed_memref(op)
     if kind not in ("load", "store"):
         text = (
             f"the lanes of {Buffer(memref).name} are not proved to be inside it, and a vector is not checked by lanes"
@@ -123,12 +123,12 @@ def _end_after_first(condition: ir.Operation) -> None:
         state = ir.Operation.create("llvm.mlir.addressof", [ir.Type.parse("!llvm.ptr")], [], record).results[0]
         first = ir.Operation.create("llvm.load", [word], [state]).results[0]
         none = compare(EQ, first, constant(word, 0))
-        condition.operands[0] = both(condition.operands[0], none)
+        condition.operands[0] = logical_and(condition.operands[0], none)
 
 
 def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
     """Guard one access."""
-    memref = Buffer(accessed(op))
+    memref = Buffer(accessed_memref(op))
     block, name = attrs.get(op, SITE, ["", memref.name])
     attrs.put(op, SITE, None)
     writes = op.name == "memref.store"
@@ -136,7 +136,7 @@ def _check(op: ir.Operation, number: int, function: str) -> CheckedSite:
     types = [r.type for r in op.results]
     with ir.InsertionPoint(op), op.location:
         sizes = [_size(memref, axis) for axis in range(memref.rank)]
-        branch = ir.Operation.create("scf.if", types, [_inside(indices, sizes)], regions=2)
+        branch = ir.Operation.create("scf.if", types, [_emit_bounds_test(indices, sizes)], regions=2)
         for old, new in zip(op.results, branch.results, strict=True):
             old.replace_all_uses_with(new)
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
@@ -160,11 +160,11 @@ def _size(memref: Buffer, axis: int) -> ir.Value:
     return ir.Operation.create("memref.dim", [ir.IndexType.get()], operands).results[0]
 
 
-def _inside(indices: list[ir.Value], sizes: list[ir.Value]) -> ir.Value:
+def _emit_bounds_test(indices: list[ir.Value], sizes: list[ir.Value]) -> ir.Value:
     """Whether all indices are inside; a negative one is a large unsigned number."""
     result = constant(ir.IntegerType.get_signless(1), 1)
     for index, size in zip(indices, sizes, strict=True):
-        result = both(result, compare(ULT, index, size))
+        result = logical_and(result, compare(ULT, index, size))
     return result
 
 
@@ -237,7 +237,7 @@ def check_binding(op: ir.Operation, number: int, function: str) -> CheckedSite:
     value = search[0]
     with ir.InsertionPoint(op), op.location:
         low, high = value_of(loop.lower), value_of(loop.upper)
-        in_domain = both(compare(SLE, low, value), compare(SLT, value, high))
+        in_domain = logical_and(compare(SLE, low, value), compare(SLT, value, high))
         branch = ir.Operation.create("scf.if", [], [in_domain], regions=2)
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
             ir.Operation.create("scf.yield", [], [])

@@ -10,7 +10,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import kept_dims
-from tir_mlir.dialect.analysis.accesses import of_op
+from tir_mlir.dialect.analysis.accesses import accesses_of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
     Buffer,
@@ -28,7 +28,13 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_ELEMENT_ACCESSES, COMPUTED_ACCESSES, POINTERS, stored
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ACCESSES,
+    AFFINE_ELEMENT_ACCESSES,
+    COMPUTED_ACCESSES,
+    POINTERS,
+    stored_value,
+)
 from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
@@ -78,7 +84,7 @@ def compact(
 @only_reads
 def _plans(
     func: Func, copies: Copies, considered: Callable[[ir.Value], bool], other_indices: OtherIndices
-) -> list[tuple[ir.Value, Plan]]:
+) -> list[tuple[ir.Value, CompactionPlan]]:
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
     which all stay."""
     domains: lifetimes.Domains = {}
@@ -91,7 +97,7 @@ def _plans(
 
 
 @dataclass
-class Plan:
+class CompactionPlan:
     """The new position of a buffer (None: unchanged); for each dimension the offset to subtract and the new static
     extent (None: unchanged).
     """
@@ -101,7 +107,9 @@ class Plan:
     extents: list[int | None]
 
 
-def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_indices: OtherIndices) -> Plan | None:
+def _plan(
+    value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_indices: OtherIndices
+) -> CompactionPlan | None:
     """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
     if not _is_plain(buffer.type) or is_used_whole(value):
@@ -122,11 +130,13 @@ def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_ind
     if (own_copies := copies(buffer, loops)) is None:
         return None
     depth = list(own_copies).index(False) if False in own_copies else len(own_copies)
-    mins, extents = _unchanged(buffer)
+    mins, extents = _full_box(buffer)
     if can_reindex(value):
         try:
             with sets.question(f"the region of buffer {buffer.name}"):
-                reach = [_of_all(part, own_copies) for part in _reach(touches, users, domains)]
+                reach = [
+                    _project_shared_loops(part, own_copies) for part in _accessed_elements(touches, users, domains)
+                ]
                 mins, extents = _box(
                     buffer, reach, [Loop(p).var for p, is_own in zip(loops, own_copies, strict=True) if is_own]
                 )
@@ -135,10 +145,10 @@ def _plan(value: ir.Value, domains: lifetimes.Domains, copies: Copies, other_ind
     home = None if depth == first else Loop(loops[depth - 1]).body if depth else func_of(owner_op(value)).body
     if home is None and all(e is None for e in extents):
         return None
-    return Plan(home, mins, extents)
+    return CompactionPlan(home, mins, extents)
 
 
-def _of_all(reach: isl.Map, own: Sequence[bool]) -> isl.Map:
+def _project_shared_loops(reach: isl.Map, own: Sequence[bool]) -> isl.Map:
     """{ iteration of the loops with copies of their own, ... -> elements } of all iterations of the others."""
     for number in reversed([n for n, is_own in enumerate(own) if not is_own]):
         reach = reach.project_out(dim_type.in_, number, 1)
@@ -151,7 +161,7 @@ def _outside_lanes(loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
     return loops[:lanes]
 
 
-def _unchanged(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
+def _full_box(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
     """No offset, all extents unchanged."""
     return [Index.constant(0) for _ in range(buffer.rank)], [None for _ in range(buffer.rank)]
 
@@ -177,7 +187,7 @@ def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.TimedAccess], fir
     return first
 
 
-def _reach(
+def _accessed_elements(
     touches: Sequence[lifetimes.TimedAccess], users: Sequence[ir.Operation], domains: lifetimes.Domains
 ) -> list[isl.Map]:
     """{ iteration -> elements } of all accesses, and of whole views, which must lie inside their buffer."""
@@ -193,7 +203,7 @@ def _box(buffer: Buffer, reach: Sequence[isl.Map], outer: Sequence[ir.Value]) ->
     iteration.
     """
     relation: isl.Map | None = None
-    mins, extents = _unchanged(buffer)
+    mins, extents = _full_box(buffer)
     depth = len(outer)
     for part in reach:
         part = part.project_out(dim_type.in_, depth, part.dim(dim_type.in_) - depth)
@@ -224,11 +234,11 @@ def _bounds(relation: isl.Map, d: int, outer: Sequence[ir.Value], buffer: Buffer
             low = isl_exprs.to_index(
                 aff.add_constant_val(isl.Val(ends[0])), outer, symbols_by_name(owner_op(buffer.value))
             )
-            best = (low.simplified(), extent)
+            best = (low.simplify(), extent)
     return best
 
 
-def _apply(value: ir.Value, plan: Plan) -> None:
+def _apply(value: ir.Value, plan: CompactionPlan) -> None:
     """Create the buffer at its new position and size, and redirect its users."""
     old = value.owner.operation
     type_ = ir.MemRefType(value.type)
@@ -270,7 +280,7 @@ def _can_retype(view: ir.Operation) -> bool:
     """Whether the users of a view support any strides."""
     if any(s == DYNAMIC for s in attrs.integers(view, "static_strides")):
         return False
-    if _kept(view) is None:
+    if _kept_source_dims(view) is None:
         return False
     for use in view.results[0].uses:
         name = use.owner.name
@@ -281,7 +291,7 @@ def _can_retype(view: ir.Operation) -> bool:
     return True
 
 
-def _kept(view: ir.Operation) -> list[int] | None:
+def _kept_source_dims(view: ir.Operation) -> list[int] | None:
     """The dimensions of the source that a view keeps; None if ambiguous."""
     return kept_dims(ir.MemRefType(view.results[0].type).shape, attrs.integers(view, "static_sizes"))
 
@@ -302,7 +312,7 @@ def _shift_access(op: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
     shorten = Simplifier(op, {})
     indices = [shorten(i - low) for i, low in zip(walk.access_indices(op), mins, strict=True)]
     map_, operands = emit_map(indices)
-    value = stored(op)
+    value = stored_value(op)
     edit.rebuild(op, [*([] if value is None else [value]), new, *operands], {"map": ir.AffineMapAttr.get(map_)})
 
 
@@ -340,7 +350,7 @@ def _view_type(view: ir.Operation, source: ir.MemRefType, offsets: Sequence[int]
     offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if static else DYNAMIC
     factors = attrs.integers(view, "static_strides")
     steps = [DYNAMIC if s == DYNAMIC else s * t for s, t in zip(strides, factors, strict=True)]
-    steps = [steps[d] for d in _kept(view) or []]
+    steps = [steps[d] for d in _kept_source_dims(view) or []]
     return ir.MemRefType.get(old.shape, old.element_type, ir.StridedLayoutAttr.get(offset, steps), source.memory_space)
 
 
@@ -396,7 +406,7 @@ def is_used_whole(value: ir.Value) -> bool:
 
 def _spans(op: ir.Operation, d: int, size: int) -> bool:
     """Whether an access runs for all indices of a dimension."""
-    (access,) = of_op(op)
+    (access,) = accesses_of_op(op)
     variable = access.mins[d].is_value()
     enclosing = walk.parents(op)[:-1]  # without the function
     if variable is None or not all(is_loop(p) and _length(p) for p in enclosing):

@@ -16,7 +16,7 @@ from functools import lru_cache
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, AccessRelation, of_op
+from tir_mlir.dialect.analysis import Access, AccessRelation, accesses_of_op
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import OVERWRITES, Buffer, Index, attrs, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, NEUTRAL, VIEWS
@@ -54,7 +54,7 @@ def timed_accesses(
     timed: list[TimedAccess] = []
     for op in _users(value):
         try:
-            op_accesses = [a for a in of_op(op) if a.buffer == value]
+            op_accesses = [a for a in accesses_of_op(op) if a.buffer == value]
         except KeyError as error:
             raise NotProvable("an access to a region of unknown size") from error
         if indices is not None:
@@ -175,7 +175,7 @@ def _depth_of_writes(read: TimedAccess, timed: Sequence[TimedAccess]) -> int | N
     groups: dict[int, list[TimedAccess]] = {}
     for write in timed:
         if write.kills and write.path < read.path and not (write.touch.access.parts or read.touch.access.parts):
-            groups.setdefault(_shared(read, write), []).append(write)
+            groups.setdefault(_shared_depth(read, write), []).append(write)
     for depth in sorted(groups, reverse=True):
         first, *others = (write.touch.outer(depth) for write in groups[depth])
         for part in others:
@@ -193,20 +193,20 @@ def is_private(timed: Sequence[TimedAccess], depth: int) -> bool:
             continue
         covered: isl.Map | None = None
         for write in writes:
-            part = _before(read, write, depth).apply_range(write.elements)
+            part = _earlier_iterations(read, write, depth).apply_range(write.elements)
             covered = part if covered is None else covered.union(part)
         if covered is None or not read.elements.is_subset(covered):
             return False
     return True
 
 
-def _before(read: TimedAccess, write: TimedAccess, depth: int) -> isl.Map:
+def _earlier_iterations(read: TimedAccess, write: TimedAccess, depth: int) -> isl.Map:
     """{ iteration of the read -> earlier iterations of the write in the same outer iteration }."""
-    shared = _shared(read, write)
+    shared = _shared_depth(read, write)
     return _before_map(len(read.loops), len(write.loops), depth, shared, write.path < read.path)
 
 
-def _shared(read: TimedAccess, write: TimedAccess) -> int:
+def _shared_depth(read: TimedAccess, write: TimedAccess) -> int:
     """The number of loops around both."""
     pairs = zip(read.loops, write.loops, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(read.loops), len(write.loops)))

@@ -31,20 +31,20 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_OPS, AFFINE_STORE, IFS, INTEGER_RING
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.op_attrs import zero_vector
-from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gathered, may_gather, short
+from tir_mlir.passes.lower.vector.gathers import LaneNumbers, gather_elements, may_gather, to_32_bits
 from tir_mlir.passes.lower.vector.indirect_rows import INTEGER_CASTS, is_indirect_row
-from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous, lane_stride
+from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous, lane_stride
 from tir_mlir.passes.lower.vector.partial_sums import Accumulator
 
 
-class Emitter:
+class VectorEmitter:
     """Emits the body of a loop for `width` lanes from `base` on, at the insertion point. `counts`: only the first lanes
     are active, as many as the minimum. `sums`: the accumulators for the load and the store of each reduction.
     """
 
     def __init__(
         self,
-        lanes: Lanes,
+        lanes: VectorizableLoop,
         base: Index,
         width: int,
         counts: Sequence[Index] = (),
@@ -70,11 +70,11 @@ class Emitter:
 
     def emit(self, op: ir.Operation) -> None:
         if op in self.lanes.guards:
-            self.guarded(op)
+            self.emit_divergent_condition(op)
         elif op.name in ("affine.for", *IFS):
-            self.choice(op) if len(op.results) else self.nested(op)
+            self.emit_uniform_choice(op) if len(op.results) else self.emit_uniform_control(op)
         elif op in self.sums:
-            self.partial(op, self.sums[op])
+            self.accumulate(op, self.sums[op])
         elif op.name == AFFINE_STORE:
             self.store(op)
         elif op.name == "memref.store":
@@ -85,7 +85,7 @@ class Emitter:
             self.load(op)
         elif op.name == "affine.apply":
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
-            self.values[op.results[0]] = self.spread(index, op)
+            self.values[op.results[0]] = self.spread_lanes(index, op)
         elif op.name == "memref.load":
             self.gather(op)
         else:
@@ -95,14 +95,14 @@ class Emitter:
 
     # --- operands ----------------------------------------------------------------------------------------------------
 
-    def at(self, index: Index, lane: int = 0) -> Index:
+    def index_in_lane(self, index: Index, lane: int = 0) -> Index:
         """An index expression in one lane."""
-        return index.substitute({self.lanes.var: self.base + lane, **self.scalars}).simplified()
+        return index.substitute({self.lanes.var: self.base + lane, **self.scalars}).simplify()
 
     def vector(self, value: ir.Value) -> ir.Value:
         """A value as a vector, broadcast if it is uniform."""
         if value == self.lanes.var:
-            return self.spread(Index.of(value))
+            return self.spread_lanes(Index.from_value(value))
         if value in self.lanes.varying:
             return self.values[value]
         return vector.broadcast(self._type(value.type), self.scalar(value))
@@ -112,18 +112,18 @@ class Emitter:
             return apply(self.scalars[value])
         return self.values.get(value, value)
 
-    def spread(self, index: Index, op: ir.Operation | None = None) -> ir.Value:
+    def spread_lanes(self, index: Index, op: ir.Operation | None = None) -> ir.Value:
         """The values of an index expression in all lanes, as a vector of index; op: where it is computed."""
         type_ = self._type(ir.IndexType.get())
         grows = step(index, self.lanes.var)
         if grows is None:
             numbers = None if op is None else self._numbers(op)
             if numbers is not None and numbers.fits(index):
-                return arith.index_cast(type_, numbers.of(index))
-            return vector.from_elements(type_, [apply(self.at(index, lane)) for lane in range(self.width)])
+                return arith.index_cast(type_, numbers.emit_vector(index))
+            return vector.from_elements(type_, [apply(self.index_in_lane(index, lane)) for lane in range(self.width)])
         numbers = np.arange(self.width, dtype=np.int64) * grows
         steps = arith.constant(type_, dense_attr(numbers, type_))
-        return arith.addi(vector.broadcast(type_, apply(self.at(index))), steps)
+        return arith.addi(vector.broadcast(type_, apply(self.index_in_lane(index))), steps)
 
     # --- ops ---------------------------------------------------------------------------------------------------------
 
@@ -131,14 +131,16 @@ class Emitter:
         if op.name in AFFINE_OPS:
             start = 1 if op.name == AFFINE_LOAD else 0
             operands = list(op.operands)
-            map_, map_operands = emit_map([self.at(i) for i in read_map(attrs.affine_map(op), operands[start:])])
+            map_, map_operands = emit_map(
+                [self.index_in_lane(i) for i in read_map(attrs.affine_map(op), operands[start:])]
+            )
             scalar_op = self._like(op, operands[:start] + map_operands, [r.type for r in op.results], map_)
         else:
             scalar_op = self._like(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
         self.values |= dict(zip(op.results, scalar_op.results, strict=True))
         if op.name == "affine.apply":
             index = read_map(attrs.affine_map(op), list(op.operands))[0]
-            self.scalars[op.results[0]] = self.at(index)
+            self.scalars[op.results[0]] = self.index_in_lane(index)
 
     def load(self, op: ir.Operation) -> None:
         memref, indices = op.operands[0], walk.access_indices(op)
@@ -146,29 +148,29 @@ class Emitter:
         mask = self.guard or self.mask
         stride = None if mask is not None else lane_stride(self.lanes, memref, indices)
         if stride is not None and abs(stride) <= MAX_STRIDE and self.width > 1:
-            first = [self.at(i, 0 if stride > 0 else self.width - 1) for i in indices]
+            first = [self.index_in_lane(i, 0 if stride > 0 else self.width - 1) for i in indices]
             loaded = load_strided(
                 lambda start: self._load_row(memref, [*first[:-1], first[-1] + start]), self.width, stride
             )
         elif not is_contiguous(self.lanes, memref, indices):
-            loaded = self._apart(op, indices)
+            loaded = self._load_scattered(op, indices)
         elif mask is None or self._may_read_all(memref, indices):
-            loaded = self._load_row(memref, [self.at(i) for i in indices])
+            loaded = self._load_row(memref, [self.index_in_lane(i) for i in indices])
         else:
-            places = [apply(self.at(i)) for i in indices]
+            places = [apply(self.index_in_lane(i)) for i in indices]
             loaded = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
         self.values[op.results[0]] = loaded
 
     def _numbers(self, op: ir.Operation) -> LaneNumbers:
-        return LaneNumbers(self.lanes.var, self.at, self.width, intervals.around(op))
+        return LaneNumbers(self.lanes.var, self.index_in_lane, self.width, intervals.enclosing_ranges(op))
 
-    def _apart(self, op: ir.Operation, indices: Sequence[Index]) -> ir.Value:
+    def _load_scattered(self, op: ir.Operation, indices: Sequence[Index]) -> ir.Value:
         """Elements that are not adjacent: gathered where their distances differ, else loaded one by one."""
         memref, numbers = op.operands[0], self._numbers(op)
         uneven = [step(i, self.lanes.var) is None for i in indices]
         if any(uneven) and self.mask is None and may_gather(op, memref) and all(map(numbers.fits, indices)):
-            places = [numbers.of(i) if i.uses(self.lanes.var) else self.at(i) for i in indices]
-            return gathered(memref, places, self.width)
+            places = [numbers.emit_vector(i) if i.uses(self.lanes.var) else self.index_in_lane(i) for i in indices]
+            return gather_elements(memref, places, self.width)
         elements = [self._load_one(memref, indices, k) for k in range(self.width)]
         return vector.from_elements(self._type(op.results[0].type), elements)
 
@@ -184,61 +186,64 @@ class Emitter:
         root = Buffer(memref).root
         if root.value in self.lanes.stored or root.is_alloc:
             return False
-        shape, starts = list(ir.MemRefType(memref.type).shape), [self.at(i) for i in indices]
+        shape, starts = list(ir.MemRefType(memref.type).shape), [self.index_in_lane(i) for i in indices]
         ends = [*(n - 1 for n in shape[:-1]), shape[-1] - self.width]
         if self.guard is None:  # at least the first lane is inside
             shape, starts, ends = shape[-1:], starts[-1:], ends[-1:]
         if ir.ShapedType.get_dynamic_size() in shape:
             return False
         spare = [Index.constant(end) - start for end, start in zip(ends, starts, strict=True)]
-        box = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+        box = intervals.body_ranges(ir.InsertionPoint.current.block.owner.operation)
         return all(intervals.at_least_zero(i, box) for i in (*spare, *(starts if self.guard is not None else ())))
 
     def _load_one(self, memref: ir.Value, indices: Sequence[Index], lane: int) -> ir.Value:
-        map_, operands = emit_map([self.at(i, lane) for i in indices])
+        map_, operands = emit_map([self.index_in_lane(i, lane) for i in indices])
         element = ir.MemRefType(memref.type).element_type
         return ir.Operation.create(AFFINE_LOAD, [element], [memref, *operands], {"map": _attr(map_)}).results[0]
 
     def gather(self, op: ir.Operation) -> None:
         memref, *indices = list(op.operands)
         if is_indirect_row(op, self.lanes.var, self.lanes.varying):
-            first = [self.first(i) for i in indices]
+            first = [self.first_lane(i) for i in indices]
             self.values[op.results[0]] = vector.load(self._type(op.results[0].type), memref, first)
             return
         if self.mask is None and self.guard is None and may_gather(op, memref):
-            places = [short(i, self.vector) if i in self.lanes.varying else Index.of(self.scalar(i)) for i in indices]
-            self.values[op.results[0]] = gathered(memref, places, self.width)
+            places = [
+                to_32_bits(i, self.vector) if i in self.lanes.varying else Index.from_value(self.scalar(i))
+                for i in indices
+            ]
+            self.values[op.results[0]] = gather_elements(memref, places, self.width)
             return
         elements = []
         for lane in range(self.width):
-            where = [self.one(i, lane) for i in indices]
+            where = [self.extract_lane(i, lane) for i in indices]
             elements.append(self._like(op, [memref, *where], [op.results[0].type]).results[0])
         self.values[op.results[0]] = vector.from_elements(self._type(op.results[0].type), elements)
 
     def store_row(self, op: ir.Operation) -> None:
         value, memref, *indices = list(op.operands)
-        vector.store(self.vector(value), memref, [self.first(i) for i in indices])
+        vector.store(self.vector(value), memref, [self.first_lane(i) for i in indices])
 
-    def first(self, value: ir.Value) -> ir.Value:
+    def first_lane(self, value: ir.Value) -> ir.Value:
         """An index of a row in the first lane, computed with scalars."""
         op = defining_op(value)
         if value in self.lanes.varying and op is not None and op.name in (*INTEGER_CASTS, *INTEGER_RING):
-            return self._like(op, [self.first(v) for v in op.operands], [op.results[0].type]).results[0]
-        return self.one(value, 0)
+            return self._like(op, [self.first_lane(v) for v in op.operands], [op.results[0].type]).results[0]
+        return self.extract_lane(value, 0)
 
-    def one(self, value: ir.Value, lane: int) -> ir.Value:
+    def extract_lane(self, value: ir.Value, lane: int) -> ir.Value:
         """A value in one lane. A loaded index is loaded as a scalar, which is faster than extracting it."""
         if value == self.lanes.var:
-            return apply(self.at(Index.of(value), lane))
+            return apply(self.index_in_lane(Index.from_value(value), lane))
         op = defining_op(value)
         if value not in self.lanes.varying or op is None:
             return self.scalar(value)
         if op.name in INTEGER_CASTS:
-            return self._like(op, [self.one(op.operands[0], lane)], [op.results[0].type]).results[0]
+            return self._like(op, [self.extract_lane(op.operands[0], lane)], [op.results[0].type]).results[0]
         if op.name == AFFINE_LOAD and self._is_input(op):
             return self._load_one(op.operands[0], walk.access_indices(op), lane)
         if op.name == "affine.apply":
-            return apply(self.at(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
+            return apply(self.index_in_lane(read_map(attrs.affine_map(op), list(op.operands))[0], lane))
         return vector.extract(self.vector(value), [], [lane])
 
     def _is_input(self, load: ir.Operation) -> bool:
@@ -249,18 +254,18 @@ class Emitter:
         value, memref, indices = self.vector(op.operands[0]), op.operands[1], walk.access_indices(op)
         mask = self.guard or self.mask
         if mask is not None:
-            vector.maskedstore(memref, [apply(self.at(i)) for i in indices], mask, value)
+            vector.maskedstore(memref, [apply(self.index_in_lane(i)) for i in indices], mask, value)
             return
         if is_contiguous(self.lanes, memref, indices):
-            map_, operands = emit_map([self.at(i) for i in indices])
+            map_, operands = emit_map([self.index_in_lane(i) for i in indices])
             ir.Operation.create("affine.vector_store", [], [value, memref, *operands], {"map": _attr(map_)})
             return
         for lane in range(self.width):
-            map_, operands = emit_map([self.at(i, lane) for i in indices])
+            map_, operands = emit_map([self.index_in_lane(i, lane) for i in indices])
             element = vector.extract(value, [], [lane])
             ir.Operation.create(AFFINE_STORE, [], [element, memref, *operands], {"map": _attr(map_)})
 
-    def partial(self, op: ir.Operation, accumulator: Accumulator) -> None:
+    def accumulate(self, op: ir.Operation, accumulator: Accumulator) -> None:
         """The load or store of a reduction, in the lane's own accumulator; masked-off lanes keep theirs."""
         if op.name == AFFINE_LOAD:
             self.values[op.results[0]] = accumulator.load(self.width)
@@ -270,21 +275,21 @@ class Emitter:
             value = arith.select(self.mask, value, accumulator.load(self.width))
         accumulator.store(value)
 
-    def nested(self, op: ir.Operation) -> None:
+    def emit_uniform_control(self, op: ir.Operation) -> None:
         """A loop or condition that is uniform across lanes."""
         shell = op.clone().operation
         for region in shell.regions:
             for block in region.blocks:
                 for inner in reversed(list(block.operations)[:-1]):
                     inner.operation.erase()
-        shell = self._rebased(shell)
+        shell = self._rebase(shell)
         for old_region, new_region in zip(op.regions, shell.regions, strict=True):
             for old, new in zip(old_region.blocks, new_region.blocks, strict=True):
-                self.scalars |= {a: Index.of(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
+                self.scalars |= {a: Index.from_value(b) for a, b in zip(old.arguments, new.arguments, strict=True)}
                 with at_end(new):
                     self.body(old)
 
-    def choice(self, op: ir.Operation) -> None:
+    def emit_uniform_choice(self, op: ir.Operation) -> None:
         """A value chosen by a condition that is uniform across lanes: a vector on each side."""
         types = [self._type(r.type) for r in op.results]
         attributes = {n: op.attributes[n] for n in op.attributes}
@@ -295,30 +300,30 @@ class Emitter:
                 self.body(old.blocks[0])
                 end = list(old.blocks[0].operations)[-1]
                 ir.Operation.create(end.name, operands=[self.vector(v) for v in end.operands])
-        vector_op = self._rebased(vector_op)
+        vector_op = self._rebase(vector_op)
         self.values |= dict(zip(op.results, vector_op.results, strict=True))
 
-    def _rebased(self, op: ir.Operation) -> ir.Operation:
+    def _rebase(self, op: ir.Operation) -> ir.Operation:
         """A loop or condition over the values of the lanes' base; returns its replacement."""
         if op.name == "scf.if":
             edit.set_operand(op, 0, self.scalar(op.operands[0]))
             return op
         mapping = {self.lanes.var: self.base, **self.scalars}
         if any(v in mapping for v in op.operands):
-            return edit.rewrite_indices(op, lambda i: i.substitute(mapping).simplified())
+            return edit.rewrite_indices(op, lambda i: i.substitute(mapping).simplify())
         return op
 
-    def guarded(self, op: ir.Operation) -> None:
+    def emit_divergent_condition(self, op: ir.Operation) -> None:
         """A condition that differs between lanes: both sides run for all lanes, with accesses masked. Where it holds in
         all lanes, no mask is needed.
         """
         ends = self._in_all_lanes(op)
         if ends is None or self.mask is not None or self.guard is not None:
-            self.values |= dict(zip(op.results, self._masked(op), strict=True))
+            self.values |= dict(zip(op.results, self._emit_masked_sides(op), strict=True))
             return
         types = [self._type(r.type) for r in op.results]
         choice = create.guard(ends, None, types, has_else=True)
-        for region, emit in zip(choice.regions, (self._unmasked, self._masked), strict=True):
+        for region, emit in zip(choice.regions, (self._emit_side, self._emit_masked_sides), strict=True):
             body = region.blocks[0]
             with ir.InsertionPoint(body) if types else at_end(body):
                 results = emit(op)
@@ -333,23 +338,23 @@ class Emitter:
             grows = step(c.index, self.lanes.var)
             if grows is None or c.is_eq:
                 return None
-            constraints.append(Constraint(self.at(c.index, self.width - 1 if grows < 0 else 0)))
+            constraints.append(Constraint(self.index_in_lane(c.index, self.width - 1 if grows < 0 else 0)))
         return constraints or None
 
-    def _unmasked(self, op: ir.Operation, side: int = 0) -> list[ir.Value]:
+    def _emit_side(self, op: ir.Operation, side: int = 0) -> list[ir.Value]:
         """One side of a condition, in all lanes; returns its results."""
         block = op.regions[side].blocks[0]
         self.body(block)
         return [self.vector(v) for v in list(block.operations)[-1].operands]
 
-    def _masked(self, op: ir.Operation) -> list[ir.Value]:
+    def _emit_masked_sides(self, op: ir.Operation) -> list[ir.Value]:
         """Both sides of a condition, each in its lanes; returns the results."""
         condition, sides, outer_guard = self.condition(op), [], self.guard
         active = self.mask if outer_guard is None else outer_guard
         for side in [n for n, region in enumerate(op.regions) if len(region.blocks)]:
             runs = arith.xori(condition, self._all_lanes()) if side else condition
             self.guard = runs if active is None else arith.andi(runs, active)
-            sides.append(self._unmasked(op, side))
+            sides.append(self._emit_side(op, side))
         self.guard = outer_guard
         return [arith.select(condition, *values) for values in zip(*sides, strict=True)] if len(op.results) else []
 
@@ -364,14 +369,14 @@ class Emitter:
         """Whether a constraint holds in each lane: a prefix of the lanes, or the rest, if its index counts them."""
         grows, bits = step(c.index, self.lanes.var), self._type(ir.IntegerType.get_signless(1))
         kind = arith.CmpIPredicate.eq if c.is_eq else arith.CmpIPredicate.sge
-        first = self.at(c.index)
+        first = self.index_in_lane(c.index)
         if grows == 0:
             return vector.broadcast(bits, arith.cmpi(kind, apply(first), apply(Index.constant(0))))
         if grows == -1 and not c.is_eq:
-            return vector.create_mask(bits, [apply((first + 1).simplified())])
+            return vector.create_mask(bits, [apply((first + 1).simplify())])
         if grows == 1 and not c.is_eq:
-            return arith.xori(vector.create_mask(bits, [apply((first * -1).simplified())]), self._all_lanes())
-        values = self.spread(c.index)
+            return arith.xori(vector.create_mask(bits, [apply((first * -1).simplify())]), self._all_lanes())
+        values = self.spread_lanes(c.index)
         return arith.cmpi(kind, values, zero_vector(ir.VectorType(values.type)))
 
     # --- helpers -----------------------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
 
-MOST = 2**31
+MAX_ELEMENTS = 2**31
 """Elements of a buffer that 32 bits count."""
-NARROWEST = 32
+MIN_BITS = 32
 """Bits of the elements that CPUs gather."""
 
 
@@ -30,12 +30,12 @@ def may_gather(op: ir.Operation, memref: ir.Value) -> bool:
     if attrs.get(op, SITE) or is_padded(memref) or any(n in dynamic for n in (*type_.shape, *strides)):
         return False
     element = type_.element_type
-    wide = isinstance(element, ir.F32Type | ir.F64Type) or getattr(element, "width", 0) in (NARROWEST, 64)
+    wide = isinstance(element, ir.F32Type | ir.F64Type) or getattr(element, "width", 0) in (MIN_BITS, 64)
     extent = sum((n - 1) * s for n, s in zip(type_.shape, strides, strict=True))
-    return wide and strides[-1:] == [1] and extent < MOST and min(strides) > 0
+    return wide and strides[-1:] == [1] and extent < MAX_ELEMENTS and min(strides) > 0
 
 
-def gathered(memref: ir.Value, places: Sequence[Index | ir.Value], width: int) -> ir.Value:
+def gather_elements(memref: ir.Value, places: Sequence[Index | ir.Value], width: int) -> ir.Value:
     """A vector of the elements at some places: an index of a dimension that all lanes share, or a vector of 32-bit
     integers."""
     type_ = ir.MemRefType(memref.type)
@@ -54,7 +54,7 @@ def gathered(memref: ir.Value, places: Sequence[Index | ir.Value], width: int) -
     return vector.gather(result, memref, starts, offsets, every, zero_vector(result))
 
 
-def short(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir.Value:
+def to_32_bits(value: ir.Value, vector_of: Callable[[ir.Value], ir.Value]) -> ir.Value:
     """The vector of an index, in 32 bits."""
     op = defining_op(value)
     wide = vector_of(op.operands[0] if op is not None and op.name in INDEX_CASTS else value)
@@ -84,11 +84,11 @@ class LaneNumbers:
     def _fits(self, expr: ir.AffineExpr, values: Sequence[ir.Value]) -> bool:
         expr = expr.maybe_downcast()
         low, high = intervals.interval(Index(expr, tuple(values)), self.box)
-        if low is None or high is None or low < -MOST or high >= MOST:
+        if low is None or high is None or low < -MAX_ELEMENTS or high >= MAX_ELEMENTS:
             return False
         return not isinstance(expr, ir.AffineBinaryExpr) or all(self._fits(e, values) for e in (expr.lhs, expr.rhs))
 
-    def of(self, index: Index) -> ir.Value:
+    def emit_vector(self, index: Index) -> ir.Value:
         """The values of an expression that fits."""
         grows = step(index, self.var)
         if grows is not None:
@@ -98,19 +98,19 @@ class LaneNumbers:
             return arith.addi(start, arith.constant(self.type, dense_attr(numbers, self.type))) if grows else start
         expr, values = index.expr.maybe_downcast(), index.values
         assert isinstance(expr, ir.AffineBinaryExpr)
-        left = Index(expr.lhs, values).trimmed()
-        right = Index(expr.rhs, values).trimmed()
+        left = Index(expr.lhs, values).drop_unused_values()
+        right = Index(expr.rhs, values).drop_unused_values()
         if isinstance(expr, ir.AffineAddExpr):
-            return arith.addi(self.of(left), self.of(right))
+            return arith.addi(self.emit_vector(left), self.emit_vector(right))
         if isinstance(expr, ir.AffineMulExpr):
-            return arith.muli(self.of(left), self.of(right))
-        return self._divided(expr, left, right)
+            return arith.muli(self.emit_vector(left), self.emit_vector(right))
+        return self._emit_division(expr, left, right)
 
-    def _divided(self, expr: ir.AffineBinaryExpr, left: Index, right: Index) -> ir.Value:
+    def _emit_division(self, expr: ir.AffineBinaryExpr, left: Index, right: Index) -> ir.Value:
         divisor = right.as_constant() or 1
         if isinstance(expr, ir.AffineCeilDivExpr):
             left = left + (divisor - 1)
-        dividend, by = self.of(left), _splat(self.type, divisor)
+        dividend, by = self.emit_vector(left), _splat(self.type, divisor)
         low, _ = intervals.interval(left, self.box)
         positive = low is not None and low >= 0
         quotient = arith.divui(dividend, by) if positive else arith.floordivsi(dividend, by)

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from mlir import ir
 
 from tir_mlir.dialect.ir import attrs, defining_op, read_map, step
-from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed, both_signs
+from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, INTEGER_RING, accessed_memref, both_signs
 from tir_mlir.passes.lower.memory.checks import SITE
 from tir_mlir.passes.lower.memory.strides import is_padded
 
@@ -21,7 +21,7 @@ def is_indirect_row(op: ir.Operation, var: ir.Value, varying: AbstractSet[ir.Val
     """
     if attrs.get(op, SITE):
         return False  # each element is checked
-    memref = accessed(op)
+    memref = accessed_memref(op)
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     if is_padded(memref) or not strides or strides[-1] != 1:
         return False
@@ -49,11 +49,11 @@ def lane_step(value: ir.Value, var: ir.Value, varying: AbstractSet[ir.Value]) ->
     if a is None or b is None:
         return None
     if op.name == "arith.muli":
-        return 0 if a == b == 0 else _scaled(op, a, b)
+        return 0 if a == b == 0 else _product_step(op, a, b)
     return a + b if op.name == "arith.addi" else a - b
 
 
-def _scaled(product: ir.Operation, a: int, b: int) -> int | None:
+def _product_step(product: ir.Operation, a: int, b: int) -> int | None:
     """The increment of a product with a constant."""
     for grows, factor in ((a, product.operands[1]), (b, product.operands[0])):
         constant = defining_op(factor)

@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
+from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 GROUPS = (2, 4, 8)
 MAX_WIDTH = 64
@@ -58,7 +58,7 @@ def interleave(rows: Loop) -> bool:
             _row(load, casts, start | {rows.var: rows.lower + k}, columns.const_extent or 0)
             for k in range(rows.const_extent or 0)
         ]
-        _store(store, start, _merged(values))
+        _store(store, start, _interleave_rows(values))
     set_honored(rows, columns)
     rows.op.erase()
     return True
@@ -78,7 +78,7 @@ def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) ->
     extent, width = rows.const_extent, columns.const_extent
     if extent not in GROUPS or not width or width > MAX_WIDTH:
         return False
-    if columns.lower.uses(rows.var) or not is_contiguous(Lanes(columns), source, walk.access_indices(load)):
+    if columns.lower.uses(rows.var) or not is_contiguous(VectorizableLoop(columns), source, walk.access_indices(load)):
         return False
     type_, indices = ir.MemRefType(target.type), walk.access_indices(store)
     plain = type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
@@ -93,7 +93,7 @@ def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) ->
 
 def _row(load: ir.Operation, casts: Sequence[ir.Operation], point: dict[ir.Value, Index], width: int) -> ir.Value:
     """Part of one row, converted."""
-    map_, operands = emit_map([i.substitute(point).simplified() for i in walk.access_indices(load)])
+    map_, operands = emit_map([i.substitute(point).simplify() for i in walk.access_indices(load)])
     type_, attributes = ir.VectorType.get([width], load.results[0].type), {"map": ir.AffineMapAttr.get(map_)}
     row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
     for op in casts:
@@ -102,17 +102,17 @@ def _row(load: ir.Operation, casts: Sequence[ir.Operation], point: dict[ir.Value
     return row
 
 
-def _merged(rows: Sequence[ir.Value]) -> ir.Value:
+def _interleave_rows(rows: Sequence[ir.Value]) -> ir.Value:
     """Interleave rows: the first elements of all, then the second ones, and so on."""
     if len(rows) == 1:
         return rows[0]
-    return vector.interleave(_merged(rows[::2]), _merged(rows[1::2]))
+    return vector.interleave(_interleave_rows(rows[::2]), _interleave_rows(rows[1::2]))
 
 
 def _store(store: ir.Operation, point: dict[ir.Value, Index], value: ir.Value) -> None:
     """Store a vector to a buffer with its last two dimensions collapsed."""
     target = ir.MemRefType(store.operands[1].type)
-    *outer, column, _ = (i.substitute(point).simplified() for i in walk.access_indices(store))
+    *outer, column, _ = (i.substitute(point).simplify() for i in walk.access_indices(store))
     *shape, last, group = target.shape
     dynamic = ir.ShapedType.get_dynamic_size()
     row_length = dynamic if last == dynamic else last * group

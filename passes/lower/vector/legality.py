@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, of_op
+from tir_mlir.dialect.analysis import Access, accesses_of_op
 from tir_mlir.dialect.analysis.certainty import doubt, from_data
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import (
@@ -34,7 +34,7 @@ from tir_mlir.dialect.ir.op_traits import (
     ELEMENT_STORES,
     IFS,
     YIELDS,
-    accessed,
+    accessed_memref,
 )
 from tir_mlir.dialect.presburger import intervals, sets
 from tir_mlir.passes.lower.memory import lifetimes
@@ -54,7 +54,7 @@ _UNIFORM = (
     "vectorize another loop"
 )
 
-_APART = "write to another buffer (cache_write), or vectorize another loop"
+_SEPARATE_BUFFER_FIX = "write to another buffer (cache_write), or vectorize another loop"
 
 
 class NotVectorizable(Exception):
@@ -65,7 +65,7 @@ class NotVectorizable(Exception):
 
 
 @dataclass
-class Lanes:
+class VectorizableLoop:
     """A vectorizable loop: `varying` values differ between lanes, `stored` buffers are written, `sums` are its
     reductions, `guards` its conditions that differ between lanes.
     """
@@ -85,13 +85,13 @@ class Lanes:
         return step(index, self.var)
 
 
-def analyse(loop: Loop) -> Lanes:
+def analyse(loop: Loop) -> VectorizableLoop:
     """Check that running each op for all lanes computes the same as running lane after lane.
 
     Errors: NotVectorizable.
     """
     sums = find_reductions(loop)
-    lanes = Lanes(loop, sums, {loop.var, *(s.load.results[0] for s in sums)})
+    lanes = VectorizableLoop(loop, sums, {loop.var, *(s.load.results[0] for s in sums)})
     inner = walk.ops(loop.op)[1:]
     for op in inner:
         _check_op(op, lanes)
@@ -102,7 +102,7 @@ def analyse(loop: Loop) -> Lanes:
 _ELEMENTS = ELEMENT_LOADS | AFFINE_ELEMENT_ACCESSES | {"affine.apply"}
 
 
-def _check_op(op: ir.Operation, lanes: Lanes) -> None:
+def _check_op(op: ir.Operation, lanes: VectorizableLoop) -> None:
     name = op.name
     if name in YIELDS:
         return
@@ -136,24 +136,24 @@ def _check_binding(guard: ir.Operation) -> None:
         raise NotVectorizable(text, "build without checked=True, or vectorize another loop")
 
 
-def _check_guard(guard: ir.Operation, lanes: Lanes) -> None:
+def _check_guard(guard: ir.Operation, lanes: VectorizableLoop) -> None:
     """Check that what a condition guards can run for all lanes, with accesses masked: no trap, no gather, no loop."""
     for op in walk.ops(guard)[1:]:
         if op.name in AFFINE_ELEMENT_ACCESSES:
-            fits = is_contiguous(lanes, accessed(op), walk.access_indices(op)) or _is_shared(op, lanes)
+            fits = is_contiguous(lanes, accessed_memref(op), walk.access_indices(op)) or _is_shared(op, lanes)
         else:
             plain = op.name.split(".")[0] in ELEMENTWISE and op.name not in DIVISIONS
             fits = plain or op.name in (*YIELDS, *IFS, "affine.apply")
         if not fits:
-            text = f"a condition in it depends on the iteration and guards {_guarded(op)}"
+            text = f"a condition in it depends on the iteration and guards {_guarded_op_words(op)}"
             raise NotVectorizable(text, _UNIFORM)
 
 
-def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
+def _is_shared(op: ir.Operation, lanes: VectorizableLoop) -> bool:
     """Whether an op loads one element for all lanes, inside its buffer also where no lane runs."""
     if op.name != AFFINE_LOAD:
         return False
-    box, shape = intervals.around(op), ir.MemRefType(op.operands[0].type).shape
+    box, shape = intervals.enclosing_ranges(op), ir.MemRefType(op.operands[0].type).shape
     for index, size in zip(walk.access_indices(op), shape, strict=True):
         inner_values = [v for v in index.values if walk.is_inside(owner_op(v), lanes.loop.op)]
         low, high = intervals.interval(index, box)
@@ -164,10 +164,10 @@ def _is_shared(op: ir.Operation, lanes: Lanes) -> bool:
     return True
 
 
-def _guarded(op: ir.Operation) -> str:
+def _guarded_op_words(op: ir.Operation) -> str:
     """A guarded op for messages."""
     if op.name in ELEMENT_ACCESSES:
-        return f"an access of {Buffer(accessed(op)).name} whose lanes are not adjacent"
+        return f"an access of {Buffer(accessed_memref(op)).name} whose lanes are not adjacent"
     return op_words(op).removesuffix(",")  # the end of a sentence
 
 
@@ -182,7 +182,7 @@ def _check_type(type_: ir.Type) -> None:
         raise NotVectorizable(f"{type_} has no vector form", "vectorize another loop")
 
 
-def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
+def _check_memory(inner: list[ir.Operation], lanes: VectorizableLoop) -> None:
     """Check that no lane accesses an element that another lane writes: a written buffer is partitioned among the lanes
     along one dimension, or else isl shows its accesses apart.
     """
@@ -191,11 +191,11 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
     by_root: dict[ir.Value, list[ir.Operation]] = {}
     for op in inner:
         if op.name in (*ELEMENT_STORES, *ELEMENT_LOADS) and op not in shared:
-            root = Buffer(accessed(op)).root.value
+            root = Buffer(accessed_memref(op)).root.value
             if root in stored:
                 by_root.setdefault(root, []).append(op)
     for root, users in by_root.items():
-        plain = all(accessed(op) == root and not op.name.startswith("memref.") for op in users)
+        plain = all(accessed_memref(op) == root and not op.name.startswith("memref.") for op in users)
         columns = zip(*(walk.access_indices(op) for op in users), strict=True) if plain else []
         if not any(_is_partitioned(list(d), lanes) for d in columns):
             _check_apart(root, users, lanes.loop)
@@ -204,19 +204,19 @@ def _check_memory(inner: list[ir.Operation], lanes: Lanes) -> None:
 def _check_apart(root: ir.Value, users: list[ir.Operation], loop: Loop) -> None:
     """Check by isl that no two iterations of a loop access one element of a buffer, one of them writing."""
     buffer = f'buffer "{Buffer(root).name}"'
-    buffer_accesses = [a for op in users for a in of_op(op) if a.buffer == root]
+    buffer_accesses = [a for op in users for a in accesses_of_op(op) if a.buffer == root]
     try:
-        if not _meet(buffer_accesses, buffer, loop):
+        if not _conflict_across_lanes(buffer_accesses, buffer, loop):
             return
-        if not _meet([a for a in buffer_accesses if not doubt(a)], buffer, loop):
+        if not _conflict_across_lanes([a for a in buffer_accesses if not doubt(a)], buffer, loop):
             raise NotProvable(next(why for a in buffer_accesses if (why := doubt(a))))
     except NotProvable as why:
         reason = f"it could not be proved that no iteration accesses an element of {buffer} that another writes ({why})"
-        raise NotVectorizable(reason, _APART) from why
-    raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _APART)
+        raise NotVectorizable(reason, _SEPARATE_BUFFER_FIX) from why
+    raise NotVectorizable(f"an iteration accesses an element of {buffer} that another one writes", _SEPARATE_BUFFER_FIX)
 
 
-def _meet(accesses: Sequence[Access], buffer: str, loop: Loop) -> bool:
+def _conflict_across_lanes(accesses: Sequence[Access], buffer: str, loop: Loop) -> bool:
     """Whether the regions of some accesses meet in two iterations of a loop, one writing. Errors: NotProvable."""
     depth = len([p for p in walk.parents(loop.op) if is_loop(p)])
     domains: lifetimes.Domains = {}
@@ -225,12 +225,12 @@ def _meet(accesses: Sequence[Access], buffer: str, loop: Loop) -> bool:
         return lifetimes.conflicts([t for t in timed if t is not None], depth)
 
 
-def _is_partitioned(column: list[Index], lanes: Lanes) -> bool:
+def _is_partitioned(column: list[Index], lanes: VectorizableLoop) -> bool:
     """Whether the indices of one dimension are equal in all accesses, distinct between lanes, and otherwise
     invariant.
     """
     first = column[0]
-    if not lanes.step(first) or any(not first.same(i) for i in column[1:]):
+    if not lanes.step(first) or any(not first.is_equal_to(i) for i in column[1:]):
         return False
     for value in first.values:
         if value != lanes.var and walk.is_inside(owner_op(value), lanes.loop.op):
@@ -238,7 +238,7 @@ def _is_partitioned(column: list[Index], lanes: Lanes) -> bool:
     return True
 
 
-def is_contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> bool:
+def is_contiguous(lanes: VectorizableLoop, memref: ir.Value, indices: Sequence[Index]) -> bool:
     """Whether adjacent lanes access adjacent elements."""
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [lanes.step(i) for i in indices]
@@ -247,7 +247,7 @@ def is_contiguous(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> b
     return bool(steps) and strides[-1] == 1 and steps[-1] == 1 and not any(steps[:-1]) and None not in steps
 
 
-def lane_stride(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> int | None:
+def lane_stride(lanes: VectorizableLoop, memref: ir.Value, indices: Sequence[Index]) -> int | None:
     """The constant distance in a row between adjacent lanes, if it is not 0 or 1; else None."""
     strides, _ = ir.MemRefType(memref.type).get_strides_and_offset()
     steps = [lanes.step(i) for i in indices]
@@ -256,7 +256,7 @@ def lane_stride(lanes: Lanes, memref: ir.Value, indices: Sequence[Index]) -> int
     return steps[-1]
 
 
-def can_mask(lanes: Lanes) -> bool:
+def can_mask(lanes: VectorizableLoop) -> bool:
     """Whether lanes may be masked off: everything that varies is in vectors that a CPU can mask, and no op traps on the
     zeros in inactive lanes.
     """
@@ -266,7 +266,7 @@ def can_mask(lanes: Lanes) -> bool:
             continue
         varies = any(r in lanes.varying for r in op.results)
         if op.name == AFFINE_STORE or (op.name == AFFINE_LOAD and varies):
-            memref = accessed(op)
+            memref = accessed_memref(op)
             if dtypes.bits(Buffer(memref).dtype) < MASKED_BITS or not is_contiguous(
                 lanes, memref, walk.access_indices(op)
             ):
@@ -279,7 +279,7 @@ def can_mask(lanes: Lanes) -> bool:
 # --- why an op has no vector form, in the user's words ---------------------------------------------------------------
 
 
-_ELSEWHERE = "vectorize a loop that does not contain it"
+_OTHER_LOOP_FIX = "vectorize a loop that does not contain it"
 
 
 def serial_reason(op: ir.Operation) -> tuple[str, str]:
@@ -289,7 +289,7 @@ def serial_reason(op: ir.Operation) -> tuple[str, str]:
     if op.name == "memref.store":
         where = "a loaded index" if from_data(op) else "an index that is not affine"
         return f"a store at {where} has no vector form", "vectorize a loop along a row"
-    return f"{op_words(op)} has no vector form", _ELSEWHERE
+    return f"{op_words(op)} has no vector form", _OTHER_LOOP_FIX
 
 
 def is_vector(op: ir.Operation) -> bool:
@@ -314,5 +314,5 @@ def op_words(op: ir.Operation) -> str:
     if name.startswith("memref.extract_") or name == "llvm.inttoptr":
         return "a pointer passed to a function"
     if name in ELEMENT_ACCESSES:
-        return f"an access of {Buffer(accessed(op)).name}"
+        return f"an access of {Buffer(accessed_memref(op)).name}"
     return "a division of integers" if name in DIVISIONS else f"the operation {name}"

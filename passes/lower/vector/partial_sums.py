@@ -46,16 +46,16 @@ class PartialSums:
             type_ = ir.VectorType.get([width], element)
             start = arith.constant(type_, ir.DenseElementsAttr.get_splat(type_, identity(sum_.chain[0].name, element)))
             for row in range(count):
-                self.place(row).store(start)
+                self.row_accumulator(row).store(start)
 
-    def place(self, row: int) -> Accumulator:
+    def row_accumulator(self, row: int) -> Accumulator:
         return Accumulator(self.buffer, row * self.width)
 
     def finish(self) -> None:
         """Combine the accumulators pairwise, and with the old value."""
         sum_ = self.sum
         with ir.InsertionPoint.after(self.top), self.top.location:
-            rows = [self.place(row).load(self.width) for row in range(self.count)]
+            rows = [self.row_accumulator(row).load(self.width) for row in range(self.count)]
             while len(rows) > 1:
                 half = len(rows) // 2
                 rows = [sum_.combine(a, b) for a, b in zip(rows[:half], rows[half:], strict=True)]

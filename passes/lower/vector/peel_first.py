@@ -20,7 +20,7 @@ def peel_first_iteration(loop: Loop) -> None:
     if len(loop.lowers) != 1 or not may_hoist(loop):
         return
     for op in loop.body_ops():
-        remaining = _of_first(op, loop) if op.name == "affine.if" else None
+        remaining = _first_iteration_constraints(op, loop) if op.name == "affine.if" else None
         if remaining is None or not _stores_only(op, loop):
             continue
         op.move_before(loop.op)
@@ -34,13 +34,13 @@ def peel_first_iteration(loop: Loop) -> None:
 
 def may_hoist(loop: Loop) -> bool:
     """Whether ops may be hoisted although the loop may be empty: it is not, or only sizes decide."""
-    box = intervals.around(loop.op)
+    box = intervals.enclosing_ranges(loop.op)
     if all(intervals.at_least_zero(u - low - 1, box) for u in loop.uppers for low in loop.lowers):
         return True
     return all(is_symbol(v) for i in (*loop.lowers, *loop.uppers) for v in i.values)
 
 
-def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
+def _first_iteration_constraints(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
     """The remaining constraints of a condition that holds only in the first iteration; None for any other condition.
 
     `16 * %o + %k == 0` is one: with %o >= 0 it holds only at %k = 0, and requires %o = 0.
@@ -53,8 +53,8 @@ def _of_first(op: ir.Operation, loop: Loop) -> list[Constraint] | None:
         grows = step(c.index, loop.var)
         if not c.is_eq or not grows:
             return None
-        first = c.index.substitute({loop.var: loop.lower}).simplified()
-        if not intervals.at_least_zero(first if grows > 0 else -first, intervals.around(loop.op)):
+        first = c.index.substitute({loop.var: loop.lower}).simplify()
+        if not intervals.at_least_zero(first if grows > 0 else -first, intervals.enclosing_ranges(loop.op)):
             return None
         only = True
         if first.as_constant() != 0:

@@ -16,7 +16,7 @@ from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
+from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 WIDTHS = (16, 8, 4, 2)
 """Numbers of lanes of a piece, best first."""
@@ -76,7 +76,7 @@ def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
     most = PIECE_BITS // dtypes.bits(Buffer(copy_.load.operands[0]).dtype)
     while start < extent:
         widths = [w for w in WIDTHS if w <= min(most, extent - start)]
-        in_row = next((w for w in widths if w >= 4 and not _crosses(copy_, start, w)), None)
+        in_row = next((w for w in widths if w >= 4 and not _may_cross_row_end(copy_, start, w)), None)
         some = next((w for w in widths if w - 1 <= copy_.lane.width), None) if copy_.lane.count is not None else None
         width = in_row or some or (1 if start + 1 == extent or not widths else None)
         yield start, width, width != in_row and width != 1
@@ -85,21 +85,21 @@ def _pieces(copy_: Copy) -> Iterator[tuple[int, int | None, bool]]:
         start += width
 
 
-def _crosses(copy_: Copy, start: int, width: int) -> bool:
+def _may_cross_row_end(copy_: Copy, start: int, width: int) -> bool:
     """Whether a row may end inside a piece: not if its width divides the row and it starts at a multiple of its
     width.
     """
     lane = copy_.lane
     if lane.count is None:
         return False
-    first = lane.count.substitute({copy_.loop.var: copy_.loop.lower + start}).simplified()
-    return lane.width % width != 0 or (first % width).simplified().as_constant() != 0
+    first = lane.count.substitute({copy_.loop.var: copy_.loop.lower + start}).simplify()
+    return lane.width % width != 0 or (first % width).simplify().as_constant() != 0
 
 
 def _piece(copy_: Copy, start: int, width: int, crosses: bool) -> None:
     element = copy_.load.results[0].type
     if width == 1:
-        value = _load(copy_, copy_.at(copy_.load, start), element)
+        value = _load(copy_, copy_.lane_indices(copy_.load, start), element)
         _store(copy_, value, start)
         return
     reach = (width - 1) * copy_.lane.apart + 1  # distance from the first element to the last
@@ -111,12 +111,12 @@ def _piece(copy_: Copy, start: int, width: int, crosses: bool) -> None:
 
 def _part(copy_: Copy, lane: int, start: int, type_: ir.VectorType, crosses: bool) -> ir.Value:
     """A whole vector of elements, `start` elements after that of a lane; beyond the end of the row, of the next row."""
-    where = copy_.at(copy_.load, lane, start)
+    where = copy_.lane_indices(copy_.load, lane, start)
     if not crosses:
         return _load(copy_, where, type_)
     row = copy_.lane
     assert row.count is not None
-    count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplified()
+    count = row.count.substitute({copy_.loop.var: copy_.loop.lower + lane}).simplify()
     lanes_in_row = (count % row.width) * -1 + row.width  # lanes in the row of the first one
     row_mask, next_mask = _masks(copy_.loop, type_, lanes_in_row * row.apart - (row.apart - 1) - start)
     source, next_row = copy_.load.operands[0], [*where[:-1], where[-1] + row.jump]
@@ -170,7 +170,7 @@ def _load(copy_: Copy, where: list[Index], type_: ir.Type) -> ir.Value:
 
 
 def _store(copy_: Copy, value: ir.Value, lane: int) -> None:
-    map_, operands = emit_map(copy_.at(copy_.store, lane))
+    map_, operands = emit_map(copy_.lane_indices(copy_.store, lane))
     name = "affine.vector_store" if isinstance(value.type, ir.VectorType) else AFFINE_STORE
     attributes = {"map": ir.AffineMapAttr.get(map_)}
     ir.Operation.create(name, [], [value, copy_.store.operands[1], *operands], attributes)
@@ -203,10 +203,10 @@ class Copy:
     store: ir.Operation
     lane: LaneIndex
 
-    def at(self, op: ir.Operation, lane: int, offset: int = 0) -> list[Index]:
+    def lane_indices(self, op: ir.Operation, lane: int, offset: int = 0) -> list[Index]:
         """The element of a lane, plus `offset`."""
         *outer, last = (i.substitute({self.loop.var: self.loop.lower + lane}) for i in walk.access_indices(op))
-        return [*(i.simplified() for i in outer), (last + offset).simplified()]
+        return [*(i.simplify() for i in outer), (last + offset).simplify()]
 
 
 def match_copy(loop: Loop) -> Copy | None:
@@ -215,7 +215,7 @@ def match_copy(loop: Loop) -> Copy | None:
     if loop.const_extent is None or [op.name for op in body] != [AFFINE_LOAD, AFFINE_STORE]:
         return None
     load, store = body
-    source, target, lanes = load.operands[0], store.operands[1], Lanes(loop)
+    source, target, lanes = load.operands[0], store.operands[1], VectorizableLoop(loop)
     indices = walk.access_indices(load)
     if store.operands[0] != load.results[0] or not indices or Buffer(source).dtype == "bool":
         return None
@@ -241,13 +241,13 @@ def _lane_index(index: Index, var: ir.Value) -> LaneIndex | None:
     linear, jump, division = Index.constant(constant), 0, None
     for term, factor in terms.items():
         value = Index(term, index.values)
-        if not value.trimmed().uses(var) or isinstance(term, ir.AffineDimExpr):
+        if not value.drop_unused_values().uses(var) or isinstance(term, ir.AffineDimExpr):
             linear += value * factor
             continue
         if not isinstance(term, ir.AffineFloorDivExpr | ir.AffineModExpr):
             return None
-        count, width = Index(term.lhs, index.values).simplified(), ir.AffineConstantExpr(term.rhs).value
-        if division is not None and not (division[1] == width and division[0].same(count)):
+        count, width = Index(term.lhs, index.values).simplify(), ir.AffineConstantExpr(term.rhs).value
+        if division is not None and not (division[1] == width and division[0].is_equal_to(count)):
             return None
         division = count, width
         if isinstance(term, ir.AffineModExpr):

@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, VECTOR_LOAD, VECTOR_STORE, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, VECTOR_LOAD, VECTOR_STORE, accessed_memref
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.registry import lowering, programs
 
@@ -36,15 +36,15 @@ def run(module: ir.Module) -> None:
 
 
 def _lower(op: ir.Operation) -> None:
-    buffer = accessed(op)
+    buffer = accessed_memref(op)
     value = op.results[0] if len(op.results) else op.operands[0]
     shape = list(vectors.shape_of(value))
     if not _are_elements_adjacent(buffer):
-        _each(op, value, shape, [])
+        _split_access(op, value, shape, [])
     elif len(shape) > 1 and _are_rows_adjacent(buffer, shape):
         _flat(op, value, shape)
     elif len(shape) > 1:
-        _each(op, value, shape, shape[-1:])
+        _split_access(op, value, shape, shape[-1:])
 
 
 def _are_elements_adjacent(buffer: ir.Value) -> bool:
@@ -67,7 +67,7 @@ def _are_rows_adjacent(buffer: ir.Value, shape: Sequence[int]) -> bool:
 
 def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
     """One access of a view in which the rows are one."""
-    buffer, indices = accessed(op), walk.access_indices(op)
+    buffer, indices = accessed_memref(op), walk.access_indices(op)
     type_ = ir.MemRefType(buffer.type)
     outer = type_.rank - len(shape)
     dynamic = ir.ShapedType.get_dynamic_size()
@@ -91,11 +91,11 @@ def _flat(op: ir.Operation, value: ir.Value, shape: Sequence[int]) -> None:
         op.erase()
 
 
-def _each(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: Sequence[int]) -> None:
+def _split_access(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: Sequence[int]) -> None:
     """One access for each row (`row`: its shape) or element of the box."""
-    buffer, indices = accessed(op), walk.access_indices(op)
+    buffer, indices = accessed_memref(op), walk.access_indices(op)
     points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
-    places = [_moved(indices, point, len(shape)) for point in points]
+    places = [_point_indices(indices, point, len(shape)) for point in points]
     if op.name == VECTOR_STORE:
         for point, indices_of_row in zip(points, places, strict=True):
             part = vector.extract(value, [], list(point))
@@ -116,10 +116,10 @@ def _lanes(part: ir.Value) -> list[ir.Value]:
     return list(ir.Operation.create("vector.to_elements", [vectors.element_of(part)] * count, [part]).results)
 
 
-def _moved(indices: Sequence[Index], point: Sequence[int], rank: int) -> list[Index]:
+def _point_indices(indices: Sequence[Index], point: Sequence[int], rank: int) -> list[Index]:
     """The index of an element or row of the box."""
     moves = [0] * (len(indices) - rank) + list(point) + [0] * (rank - len(point))
-    return [(i + m).simplified() for i, m in zip(indices, moves, strict=True)]
+    return [(i + m).simplify() for i, m in zip(indices, moves, strict=True)]
 
 
 def _replace(op: ir.Operation, value: ir.Value) -> None:

@@ -11,7 +11,7 @@ from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.outcomes import set_honored
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.legality import Lanes, is_contiguous
+from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 SQUARE_SIZES = (8, 4, 2)
 """Sizes of the squares transposed in registers, best first."""
@@ -57,7 +57,7 @@ def transpose_tile(rows: Loop) -> bool:
         return False
     side = _side(rows, columns)
     source, target = (walk.access_indices(op) for op in (load, store))
-    reads, writes = Lanes(rows), Lanes(columns)
+    reads, writes = VectorizableLoop(rows), VectorizableLoop(columns)
     if side is None or not is_contiguous(reads, load.operands[0], source):
         return False
     if not is_contiguous(writes, store.operands[1], target) or "bool" in (
@@ -104,7 +104,7 @@ def _square(
     type_ = ir.VectorType.get([side], load.results[0].type)
     values = []
     for k in range(side):
-        map_, operands = emit_map(_shifted(walk.access_indices(load), corner, columns.var, k))
+        map_, operands = emit_map(_shift_indices(walk.access_indices(load), corner, columns.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
         row = ir.Operation.create("affine.vector_load", [type_], [load.operands[0], *operands], attributes).results[0]
         for op in casts:
@@ -114,14 +114,14 @@ def _square(
             ).results[0]
         values.append(row)
     for k, value in enumerate(transpose_vectors(values)):
-        map_, operands = emit_map(_shifted(walk.access_indices(store), corner, rows.var, k))
+        map_, operands = emit_map(_shift_indices(walk.access_indices(store), corner, rows.var, k))
         attributes = {"map": ir.AffineMapAttr.get(map_)}
         ir.Operation.create("affine.vector_store", [], [value, store.operands[1], *operands], attributes)
 
 
-def _shifted(indices: Sequence[Index], corner: dict[ir.Value, Index], var: ir.Value, by: int) -> list[Index]:
+def _shift_indices(indices: Sequence[Index], corner: dict[ir.Value, Index], var: ir.Value, by: int) -> list[Index]:
     mapping = corner | {var: corner[var] + by}
-    return [i.substitute(mapping).simplified() for i in indices]
+    return [i.substitute(mapping).simplify() for i in indices]
 
 
 def transpose_vectors(rows: Sequence[ir.Value]) -> list[ir.Value]:

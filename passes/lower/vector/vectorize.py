@@ -10,8 +10,8 @@ from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, SLOW_FUNCTIONS
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
 from tir_mlir.passes.lower.registry import lowering, programs
-from tir_mlir.passes.lower.vector.emit import Emitter
-from tir_mlir.passes.lower.vector.legality import Lanes, NotVectorizable, analyse, can_mask
+from tir_mlir.passes.lower.vector.emit import VectorEmitter
+from tir_mlir.passes.lower.vector.legality import NotVectorizable, VectorizableLoop, analyse, can_mask
 from tir_mlir.passes.lower.vector.partial_sums import PartialSums
 from tir_mlir.passes.lower.vector.peel_first import may_hoist, peel_first_iteration
 
@@ -57,13 +57,13 @@ def run(module: ir.Module) -> None:
 def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
     """Vectorize the outermost marked loops under `root`, and those inside loops that stay scalar."""
 
-    def marked(op: ir.Operation) -> bool:
+    def is_vectorized(op: ir.Operation) -> bool:
         return op != root and is_loop(op) and Loop(op).kind == "vectorized"
 
     # the list ends at marked loops, so no op in it is erased with a replaced loop
-    for op in [o for o in walk.ops(root, skip=marked) if marked(o)]:
+    for op in [o for o in walk.ops(root, skip=is_vectorized) if is_vectorized(o)]:
         loop, name = Loop(op), Loop(op).name
-        key, *inner = [_key(Loop(o)) for o in walk.ops(op) if marked(o)]
+        key, *inner = [_key(Loop(o)) for o in walk.ops(op) if is_vectorized(o)]
         reason = vectorize(loop)
         if reason is None:
             outcomes.add(key, "")
@@ -106,49 +106,49 @@ def vectorize(loop: Loop) -> str | None:
     return None
 
 
-def _pieces(lanes: Lanes, base: Index, count: int) -> None:
+def _pieces(lanes: VectorizableLoop, base: Index, count: int) -> None:
     """Power-of-two vectors for a constant number of lanes; the last one is masked if that is faster."""
     width = _chunk_lanes(lanes.loop)
     if count > (width if _is_long(lanes) else MAX_LANES):
         chunk = make_loop(lanes.loop.name, 0, count // width)
         with at_end(chunk.body):
-            Emitter(lanes, base + Index.of(chunk.var) * width, width).run()
+            VectorEmitter(lanes, base + Index.from_value(chunk.var) * width, width).run()
         base, count = base + count // width * width, count % width
     while count:
         size = 1 << (count.bit_length() - 1)
         if size < width and count.bit_count() > MAX_PIECES and can_mask(lanes):
-            Emitter(lanes, base, size * 2, [Index.constant(count)]).run()
+            VectorEmitter(lanes, base, size * 2, [Index.constant(count)]).run()
             return
         size = count if size < width and not can_mask(lanes) else size
-        Emitter(lanes, base, size).run()
+        VectorEmitter(lanes, base, size).run()
         base, count = base + size, count - size
 
 
-def _dynamic_lanes(lanes: Lanes) -> None:
+def _dynamic_lanes(lanes: VectorizableLoop) -> None:
     """A dynamic number of lanes: whole vectors, and a masked one."""
     loop = lanes.loop
-    extents = [(u - loop.lower).simplified() for u in loop.uppers]
+    extents = [(u - loop.lower).simplify() for u in loop.uppers]
     constants = [n for e in extents if (n := e.as_constant()) is not None and n <= MAX_LANES]
     if constants and can_mask(lanes):
-        Emitter(lanes, loop.lower, 1 << (constants[0] - 1).bit_length(), extents).run()
+        VectorEmitter(lanes, loop.lower, 1 << (constants[0] - 1).bit_length(), extents).run()
         return
-    if len(extents) > 1 or not intervals.at_least_zero(extents[0], intervals.around(loop.op)):
+    if len(extents) > 1 or not intervals.at_least_zero(extents[0], intervals.enclosing_ranges(loop.op)):
         raise NotVectorizable("its extent is the minimum of several, or may be negative", _SPLIT)
     width = _chunk_lanes(loop)
     chunk = make_loop(loop.name, 0, extents[0] // width)
     with at_end(chunk.body):
-        Emitter(lanes, loop.lower + Index.of(chunk.var) * width, width).run()
+        VectorEmitter(lanes, loop.lower + Index.from_value(chunk.var) * width, width).run()
     done = extents[0] // width * width
     if can_mask(lanes):
-        Emitter(lanes, loop.lower + done, width, [extents[0] - done]).run()
+        VectorEmitter(lanes, loop.lower + done, width, [extents[0] - done]).run()
     else:
         _scalar_remainder(loop, loop.lower + done)
 
 
-def _sums(lanes: Lanes) -> None:
+def _sums(lanes: VectorizableLoop) -> None:
     """Accumulate several rows of lanes in turn to hide the latency of additions; then single rows, and a masked row."""
     loop = lanes.loop
-    extents = [(u - loop.lower).simplified() for u in loop.uppers]
+    extents = [(u - loop.lower).simplify() for u in loop.uppers]
     if len(extents) > 1 or not may_hoist(loop):
         raise NotVectorizable("its extent is the minimum of several, or it may be empty", _SPLIT)
     count, width = extents[0].as_constant(), _chunk_lanes(loop)
@@ -160,24 +160,24 @@ def _sums(lanes: Lanes) -> None:
     parts = [PartialSums(s, loop, width, rows) for s in lanes.sums]
 
     def row(base: Index, number: int, counts: list[Index] | None = None) -> None:
-        places = {op: p.place(number) for p in parts for op in (p.sum.load, p.sum.store)}
-        Emitter(lanes, loop.lower + base, width, counts or [], places).run()
+        places = {op: p.row_accumulator(number) for p in parts for op in (p.sum.load, p.sum.store)}
+        VectorEmitter(lanes, loop.lower + base, width, counts or [], places).run()
 
     def runs(start: Index, end: Index, together: int) -> Index:
         """A loop over groups of `together` rows from `start`; returns where it ends."""
-        times = (end - start).simplified() // (width * together)
+        times = (end - start).simplify() // (width * together)
         if times.as_constant() == 0:
             return start
         body = make_loop(loop.name, 0, times)
         with at_end(body.body):
             for number in range(together):
-                row(start + Index.of(body.var) * (width * together) + number * width, number)
-        return (start + times * (width * together)).simplified()
+                row(start + Index.from_value(body.var) * (width * together) + number * width, number)
+        return (start + times * (width * together)).simplify()
 
     done = runs(Index.constant(0), extents[0], rows)
     if rows > 1:
         done = runs(done, extents[0], 1)
-    remainder = (extents[0] - done).simplified()
+    remainder = (extents[0] - done).simplify()
     if remainder.as_constant() != 0:
         if can_mask(lanes):
             row(done, 0, [remainder])
@@ -187,7 +187,7 @@ def _sums(lanes: Lanes) -> None:
         part.finish()
 
 
-def _rows(lanes: Lanes) -> int:
+def _rows(lanes: VectorizableLoop) -> int:
     """Rows of lanes accumulated in parallel: the cheaper one is, the more are needed to hide the latency."""
     names = [op.name for op in walk.ops(lanes.loop.op)[1:]]
     if "affine.for" in names or _is_long(lanes):
@@ -195,7 +195,7 @@ def _rows(lanes: Lanes) -> int:
     return max(1, MAX_ROWS // max(1, sum(n.startswith(("arith.", "math.")) for n in names) // 2))
 
 
-def _is_long(lanes: Lanes) -> bool:
+def _is_long(lanes: VectorizableLoop) -> bool:
     """Whether the body needs many registers and much time for each lane."""
     return any(op.name in SLOW_FUNCTIONS for op in walk.ops(lanes.loop.op))
 

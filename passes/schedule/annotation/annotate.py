@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.analysis import EXPLICIT, declare, explicit
-from tir_mlir.dialect.analysis.regions import computed, regions
+from tir_mlir.dialect.analysis.regions import accessed_regions, regions
 from tir_mlir.dialect.ir import Block, Func, Loop, annotation_keys, attrs
 from tir_mlir.passes.schedule.registry import primitive, warn
 
@@ -46,7 +46,7 @@ def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
 def _declare_computed(block: Block, key: str) -> None:
     """Declare the computed regions in place of those that the user declared by annotate_buffer_access."""
     side = list(EXPLICIT).index(key)
-    of_buffer = {region.buffer: region for region in computed(block)[side]}
+    of_buffer = {region.buffer: region for region in accessed_regions(block)[side]}
     numbers = explicit(block, key)
     plain = [of_buffer.get(r.buffer, r) if n in numbers else r for n, r in enumerate(regions(block)[side])]
     if plain == [*of_buffer.values()]:

@@ -39,7 +39,7 @@ def annotate_buffer_access(
     check_region_index(block, buffer_index, buf_type, len(declared_regions))
     region = declared_regions[buffer_index]
     try:
-        spans = RegionMap.wrap(gen_new_ranges).over([Index.of(i.var) for i in block.iters])
+        spans = RegionMap.wrap(gen_new_ranges).apply([Index.from_value(i.var) for i in block.iters])
     except (IndexMapError, NotAffine) as error:
         refuse(block, str(error), fix=_fix(block))
     rank = region.buffer.rank
@@ -50,7 +50,7 @@ def annotate_buffer_access(
         "each needs an expression or (begin, end)",
     )
 
-    new_region = Region(region.buffer, tuple(a for a, _ in spans), tuple((b - a).simplified() for a, b in spans))
+    new_region = Region(region.buffer, tuple(a for a, _ in spans), tuple((b - a).simplify() for a, b in spans))
     declared_regions = [new_region if n == buffer_index else r for n, r in enumerate(declared_regions)]
     declare(block, key, declared_regions)
     numbers = explicit(block, key)

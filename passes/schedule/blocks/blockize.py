@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Constraint,
@@ -19,7 +19,7 @@ from tir_mlir.dialect.ir import (
     create,
     edit,
     fold_known,
-    frozen,
+    freeze_modules,
     is_block,
     is_loop,
     loops_above,
@@ -63,11 +63,11 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
     """
     if not isinstance(target, Loop):
         return blockize_several(target, preserve_unit_iters)
-    with frozen():
+    with freeze_modules():
         block = _only_block(target)
         _check_init(block)
         check_bindings_affine(block)
-        is_conditional = block.guarded != block.outermost
+        is_conditional = block.guarded_op != block.outermost
         inner = inner_loops(target, block, is_conditional)
         if block.init is not None:
             check_visits_once(block, inner)
@@ -94,10 +94,10 @@ def _note_parts(parts: Sequence[Division], inner: Sequence[Loop]) -> None:
         is_single = part.is_whole or not isinstance(size, int)
         tile = f"{name}_i" if is_single else f"{name}_o * {size} + {name}_i"
         if size == 1:
-            proved(f"`{name}` keeps one value while {names} {run}")
+            emit_remark(f"`{name}` keeps one value while {names} {run}")
             continue
         values = f"the values 0 to {size - 1}" if isinstance(size, int) else "all values of its domain"
-        proved(f"`{name} = {tile}`, and {names} {run} `{name}_i` through {values}, and no other")
+        emit_remark(f"`{name} = {tile}`, and {names} {run} `{name}_i` through {values}, and no other")
 
 
 def _only_block(target: Loop) -> Block:
@@ -124,14 +124,14 @@ def _check_init(block: Block) -> None:
 
 def _rewrite(target: Loop, block: Block, parts: Sequence[Division], guards, keep_units: bool) -> Block:
     outside, inner_guards = guards
-    name, number, old_regions = block.name, block.id, DeclaredRegions.of(block)
+    name, number, old_regions = block.name, block.id, DeclaredRegions.from_block(block)
     specs = [IterSpec(f"{p.iter.name}_o", p.iter.kind, 0, p.outer_extent, p.outer, p.iter.is_wide) for p in parts]
     with ir.InsertionPoint(target.op), block.op.location:
         holder = create.where(outside) if outside else None
         ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(target.op)
         with ip:
             outer = create.block(f"{name}_o", specs)
-    starts = {p.iter.name: p.start(Index.of(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
+    starts = {p.iter.name: p.start(Index.from_value(o.var)) for p, o in zip(parts, outer.iters, strict=True)}
     edit.move_before(target.op, list(outer.body.operations)[-1])
     if block.init is not None:
         _move_init(outer, block, parts, starts, inner_guards, keep_units)
@@ -153,7 +153,7 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
     points = {p.iter.name: p.inner.substitute(variables) if p.size != 1 else Index.constant(0) for p in parts}
     through = {p.iter.var: starts[p.iter.name] + points[p.iter.name] for p in parts}
     conditions = [
-        Constraint(g.index.substitute(through).simplified(), g.is_eq)
+        Constraint(g.index.substitute(through).simplify(), g.is_eq)
         for g, p in guards
         if p is not None and p.iter.kind != "R"
     ]
@@ -166,8 +166,8 @@ def _move_init(outer: Block, block: Block, parts, starts: dict[str, Index], guar
                 for it in (p.iter,)
             ]
             fresh = create.block(f"{block.name}_init", specs)
-    inner = {p.iter.name: Index.of(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
-    mapping = {p.iter.var: (starts[p.iter.name] + inner.get(p.iter.name, 0)).simplified() for p in parts}
+    inner = {p.iter.name: Index.from_value(i.var) for p, i in zip(spatial, fresh.iters, strict=True)}
+    mapping = {p.iter.var: (starts[p.iter.name] + inner.get(p.iter.name, 0)).simplify() for p in parts}
     init_body = block.init.regions[0].blocks[0]  # type: ignore[union-attr]
     edit.move_body(init_body, fresh.body)
     edit.substitute(mapping, fresh.op)
@@ -197,11 +197,11 @@ def blockize_several(blocks: Sequence[Block], keep_units: bool) -> Block:
         guards.append(split_guards(constraints, parts[-1], inner, block))
         _check_same_outside(ordered[0], parts[0], guards[0][0], block, parts[-1], guards[-1][0])
 
-    old_regions = [(b.id, DeclaredRegions.of(b)) for b in ordered]
+    old_regions = [(b.id, DeclaredRegions.from_block(b)) for b in ordered]
     name = f"outer_{'_'.join(b.name for b in ordered)}_"
     outer = _outer_block(name, _outer_iters(parts), guards[0][0], tops)
     for (number, current), divisions, (_, inner_guards) in zip(old_regions, parts, guards, strict=True):
-        starts = _starts(divisions, parts[0], [Index.of(i.var) for i in outer.iters])
+        starts = _starts(divisions, parts[0], [Index.from_value(i.var) for i in outer.iters])
         inner_block(Block(walk.find(outer.op, number)), current, divisions, starts, inner_guards, keep_units)  # type: ignore[arg-type]
     iter_kinds(Block(outer.op))
     return outer
@@ -294,7 +294,8 @@ def _check_same_outside(
     """Refuse unless two blocks have the same outer iters, except those of one tile, under the same conditions."""
     first_moving, moving = _moving(first_parts), _moving(parts)
     same = len(first_moving) == len(moving) and all(
-        a.outer.same(b.outer) and a.outer_extent.same(b.outer_extent) for a, b in zip(first_moving, moving, strict=True)
+        a.outer.is_equal_to(b.outer) and a.outer_extent.is_equal_to(b.outer_extent)
+        for a, b in zip(first_moving, moving, strict=True)
     )
     if not same:
         listed = [", ".join(f"{p.iter.name}: {_extent(p)}" for p in group) for group in (first_moving, moving)]
@@ -305,7 +306,7 @@ def _check_same_outside(
             fix="reorder_block_iter_var puts their iters in one order",
         )
     alike = len(wanted_guards) == len(guards) and all(
-        any(a.is_eq == b.is_eq and a.index.same(b.index) for b in wanted_guards) for a in guards
+        any(a.is_eq == b.is_eq and a.index.is_equal_to(b.index) for b in wanted_guards) for a in guards
     )
     check(
         alike, block, f'the guards of blocks "{first.name}" and "{block.name}" on outer loops differ', fix=AVOID_GUARD
@@ -337,7 +338,7 @@ def _outer_block(
 def check_bindings_affine(block: Block) -> None:
     """Refuse a block with a binding that is data: its loads use loops that would be outside the new block."""
     search = outermost_with_searches(block)
-    if search != block.guarded:
+    if search != block.guarded_op:
         refuse(
             block,
             f'a binding of block "{block.name}" is not affine, and is computed from the loops around it',
@@ -349,7 +350,7 @@ def check_unconditional(block: Block) -> None:
     """Refuse a block whose guard or binding is data: its loads use loops that would be outside the new block."""
     check_bindings_affine(block)
     check(
-        block.guarded == block.outermost,
+        block.guarded_op == block.outermost,
         block,
         f'block "{block.name}" runs only where a condition on data holds, which uses the loops around it',
         fix="in the program, put the condition into the block: if ...: around its statements",
@@ -395,12 +396,12 @@ def split_guards(
         uses = [v in inner_vars for v in guard.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
             outside.append(guard)
-        elif (on_iter := _on_iter(guard, parts)) is not None:
+        elif (on_iter := _guard_on_iter(guard, parts)) is not None:
             rule, part = on_iter
             if part.size == 1 and part.inner.as_constant() is not None:  # the tile is one point of this iter
                 point = {part.iter.var: part.start(part.outer)}
-                moved = Constraint(rule.index.substitute(point).simplified(), rule.is_eq)
-                if moved.is_eq or not intervals.at_least_zero(moved.index, intervals.around(inner[0].op)):
+                moved = Constraint(rule.index.substitute(point).simplify(), rule.is_eq)
+                if moved.is_eq or not intervals.at_least_zero(moved.index, intervals.enclosing_ranges(inner[0].op)):
                     outside.append(moved)
             else:
                 inner_guards.append(on_iter)
@@ -419,13 +420,13 @@ def split_guards(
     return outside, inner_guards
 
 
-def _on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:
+def _guard_on_iter(guard: Constraint, parts: Sequence[Division]) -> tuple[Constraint, Division] | None:
     """The guard as a condition on one iter: guard = sign * iter + rest, with rest free of loops; None if it is not."""
     for part in parts:
         for sign in (1, -1):
-            remainder = (guard.index - part.iter.binding * sign).simplified()
+            remainder = (guard.index - part.iter.binding * sign).simplify()
             if all(walk.enclosing_loop_name(v) is None for v in remainder.values):
-                return Constraint(Index.of(part.iter.var) * sign + remainder, guard.is_eq), part
+                return Constraint(Index.from_value(part.iter.var) * sign + remainder, guard.is_eq), part
     return None
 
 
@@ -438,7 +439,7 @@ def _restricted_iter(guard: Constraint, parts: Sequence[Division], block: Block)
             it = part.iter
             last = it.min + it.extent - 1
             if guarded_set.is_equal(dom.set.intersect(sets.constraint_set(dom, Constraint(last - it.binding)))):
-                return Constraint((last - Index.of(it.var)).simplified()), part
+                return Constraint((last - Index.from_value(it.var)).simplify()), part
     return None
 
 
@@ -456,8 +457,8 @@ class DeclaredRegions:
     below: NestedRegions
 
     @classmethod
-    def of(cls, block: Block) -> DeclaredRegions:
-        return cls(BlockRegions.of(block), NestedRegions.of(block.op))
+    def from_block(cls, block: Block) -> DeclaredRegions:
+        return cls(BlockRegions.from_block(block), NestedRegions.from_op(block.op))
 
 
 def inner_block(
@@ -478,18 +479,18 @@ def inner_block(
         specs = [IterSpec(f"{p.iter.name}_i", p.iter.kind, 0, p.size, p.inner, p.iter.is_wide) for p in tiled]
         # a guard on an iter becomes one on outer * size + inner loops, both available inside the new block
         through = {p.iter.var: (p.iter.min if p.is_whole else starts[p.iter.name]) + p.inner for p in parts}
-        conditions = [Constraint(g.index.substitute(through).simplified(), g.is_eq) for g, _ in guards]
+        conditions = [Constraint(g.index.substitute(through).simplify(), g.is_eq) for g, _ in guards]
         ip = ir.InsertionPoint(anchor)
         if conditions:
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
             new = create.block(block.name, specs, facts)
     edit.set_attribute(new.op, attrs.ID, attrs.to_attr(number))
-    inner = {p.iter.name: Index.of(i.var) for p, i in zip(tiled, new.iters, strict=True)}
+    inner = {p.iter.name: Index.from_value(i.var) for p, i in zip(tiled, new.iters, strict=True)}
     mapping = {}
     for part in parts:
         start = tile_start(part, starts, keep_units)
-        mapping[part.iter.var] = (start + inner.get(part.iter.name, 0)).simplified()
+        mapping[part.iter.var] = (start + inner.get(part.iter.name, 0)).simplify()
     if block.init is not None:
         edit.erase(block.init)
     edit.substitute(mapping)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Index, Loop, access_indices, edit, is_apply, is_block, is_loop, read_apply, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, IFS, YIELDS, is_pure
 from tir_mlir.dialect.presburger import dim_factors
@@ -33,7 +33,7 @@ def check_condition(target: Loop, block: Block, inner: Sequence[Loop], parts: Se
     values = _loop_values(parts, zeros)
     for op in _computations(target):
         indices = _indices(op)
-        used = [v for i in indices for v in _through(i, parts, zeros).values] if indices else list(op.operands)
+        used = [v for i in indices for v in _express_by_iters(i, parts, zeros).values] if indices else list(op.operands)
         for value in used:
             name = walk.enclosing_loop_name(value)
             if name is not None and value not in inner_vars and value not in values:
@@ -43,15 +43,15 @@ def check_condition(target: Loop, block: Block, inner: Sequence[Loop], parts: Se
                     "of the new block has its value",
                     fix="in the program, put the condition into the block: if ...: around its statements",
                 )
-    proved(f"the condition on data of block `{block.name}` is computed in the new block, from its iters")
+    emit_remark(f"the condition on data of block `{block.name}` is computed in the new block, from its iters")
 
 
 def bind_condition(target: Loop, parts: Sequence[Division], outer: Block) -> None:
     """Compute the condition of a nest that is in a new block from the iters of that, in place of the loops around."""
-    iters = [Index.of(it.var) for it in outer.iters]
+    iters = [Index.from_value(it.var) for it in outer.iters]
     for op in _computations(target):
         if _indices(op):
-            edit.rewrite_indices(op, lambda index: _through(index, parts, iters))
+            edit.rewrite_indices(op, lambda index: _express_by_iters(index, parts, iters))
     values = _loop_values(parts, iters)
     for op in _computations(target):
         if not _indices(op) and any(v in values for v in op.operands):
@@ -82,9 +82,9 @@ def _loop_values(parts: Sequence[Division], iters: Sequence[Index]) -> dict[ir.V
     return values
 
 
-def _through(index: Index, parts: Sequence[Division], iters: Sequence[Index]) -> Index:
+def _express_by_iters(index: Index, parts: Sequence[Division], iters: Sequence[Index]) -> Index:
     """An expression over outer loops as one over the iters of the new block, as far as these have its terms."""
-    index = index.substitute(_loop_values(parts, iters)).simplified()
+    index = index.substitute(_loop_values(parts, iters)).simplify()
     for part, it in zip(parts, iters, strict=True):
         factors, own = dim_factors(index.expr), dim_factors(part.outer.expr)
         if factors is None or own is None or part.outer.is_value() is not None or not own.factors:
@@ -93,5 +93,5 @@ def _through(index: Index, parts: Sequence[Division], iters: Sequence[Index]) ->
         value = part.outer.values[position]
         times = sum(f for n, f in factors.factors.items() if index.values[n] == value)
         if times and factor and times % factor == 0:
-            index = (index + (it - part.outer) * (times // factor)).simplified()
+            index = (index + (it - part.outer) * (times // factor)).simplify()
     return index

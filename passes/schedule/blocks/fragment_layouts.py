@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.computation import Binding, TensorIntrin
+from tir_mlir.dialect.computation import ParamBinding, TensorIntrin
 from tir_mlir.dialect.computation.matrix_functions import (
     COLUMNS,
     ROWS,
@@ -20,7 +20,9 @@ from tir_mlir.dialect.ir import Block, Buffer, Func, is_block, matrix_function, 
 from tir_mlir.passes.schedule.registry import refuse
 
 
-def check_layouts(block: Block, bindings: Sequence[Binding], impl: Func, intrinsic: TensorIntrin) -> list[str] | None:
+def check_layouts(
+    block: Block, bindings: Sequence[ParamBinding], impl: Func, intrinsic: TensorIntrin
+) -> list[str] | None:
     """Refuse an implementation that loads or multiplies a fragment in another layout than what the program has already
     on its buffer; returns the layouts in which a product takes A and B."""
     product = None
@@ -62,7 +64,7 @@ def _compare(block: Block, buffer: Buffer, layout: str, call: ir.Operation, name
             block,
             f'"{name}" {text}: element 1 of lane 0 is {_element(buffer, has)}, which the product takes for '
             f"{_element(buffer, takes)}",
-            fix=_way(buffer, takes, name if loads else "", memory),
+            fix=_matching_load(buffer, takes, name if loads else "", memory),
         )
 
 
@@ -73,11 +75,11 @@ def _element(buffer: Buffer, layout: str) -> str:
     return f"{buffer.name}[{i}, {j}]"
 
 
-def _way(buffer: Buffer, layout: str, name: str, pointer: ir.Operation | None) -> str:
+def _matching_load(buffer: Buffer, layout: str, name: str, pointer: ir.Operation | None) -> str:
     """The load that has the layout, by name if it is one of the built-in ones."""
-    from tir_mlir.dialect.analysis.pointers import pointed
+    from tir_mlir.dialect.analysis.pointers import pointee
 
-    memory = None if pointer is None else pointed(pointer)
+    memory = None if pointer is None else pointee(pointer)
     scope = "" if memory is None else Buffer(memory).scope.replace(".", "_")
     plain = name.replace("_trans", "") if name else f"wmma_load_16x16x16_f16_{buffer.scope[-1]}_{scope}"
     head, _, tail = plain.partition(f"_{buffer.scope[-1]}_")

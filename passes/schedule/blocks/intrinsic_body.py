@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.computation import Binding
+from tir_mlir.dialect.computation import ParamBinding
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, attrs, create, edit, is_block, module_of, read_apply, walk
 from tir_mlir.dialect.ir.memo import touch_here
 from tir_mlir.dialect.presburger import has_division
@@ -23,7 +23,7 @@ def root_block(impl: Func) -> Block | None:
     return Block(effects[0]) if len(effects) == 1 and not Block(effects[0]).iters else None
 
 
-def region_view_type(binding: Binding) -> ir.MemRefType:
+def region_view_type(binding: ParamBinding) -> ir.MemRefType:
     """The type of a parameter's view: the parameter's shape with the strides of the buffer."""
     source = binding.buffer.type
     strides, offset = source.get_strides_and_offset()
@@ -39,7 +39,7 @@ def region_view_type(binding: Binding) -> ir.MemRefType:
     )
 
 
-def region_view(binding: Binding, param: Buffer) -> ir.Value:
+def region_view(binding: ParamBinding, param: Buffer) -> ir.Value:
     """Create the `memref.subview` for a parameter at the insertion point, with the parameter's name and
     requirements.
     """

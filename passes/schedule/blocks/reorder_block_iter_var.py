@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Index, IterSpec
 from tir_mlir.passes.schedule.edits import replace_iters
 from tir_mlir.passes.schedule.registry import primitive, refuse
@@ -29,7 +29,7 @@ def reorder_block_iter_var(block: Block, new_order: list[int]) -> None:
     if new_order == sorted(new_order):
         return
 
-    proved(f"the loops keep their order: only the order in which block `{block.name}` lists its iters changes")
+    emit_remark(f"the loops keep their order: only the order in which block `{block.name}` lists its iters changes")
     chosen = [iters[n] for n in new_order]
 
     def old(values: Sequence[Index]) -> Mapping[ir.Value, Index]:

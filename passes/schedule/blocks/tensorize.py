@@ -11,20 +11,20 @@ from functools import partial
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, computed, declare
+from tir_mlir.dialect.analysis import Region, accessed_regions, declare
 from tir_mlir.dialect.computation import (
     Alignment,
-    Binding,
     Form,
-    Match,
+    IntrinMatch,
     Mismatch,
     NotRaisable,
+    ParamBinding,
     TensorIntrin,
     alignments,
     match,
     raise_form,
 )
-from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, proved, short_repr
+from tir_mlir.dialect.diagnostics import IntrinError, ScheduleError, emit_remark, short_repr
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -34,7 +34,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
-    frozen,
+    freeze_modules,
     has_strides,
     matrix_function,
     module_of,
@@ -85,13 +85,13 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     matched = _match(block, intrinsic)
     impl = intrinsic.impl_func()
     bindings = parameter_bindings(matched, impl.func)
-    with frozen():
+    with freeze_modules():
         for region_check in region_checks(block, bindings, impl.func, tensor_intrin):
             region_check()
         layouts = check_layouts(block, bindings, impl.func, intrinsic)
         check_inlinable(impl.func, tensor_intrin)
         _note(block, tensor_intrin, bindings)
-        old_regions = computed(block)
+        old_regions = accessed_regions(block)
     _replace_body(block, impl.func, bindings)
     for op in walk.ops(block.op):
         if matrix_function(op) == "tvm_mma_sync":
@@ -99,7 +99,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
     _restore_regions(block, old_regions)
 
 
-def _replace_body(block: Block, impl: Func, bindings: Sequence[Binding]) -> None:
+def _replace_body(block: Block, impl: Func, bindings: Sequence[ParamBinding]) -> None:
     """Put the body of an implementation in the place of that of a block, and its declarations into the module."""
     module = module_of(block.op)
     for op in missing_externs(module, impl):
@@ -112,18 +112,22 @@ def _replace_body(block: Block, impl: Func, bindings: Sequence[Binding]) -> None
         edit.drop(op)
 
 
-def _note(block: Block, name: str, bindings: Sequence[Binding]) -> None:
+def _note(block: Block, name: str, bindings: Sequence[ParamBinding]) -> None:
     roles = ", ".join(f"{b.param.name} is a window of `{b.buffer.name}`" for b in bindings)
-    proved(f"block `{block.name}` computes what `{name}` describes, up to names and the order of iterators: {roles}")
-    proved(f"the windows have the shapes, strides and alignment that the implementation of `{name}` takes")
+    emit_remark(
+        f"block `{block.name}` computes what `{name}` describes, up to names and the order of iterators: {roles}"
+    )
+    emit_remark(f"the windows have the shapes, strides and alignment that the implementation of `{name}` takes")
 
 
-def parameter_bindings(matched: Match, impl: Func) -> list[Binding]:
+def parameter_bindings(matched: IntrinMatch, impl: Func) -> list[ParamBinding]:
     """The regions bound to the parameters of an implementation."""
     return [replace(b, param=p) for b, p in zip(matched.bindings, impl.params, strict=True)]
 
 
-def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: str) -> Iterator[Callable[[], None]]:
+def region_checks(
+    block: Block, bindings: Sequence[ParamBinding], impl: Func, name: str
+) -> Iterator[Callable[[], None]]:
     """The implementation's requirements on the regions, as checks that raise ScheduleError.
 
     A fragment has no strides, whatever a parameter declares: its registers have the layout of the hardware.
@@ -138,15 +142,15 @@ def region_checks(block: Block, bindings: Sequence[Binding], impl: Func, name: s
 
 
 @only_reads
-def _match(block: Block, intrinsic: TensorIntrin) -> Match:
+def _match(block: Block, intrinsic: TensorIntrin) -> IntrinMatch:
     """The match of the block with the intrinsic's description. Refuses with the differences if there is none."""
     form = _form(block, intrinsic.name)
     matched = match(form, intrinsic.form())
-    if isinstance(matched, Match):
+    if isinstance(matched, IntrinMatch):
         return matched
     refuse(
         block,
-        f'{block} does not compute what "{intrinsic.name}" describes:\n{_listed(matched)}',
+        f'{block} does not compute what "{intrinsic.name}" describes:\n{_mismatch_text(matched)}',
         fix=_hint(form, matched),
     )
 
@@ -159,7 +163,7 @@ def _form(block: Block, name: str) -> Form:
         refuse(error.culprit or block, f"{what}: {error}")
 
 
-def _listed(mismatches: Sequence[Mismatch]) -> str:
+def _mismatch_text(mismatches: Sequence[Mismatch]) -> str:
     texts = ["\n".join(f"  - {d}" for d in m.differences) for m in mismatches]
     return "\nor, with the next best alignment:\n".join(texts)
 
@@ -183,7 +187,7 @@ def _hint(form: Form, mismatches: Sequence[Mismatch]) -> str:
 # --- requirements of the implementation on the regions ----------------------------------------------------------------
 
 
-def _check_shape(block: Block, binding: Binding, name: str) -> None:
+def _check_shape(block: Block, binding: ParamBinding, name: str) -> None:
     if binding.added:
         dims = ", ".join(map(str, binding.added))
         refuse(
@@ -198,7 +202,7 @@ def _is_strided(param: Buffer) -> bool:
     return "strided" in str(param.type.layout)
 
 
-def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> None:
+def _check_strides(block: Block, binding: ParamBinding, impl: Func, name: str) -> None:
     """Check constant strides; a pointer to a parameter without strides needs a contiguous region."""
     param, view = binding.param, region_view_type(binding)
     have, _ = view.get_strides_and_offset()
@@ -220,9 +224,9 @@ def _check_strides(block: Block, binding: Binding, impl: Func, name: str) -> Non
         )
 
 
-def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) -> None:
+def _check_shared_strides(block: Block, bindings: Sequence[ParamBinding], name: str) -> None:
     """Check that parameters that share a stride variable have equal strides."""
-    stride_of: dict[str, tuple[int, Binding]] = {}
+    stride_of: dict[str, tuple[int, ParamBinding]] = {}
     for binding in bindings:
         have, _ = region_view_type(binding).get_strides_and_offset()
         for word, stride in zip(stride_names(binding.param), have, strict=True):
@@ -238,7 +242,7 @@ def _check_shared_strides(block: Block, bindings: Sequence[Binding], name: str) 
                 )
 
 
-def _check_offset(block: Block, binding: Binding, name: str) -> None:
+def _check_offset(block: Block, binding: ParamBinding, name: str) -> None:
     """Check that the region starts at a multiple of `offset_factor` elements in every instance of the block."""
     factor = binding.param.attributes.get(attrs.OFFSET_FACTOR, 1)
     if factor <= 1:
@@ -257,7 +261,7 @@ def _check_offset(block: Block, binding: Binding, name: str) -> None:
         else:
             total = total + index * stride
     for part in [total, *parts]:
-        misaligned = _misaligned_at(block, part.simplified(), factor)
+        misaligned = _misaligned_at(block, part.simplify(), factor)
         if misaligned is not None:
             provable = part is total
             how = misaligned if provable else ", as its strides are not known"
@@ -289,13 +293,13 @@ def _restore_regions(block: Block, old_regions: tuple[list[Region], list[Region]
     """
     if attrs.READS in block.op.attributes or attrs.WRITES in block.op.attributes:
         return
-    new_regions = computed(block)
+    new_regions = accessed_regions(block)
     for number, (key, old) in enumerate(zip((attrs.READS, attrs.WRITES), old_regions, strict=True)):
         new = new_regions[number]
-        if len(old) == len(new) and all(a.same(b) for a, b in zip(old, new, strict=True)):
+        if len(old) == len(new) and all(a.is_equal_to(b) for a, b in zip(old, new, strict=True)):
             continue
         declare(block, key, old)
-        if {r.buffer for r in computed(block)[number]} != {r.buffer for r in old}:
+        if {r.buffer for r in accessed_regions(block)[number]} != {r.buffer for r in old}:
             attrs.put(block.op, key, None)  # it accesses others as well, for instance its own result
 
 
@@ -376,10 +380,12 @@ def _fit(block: Block, form: Form, intrinsic: TensorIntrin) -> Fit:
     if not form.canonical().axes and intrinsic.form().canonical().axes:
         way = "pass the loop around the tile to tensorize, or a blockized block"
         return Fit(intrinsic.name, obstacle=f"{block} is a single point; {way}")
-    return Fit(intrinsic.name, tuple(_checked(block, way, intrinsic) for way in alignments(form, intrinsic.form())))
+    return Fit(
+        intrinsic.name, tuple(_check_requirements(block, way, intrinsic) for way in alignments(form, intrinsic.form()))
+    )
 
 
-def _checked(block: Block, way: Alignment, intrinsic: TensorIntrin) -> Alignment:
+def _check_requirements(block: Block, way: Alignment, intrinsic: TensorIntrin) -> Alignment:
     """A matching alignment, with the implementation's unmet requirements on the regions."""
     if way.match is None:
         return way

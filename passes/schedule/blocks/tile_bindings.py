@@ -52,16 +52,16 @@ def divide_bindings(inner: Sequence[Loop], block: Block) -> list[Division]:
 def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
     """Divide a binding into an outer and an inner part."""
     inner_part, outside = _parts(it, inner, block)
-    low, high = intervals.interval(inner_part, intervals.around(block.op))
-    alone = (outside - it.min).simplified().as_constant() is not None and (block.init is None or it.kind != "R")
+    low, high = intervals.interval(inner_part, intervals.enclosing_ranges(block.op))
+    alone = (outside - it.min).simplify().as_constant() is not None and (block.init is None or it.kind != "R")
     if low is None or high is None:
-        return _one_tile(it) if alone else _whole(it, inner_part, outside, inner, block)
+        return _one_tile(it) if alone else _symbolic_division(it, inner_part, outside, inner, block)
     inner_part, outside, size = inner_part - low, outside + low, high - low + 1
     if size < 1:
         refuse(block, f"a loop around block {block.name} never runs: iter {it.name} has no values to tile")
     if not _check_reached(it, inner_part, outside, size, inner, block, alone):
         return _one_tile(it)
-    outer = _quotient((outside - it.min).simplified(), size, block)
+    outer = _quotient((outside - it.min).simplify(), size, block)
     if outer is None:
         refuse(
             block,
@@ -70,7 +70,7 @@ def divide_binding(it: Iter, inner: Sequence[Loop], block: Block) -> Division:
             + (_OVERLAPPING if _is_copy(block) else ""),
         )
     if outer.as_constant() != 0:
-        return Division(it, outer, inner_part, size, it.extent.ceildiv(size).simplified())
+        return Division(it, outer, inner_part, size, it.extent.ceildiv(size).simplify())
     # one tile, restricted to the domain by its guard; a longer domain does not add a second one
     extent = it.extent.as_constant()
     return Division(it, outer, inner_part, size if extent is None else min(size, extent), Index.constant(1))
@@ -87,15 +87,15 @@ def _is_copy(block: Block) -> bool:
 def _one_tile(it: Iter) -> Division:
     """The division of an iter that only inner loops move: the tile is its domain, of which they may run any part."""
     size = it.extent.as_constant()
-    return Division(it, Index.constant(0), (it.binding - it.min).simplified(), size or it.extent, Index.constant(1))
+    return Division(it, Index.constant(0), (it.binding - it.min).simplify(), size or it.extent, Index.constant(1))
 
 
-def _whole(it: Iter, inner_part: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
+def _symbolic_division(it: Iter, inner_part: Index, outside: Index, inner: Sequence[Loop], block: Block) -> Division:
     """The division of an iter of symbolic extent that one inner loop covers entirely."""
     value = inner_part.is_value()
     loop = next((lp for lp in inner if value is not None and lp.var == value), None)
     plain = loop is not None and len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
-    if loop is None or not plain or not outside.same(it.min) or not loop.upper.same(it.extent):
+    if loop is None or not plain or not outside.is_equal_to(it.min) or not loop.upper.is_equal_to(it.extent):
         refuse(block, f"the inner part of iter {it.name} has no constant size; split the symbolic loop by a tile size")
     return Division(it, Index.constant(0), inner_part, it.extent, Index.constant(1))
 
@@ -105,7 +105,7 @@ def _whole(it: Iter, inner_part: Index, outside: Index, inner: Sequence[Loop], b
 
 def _parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, Index]:
     """Inner and outer part of a binding: they sum to the binding, and each uses only its own loops."""
-    binding, inner_vars = it.binding.simplified(), {lp.var for lp in inner}
+    binding, inner_vars = it.binding.simplify(), {lp.var for lp in inner}
     inner_part, outside = Index.constant(0), Index.constant(0)
     for term in summands(binding):
         uses = [v in inner_vars for v in term.values]
@@ -129,7 +129,7 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
     added = simplify_index(it.binding - outside, dom)
     inner_part = simplify_index(added.substitute(first), dom)
     with sets.question(f"whether the binding of iter {it.name} splits"):
-        same = Constraint((it.binding - outside - inner_part).simplified(), is_eq=True)
+        same = Constraint((it.binding - outside - inner_part).simplify(), is_eq=True)
         mixed = dom.set.subtract(sets.constraint_set(dom, same))
         point = sets.smallest_point(mixed)
     if point is not None:
@@ -141,7 +141,9 @@ def _exact_parts(it: Iter, inner: Sequence[Loop], block: Block) -> tuple[Index, 
             f"the binding of iter {it.name} mixes outer and inner loops in one division or remainder; "
             f"it does not split into outer * size + inner: at {iteration} the contribution of the inner "
             f"loops differs from that at the start{only_where(mixed, block.op)}",
-            counterexample=Counterexample((Iteration.of(block.name, [*dom.params, *names_of(dom, block.op)], point),)),
+            counterexample=Counterexample(
+                (Iteration.from_point(block.name, [*dom.params, *names_of(dom, block.op)], point),)
+            ),
             fix="pass a loop around all loops that it uses, or split the fused loop by the old extents",
         )
     return inner_part, outside
@@ -153,10 +155,10 @@ def _quotient(index: Index, size: int, block: Block) -> Index | None:
         return index
     factors = dim_factors(index.expr)
     if factors is not None and not factors[1] % size and not any(f % size for f in factors[0].values()):
-        return (index // size).simplified()
+        return (index // size).simplify()
     dom = sets.domain(block.op, extra=[index], guards=False)
     outer = simplify_index(index // size, dom)
-    return outer if sets.holds(dom, (index - outer * size).simplified(), is_eq=True) else None
+    return outer if sets.holds(dom, (index - outer * size).simplify(), is_eq=True) else None
 
 
 # --- the tile ---------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.analysis import Region, declare, declared, outer_iters
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.analysis import Region, declare, get_declared_regions, outer_iters
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
     defining_op,
     dtypes,
     edit,
-    frozen,
+    freeze_modules,
     is_apply,
     is_inside,
     is_symbol,
@@ -40,7 +40,7 @@ from tir_mlir.dialect.ir.op_traits import (
     ELEMENT_STORES,
     LOADS,
     TO_FLOAT,
-    accessed,
+    accessed_memref,
     both_signs,
     index_operands,
     is_pure,
@@ -74,8 +74,8 @@ class IndexBuffer:
     iters: tuple[ir.Value, ...]
 
     @property
-    def at(self) -> list[Index]:
-        return [Index.of(v) for v in self.iters]
+    def indices(self) -> list[Index]:
+        return [Index.from_value(v) for v in self.iters]
 
 
 @primitive("cache_index")
@@ -97,11 +97,11 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
 
     Requires: at least one expression qualifies. It may use only iters of the block, enclosing iters and sizes.
     """
-    with frozen():
+    with freeze_modules():
         check_scope_name(block, storage_scope)
         scope = scope_of(block)
         check_not_in_init(block, scope)
-        computed, terms = _chosen(block, max(cse_thresh, 1))
+        computed, terms = _choose_expressions(block, max(cse_thresh, 1))
         top = child_towards(scope.op, block.outermost)
 
     tables, blocks = [], []
@@ -111,7 +111,7 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
         blocks.append(_fill(block, table, number, top, value.values[0]))
     steps = {op for value in computed for op in value.steps()}
     for table, value in zip(tables, computed, strict=True):
-        value.redirect(lambda table=table: create.load(table.buffer.value, table.at), steps)
+        value.redirect(lambda table=table: create.load(table.buffer.value, table.indices), steps)
     for number, term in enumerate(terms, len(computed)):
         table = _index_buffer(block, scope, number, term, storage_scope)
         tables.append(table)
@@ -121,7 +121,7 @@ def cache_index(block: Block, storage_scope: str, cse_thresh: int = 0) -> list[B
     return blocks
 
 
-def _chosen(block: Block, often: int) -> tuple[list[ComputedIndex], list[Index]]:
+def _choose_expressions(block: Block, often: int) -> tuple[list[ComputedIndex], list[Index]]:
     """The computed and the affine expressions that a block uses at least so often. Refuses a block without any."""
     iter_vars = {i.var for i in block.iters}
     available = iter_vars | set(outer_iters(block))
@@ -146,7 +146,7 @@ def _chosen(block: Block, often: int) -> tuple[list[ComputedIndex], list[Index]]
 def _note_table(block: Block, table: IndexBuffer) -> None:
     names = ", ".join(f"`{it.name}`" for it in block.iters if it.var in table.iters)
     source = f"{names} of block `{block.name}`, and from what is constant in its scope"
-    proved(f"what `{table.buffer.name}` holds is computed from {source}")
+    emit_remark(f"what `{table.buffer.name}` holds is computed from {source}")
 
 
 def _use(block: Block, tables: list[IndexBuffer]) -> None:
@@ -183,13 +183,13 @@ def _is_used(apply: ir.Operation) -> bool:
 def _index_buffer(block: Block, scope: Scope, number: int, term: Index, storage_scope: str) -> IndexBuffer:
     by_value = {i.var: i for i in block.iters}
     term_vars = [v for v in values_in_order(term) if v in by_value]
-    shape = [(by_value[v].min + by_value[v].extent).simplified() for v in term_vars]
-    ranges = intervals.within(block.op)
+    shape = [(by_value[v].min + by_value[v].extent).simplify() for v in term_vars]
+    ranges = intervals.body_ranges(block.op)
     wide = any(by_value[v].is_wide for v in term_vars)
     dtype = "int32" if _fits_int32(term, ranges) and not wide else "int64"
     buffer = alloc_buffer(scope, f"index_var_{number}", shape, dtype, storage_scope, wide)
     if dtype == "int32":
-        proved(f"each value that `{buffer.name}` holds, and each that it is computed from, fits 32 bits")
+        emit_remark(f"each value that `{buffer.name}` holds, and each that it is computed from, fits 32 bits")
     return IndexBuffer(term, buffer, tuple(term_vars))
 
 
@@ -197,7 +197,7 @@ def _computed_buffer(
     block: Block, scope: Scope, number: int, computed: ComputedIndex, storage_scope: str
 ) -> IndexBuffer:
     iters = [i for i in block.iters if i.var in computed.iters]
-    shape, wide = [(i.min + i.extent).simplified() for i in iters], any(i.is_wide for i in iters)
+    shape, wide = [(i.min + i.extent).simplify() for i in iters], any(i.is_wide for i in iters)
     buffer = alloc_buffer(scope, f"index_var_{number}", shape, computed.dtype, storage_scope, wide)
     return IndexBuffer(Index.constant(0), buffer, computed.iters)
 
@@ -218,17 +218,17 @@ def _fill(block: Block, table: IndexBuffer, number: int, top: ir.Operation, comp
         it = next(i for i in block.iters if i.var == var)
         with ip, block.op.location:
             loop = create.loop(f"ax{number_of_iter}", it.min, it.min + it.extent)
-        specs.append(IterSpec(f"v{number_of_iter}", "S", it.min, it.extent, Index.of(loop.var), it.is_wide))
+        specs.append(IterSpec(f"v{number_of_iter}", "S", it.min, it.extent, Index.from_value(loop.var), it.is_wide))
         ip = create.at_end(loop.body)
     with ip, block.op.location:
         index_block = create.block(f"index_{number}", specs)
-    mapping = {old: Index.of(new.var) for old, new in zip(table.iters, index_block.iters, strict=True)}
+    mapping = {old: Index.from_value(new.var) for old, new in zip(table.iters, index_block.iters, strict=True)}
     with create.at_end(index_block.body), block.op.location:
         if computed is not None:
             value = clone_tree(computed, create.at_end(index_block.body), mapping)
         else:
             value = arith.index_cast(table.buffer.type.element_type, create.apply(table.term.substitute(mapping)))
-        create.store(value, table.buffer.value, [Index.of(i.var) for i in index_block.iters])
+        create.store(value, table.buffer.value, [Index.from_value(i.var) for i in index_block.iters])
     return index_block
 
 
@@ -237,8 +237,8 @@ def _declare(block: Block, tables: list[IndexBuffer]) -> None:
     if attrs.READS not in block.op.attributes:
         return
     ones = [tuple(Index.constant(1) for _ in t.iters) for t in tables]
-    regions = [Region(t.buffer, tuple(t.at), extents) for t, extents in zip(tables, ones, strict=True)]
-    declare(block, attrs.READS, [*declared(block, attrs.READS, []), *regions])
+    regions = [Region(t.buffer, tuple(t.indices), extents) for t, extents in zip(tables, ones, strict=True)]
+    declare(block, attrs.READS, [*get_declared_regions(block, attrs.READS, []), *regions])
 
 
 # --- loads from the index buffers -------------------------------------------------------------------------------------
@@ -252,9 +252,9 @@ def _load_indices(op: ir.Operation, tables: list[IndexBuffer]) -> None:
     with ir.InsertionPoint(op), op.location:
         values = [_emit_index(i, tables, op) if _contains_cached(i, tables) else create.apply(i) for i in indices]
         if op.name == AFFINE_LOAD:
-            edit.replace_uses(op.results[0], memref.load(accessed(op), values))
+            edit.replace_uses(op.results[0], memref.load(accessed_memref(op), values))
         else:
-            memref.store(op.operands[0], accessed(op), values)
+            memref.store(op.operands[0], accessed_memref(op), values)
     edit.erase(op)
 
 
@@ -289,7 +289,7 @@ def _emit_index(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> ir
 def _dtype(index: Index, tables: list[IndexBuffer], op: ir.Operation) -> str:
     """The integer type in which an expression is computed: wide if one of its buffers or parts needs that."""
     contained = [t for t in tables if contains_any(index, [canonical(t.term)])]
-    narrow = all(t.buffer.dtype == "int32" for t in contained) and _fits_int32(index, intervals.around(op))
+    narrow = all(t.buffer.dtype == "int32" for t in contained) and _fits_int32(index, intervals.enclosing_ranges(op))
     return "int32" if narrow else "int64"
 
 
@@ -298,7 +298,7 @@ def _emit_integer(index: Index, tables: list[IndexBuffer], dtype: str) -> ir.Val
     name = canonical(index)
     table = next((t for t in tables if canonical(t.term) == name), None)
     if table is not None:
-        return convert(create.load(table.buffer.value, table.at), dtype)
+        return convert(create.load(table.buffer.value, table.indices), dtype)
     number = index.as_constant()
     if number is not None:
         return arith.constant(dtypes.to_mlir(dtype), number)
@@ -430,7 +430,7 @@ def _leaves(value: ir.Value) -> list[Index] | None:
 
 
 def _index(value: ir.Value) -> Index:
-    return read_apply(value) if is_apply(value) else Index.of(value)
+    return read_apply(value) if is_apply(value) else Index.from_value(value)
 
 
 def _key(value: ir.Value) -> tuple:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import Region, box
 from tir_mlir.dialect.analysis.accesses import accesses_to
 from tir_mlir.dialect.analysis.regions import regions
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
     attrs,
-    frozen,
+    freeze_modules,
     func_of,
     is_bound_value,
     is_inside,
@@ -48,7 +48,7 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     an allocated buffer, the elements copied in were written before.
     `read_buffer_index` is a position in `T.reads`, or a name.
     """
-    with frozen():
+    with freeze_modules():
         check_scope_name(block, storage_scope)
         buffer = find_buffer(block, read_buffer_index, attrs.READS)
         scope = scope_of(block)
@@ -77,7 +77,7 @@ def _check_box_accessed(block: Block, buffer: Buffer, copy: Block) -> None:
     text = f'block "{block.name}" accesses only some elements of the box of {buffer.name} that would be copied'
     check(point is None, block, f"{text}, not {point}")
     every = f"block `{block.name}` accesses each element of `{buffer.name}` that is copied"
-    proved(f"{every}: no other is written back")
+    emit_remark(f"{every}: no other is written back")
 
 
 def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
@@ -88,7 +88,7 @@ def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
     buffer_accesses = accesses_to(buffer.value, block.op)
     region = (
         read_and_written[0]
-        if read_and_written[0] and read_and_written[1] and read_and_written[0].same(read_and_written[1])
+        if read_and_written[0] and read_and_written[1] and read_and_written[0].is_equal_to(read_and_written[1])
         else box(buffer_accesses, block.op)
     )
     top = outermost_with_searches(block)
@@ -96,5 +96,5 @@ def _accessed_regions(block: Block, buffer: Buffer) -> tuple[Region, Region]:
         region, bound = box(buffer_accesses, parent_op(top)), {}
     else:
         bound = {i.var: i.binding for i in block.iters}
-    mins, extents = ([i.substitute(bound).simplified() for i in part] for part in (region.mins, region.extents))
+    mins, extents = ([i.substitute(bound).simplify() for i in part] for part in (region.mins, region.extents))
     return Region(buffer, tuple(mins), tuple(extents)), box(buffer_accesses, func_of(block.op).op)

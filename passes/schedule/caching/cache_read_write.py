@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, frozen, is_inside, is_loop, parents
+from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, freeze_modules, is_inside, is_loop, parents
 from tir_mlir.passes.schedule.caching.copy_block import (
     CopyRegion,
     as_window,
@@ -61,16 +61,16 @@ def cache_read(
     read have been written in the same iteration of the loops around the copy. `read_buffer_index` is a position in
     `T.reads`, or a name.
     """
-    with frozen():
+    with freeze_modules():
         buffer, scope = _buffer_in_scope(block, read_buffer_index, storage_scope, attrs.READS)
         writer = only_writer(scope, buffer, consumer_blocks or ())
         readers = readers_to_redirect(scope, buffer, writer, consumer_blocks)
-        reads_itself, reads_own_write = _own(block, buffer), writer == block and not readers
+        reads_itself, reads_own_write = _own_write_reason(block, buffer), writer == block and not readers
         if reads_own_write:
             check_reads_earlier_contents(scope, buffer, block, f"{reads_itself}; use cache_write")
         elif writer == block and not consumer_blocks:
             warn(f"{reads_itself}, so only the other readers use the copy")
-        where = _place(scope, buffer, None if reads_own_write else writer, block, readers)
+        where = _copy_region(scope, buffer, None if reads_own_write else writer, block, readers)
         if not reads_own_write:
             note_readers(buffer, readers or [block], writer)
 
@@ -91,7 +91,9 @@ def _check_contents(buffer: Buffer, writer: Block, copy: Block, block: Block, is
         check_copies_written(buffer, copy, block)
 
 
-def _place(scope: Scope, buffer: Buffer, writer: Block | None, block: Block, readers: Sequence[Block]) -> CopyRegion:
+def _copy_region(
+    scope: Scope, buffer: Buffer, writer: Block | None, block: Block, readers: Sequence[Block]
+) -> CopyRegion:
     """Where a copy for some readers, or for `block`, is made, and of what; at the start of the scope if no writer is
     before it.
     """
@@ -109,7 +111,7 @@ def _buffer_in_scope(block: Block, which: int | str, storage_scope: str, key: st
     return buffer, scope
 
 
-def _own(block: Block, buffer: Buffer) -> str:
+def _own_write_reason(block: Block, buffer: Buffer) -> str:
     return f'block "{block.name}" writes {buffer.name} itself and must see its own writes'
 
 
@@ -133,7 +135,7 @@ def cache_write(
 
     Requires: `block` is the only writer of the buffer in its scope, writes before it reads, and fills a box.
     """
-    with frozen():
+    with freeze_modules():
         buffer, scope = _buffer_in_scope(block, write_buffer_index, storage_scope, attrs.WRITES)
         only_writer(scope, buffer)
         listed = readers_to_redirect(scope, buffer, block, consumer_blocks) if consumer_blocks else []

@@ -61,7 +61,7 @@ def written_region(writes: Sequence[Access], level: ir.Operation) -> Region:
     region = box(writes, level)
     full = whole_buffer(region.buffer)
     pairs = zip(region.mins, region.extents, full.extents, strict=True)
-    extents = [dim if low.as_constant() == 0 and size.same(dim) else size for low, size, dim in pairs]
+    extents = [dim if low.as_constant() == 0 and size.is_equal_to(dim) else size for low, size, dim in pairs]
     return Region(region.buffer, region.mins, tuple(extents))
 
 
@@ -106,9 +106,9 @@ def make_copy(name: str, source: Buffer, target: Buffer, where: CopyRegion) -> B
     for number, extent in enumerate(where.region.extents):
         with ip:
             loop = create.loop(f"ax{number}", 0, extent)
-        loops.append(Index.of(loop.var))
+        loops.append(Index.from_value(loop.var))
         ip = create.at_end(loop.body)
-    elements = [(low + iters).simplified() for low, iters in zip(where.region.mins, loops, strict=True)]
+    elements = [(low + iters).simplify() for low, iters in zip(where.region.mins, loops, strict=True)]
     domains = list(zip(where.whole.mins, where.whole.extents, elements, strict=True))
     conditions = unproved_conditions(ip, [c for low, size, e in domains for c in (e - low, low + size - e - 1)])
     with ip:
@@ -116,8 +116,8 @@ def make_copy(name: str, source: Buffer, target: Buffer, where: CopyRegion) -> B
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
         with ip:
             block = create.block(name, _iters(target, where, loops, elements))
-    iters = [Index.of(i.var) for i in block.iters]
-    shifted = [(a + low).simplified() for a, low in zip(iters, where.shift, strict=True)]
+    iters = [Index.from_value(i.var) for i in block.iters]
+    shifted = [(a + low).simplify() for a, low in zip(iters, where.shift, strict=True)]
     places = {where.region.buffer: shifted}
     with create.at_end(block.body):
         create.store(create.load(source.value, places.get(source, iters)), target.value, places.get(target, iters))
@@ -138,7 +138,7 @@ def unproved_conditions(ip: ir.InsertionPoint, conditions: Sequence[Index]) -> l
     end = ip.ref_operation
     if end is None:
         return []
-    boxed = intervals.around(end.operation)
+    boxed = intervals.enclosing_ranges(end.operation)
     doubtful = [c for c in conditions if not intervals.at_least_zero(c, boxed)]
     if not doubtful:
         return []
@@ -180,7 +180,7 @@ def redirect(
     moves = any(s.as_constant() != 0 for s in shift)
     for op in [o for o in ops(root) if not loads_only or o.name in LOADS]:
         if moves and any(v == old.value for v in op.operands):
-            indices = [(i - s).simplified() for i, s in zip(walk.access_indices(op), shift, strict=True)]
+            indices = [(i - s).simplify() for i, s in zip(walk.access_indices(op), shift, strict=True)]
             access_at(op, new, indices)
             continue
         for number, value in enumerate(list(op.operands)):

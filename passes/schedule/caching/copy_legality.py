@@ -5,18 +5,20 @@ from __future__ import annotations
 from tir_mlir.dialect.analysis import unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import reads_written, unwritten_example
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, func_of, is_bound_value, is_data_loop, is_inside, only_reads, parents
 from tir_mlir.dialect.ir.op_traits import ELEMENT_ACCESSES
 from tir_mlir.dialect.presburger import question
-from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, uncovered
+from tir_mlir.passes.schedule.legality import PrivateNest, Scope, common_ancestor, find_uncovered_element
 from tir_mlir.passes.schedule.registry import check, copy_in_and_out, refuse
 
 
 def check_fills_box(buffer: Buffer, writer: Block, copy: Block, fix: str = "") -> None:
     """Refuse a copy that reads more of a buffer than the writer fills in the same iteration."""
     level = common_ancestor(writer.op, copy.op)[0]
-    missing = uncovered(accesses_to(buffer.value, copy.op, False), accesses_to(buffer.value, writer.op, True), level)
+    missing = find_uncovered_element(
+        accesses_to(buffer.value, copy.op, False), accesses_to(buffer.value, writer.op, True), level
+    )
     if missing:
         refuse(
             writer,
@@ -42,7 +44,7 @@ def check_copies_written(buffer: Buffer, copy: Block, block: Block) -> None:
             counterexample=example,
             fix=f"in the program, write all of {buffer.name} first",
         )
-    proved(f"every element of `{buffer.name}` that the copy takes is written before")
+    emit_remark(f"every element of `{buffer.name}` that the copy takes is written before")
 
 
 @only_reads
@@ -60,11 +62,11 @@ def check_write_back(scope: Scope, cache: Buffer, block: Block, copy: Block, fix
         example = unwritten_example(unwritten, scope.op)
         refuse(
             block,
-            f"at {touch.at(point)} the block reads an element of the buffer before it writes it; in a "
+            f"at {touch.iteration_at(point)} the block reads an element of the buffer before it writes it; in a "
             "cache it would be uninitialized: the block needs an init or a first write",
             counterexample=example,
         )
-    proved(f"block `{block.name}` reads an element of `{cache.name}` only after it has written it")
+    emit_remark(f"block `{block.name}` reads an element of `{cache.name}` only after it has written it")
 
 
 def check_not_written_by_others(nest: PrivateNest, buffer: Buffer) -> None:
@@ -94,4 +96,4 @@ def check_reads_earlier_contents(scope: Scope, buffer: Buffer, block: Block, mes
     with question(f"whether the block reads an element of {buffer.name} that it wrote before"):
         seen = reads_written(buffer.value, scope.op)
     check(not seen, block, message)
-    proved(f"block `{block.name}` reads no element of `{buffer.name}` that it wrote before")
+    emit_remark(f"block `{block.name}` reads no element of `{buffer.name}` that it wrote before")

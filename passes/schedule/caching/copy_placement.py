@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import trusted
+from tir_mlir.dialect.analysis import confirmed_regions
 from tir_mlir.dialect.analysis.accesses import accesses_to
-from tir_mlir.dialect.diagnostics import NotProvable, proved
+from tir_mlir.dialect.diagnostics import NotProvable, emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Func, is_inside, only_reads, walk
 from tir_mlir.dialect.ir.op_traits import LOADS, is_scalar
 from tir_mlir.passes.schedule.caching.copy_block import CopyRegion, copy_region, next_op, whole_buffer
@@ -18,10 +18,10 @@ from tir_mlir.passes.schedule.legality import (
     check_runs_after,
     children_using,
     common_ancestor,
+    find_uncovered_element,
     is_ahead,
     is_child,
     runs_before,
-    uncovered,
 )
 from tir_mlir.passes.schedule.registry import JOIN_WRITERS, WRAP_IN_BLOCK, check, refuse, warn
 
@@ -72,15 +72,15 @@ def note_readers(buffer: Buffer, readers: Sequence[Block], writer: Block | None)
     """What is proved of a buffer that some blocks are to read from a copy; `writer` is its only one."""
     names = ", ".join(f"`{reader.name}`" for reader in readers)
     if writer is None:
-        proved(f"no block of the scope writes `{buffer.name}`: the copy has the values that {names} would read")
+        emit_remark(f"no block of the scope writes `{buffer.name}`: the copy has the values that {names} would read")
     else:
-        proved(f"`{writer.name}` alone writes `{buffer.name}`, before the copy; the copy is before {names}")
+        emit_remark(f"`{writer.name}` alone writes `{buffer.name}`, before the copy; the copy is before {names}")
 
 
 def note_writer(buffer: Buffer, writer: Block) -> None:
     """What is proved of a buffer that its only writer is to write through a copy."""
     name = f"block `{writer.name}` alone writes `{buffer.name}`"
-    proved(f"{name}; the copy is written back before anything else reads it")
+    emit_remark(f"{name}; the copy is written back before anything else reads it")
 
 
 def _runs_once_before(scope: Scope, first: Block, second: Block) -> bool:
@@ -132,7 +132,7 @@ def input_copy(scope: Scope, buffer: Buffer) -> CopyRegion:
     full_region = whole_buffer(buffer)
     if isinstance(scope, Func):
         return CopyRegion(anchor, full_region, full_region)
-    region = next((r for r in trusted(scope)[0] if r.buffer == buffer), full_region)
+    region = next((r for r in confirmed_regions(scope)[0] if r.buffer == buffer), full_region)
     return CopyRegion(anchor, region, full_region)
 
 
@@ -180,7 +180,7 @@ def check_reads_writer(reader: Block, buffer: Buffer, writer: Block) -> None:
     level = common_ancestor(writer.op, reader.op)[0]
     reads, writes = accesses_to(buffer.value, reader.op, False), accesses_to(buffer.value, writer.op, True)
     try:
-        missing = uncovered(reads, writes, level)
+        missing = find_uncovered_element(reads, writes, level)
     except NotProvable as error:
         refuse(reader, str(error), provable=False, fix=_READ_AT)
     if missing:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, declare, declared, outer_iters
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, proved
+from tir_mlir.dialect.analysis import Region, declare, get_declared_regions, outer_iters
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
     ops,
     same_indices,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, accessed_memref
 from tir_mlir.dialect.presburger import (
     Domain,
     flatten,
@@ -84,13 +84,13 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
                 "view; only plain accesses at affine indices can be redirected",
                 fix=copy_whole_buffer(buffer.name),
             )
-        if accessed(op) != buffer.value:
+        if accessed_memref(op) != buffer.value:
             text = (
-                f"{buffer.name} is accessed through the view {Buffer(accessed(op)).name}, which would "
+                f"{buffer.name} is accessed through the view {Buffer(accessed_memref(op)).name}, which would "
                 "keep the old buffer"
             )
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
-        indices = [i.substitute(units).simplified() for i in access_indices(op)]
+        indices = [i.substitute(units).simplify() for i in access_indices(op)]
         if any(v not in available and not is_symbol(v) for i in indices for v in i.values):
             text = f"the index of {buffer.name} uses a loop inside the block; it must use iters of the block only"
             refuse(op, text, fix=copy_whole_buffer(buffer.name))
@@ -101,11 +101,11 @@ def point_access(block: Block, buffer: Buffer) -> PointAccess:
     return PointAccess(block, buffer, tuple(first or ()))
 
 
-def narrowed(access: PointAccess) -> PointAccess:
+def fold_access_indices(access: PointAccess) -> PointAccess:
     """The access without iters that its indices do not depend on in their ranges: `vi // 64`, vi < 64, is 0."""
     if not any(has_division(i.expr) for i in access.indices):
         return access
-    box = intervals.around(access.block.body.operations[0].operation)
+    box = intervals.enclosing_ranges(access.block.body.operations[0].operation)
     return replace(access, indices=tuple(fold_index(i, box) for i in access.indices))
 
 
@@ -123,8 +123,8 @@ def redirect_access(access: PointAccess, cache: Buffer, indices: Sequence[Index]
     """Make the block access `cache[indices]` instead; its declared regions follow."""
     ones = tuple(Index.constant(1) for _ in indices)
     for key in (attrs.READS, attrs.WRITES):
-        if any(r.buffer == access.buffer for r in declared(access.block, key, [])):
-            regions = declared(access.block, key, [])
+        if any(r.buffer == access.buffer for r in get_declared_regions(access.block, key, [])):
+            regions = get_declared_regions(access.block, key, [])
             element = Region(cache, tuple(indices), ones)
             declare(access.block, key, [element if r.buffer == access.buffer else r for r in regions])
     for op in ops(access.block.op):
@@ -140,7 +140,7 @@ def check_distinct_cells(access: PointAccess, cell: Sequence[Index]) -> None:
     if not _is_plainly_injective(cell, access.used):
         text = "{first} and {second} would share an element of the cache, but access {a} and {b}"
         _compare(access, access.indices, cell, text, fix_map(access))
-    proved(f"no two elements of `{access.buffer.name}` share an element of the copy")
+    emit_remark(f"no two elements of `{access.buffer.name}` share an element of the copy")
 
 
 def check_single_cell(access: PointAccess, cell: Sequence[Index]) -> None:
@@ -150,7 +150,9 @@ def check_single_cell(access: PointAccess, cell: Sequence[Index]) -> None:
     if not _is_plainly_injective(access.indices, iters_in(access.block, cell)):
         text = "{first} and {second} both access {a}, but would use two elements of the cache"
         _compare(access, cell, access.indices, text, copy_whole_buffer(access.buffer.name))
-    proved(f"all accesses of block `{access.block.name}` to an element of `{access.buffer.name}` use one of the copy")
+    emit_remark(
+        f"all accesses of block `{access.block.name}` to an element of `{access.buffer.name}` use one of the copy"
+    )
 
 
 def _is_plainly_injective(indices: Sequence[Index], iters: Sequence[Iter]) -> bool:
@@ -164,7 +166,7 @@ def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index]
     inner = block.body.operations[0].operation
     with question(f"whether {buffer.name} can be kept in another order"):
         dom = sets.domain(inner, block.op, [*apart, *equal])
-        outer = [Index.of(v) for v in dom.dims[: dom.free]]
+        outer = [Index.from_value(v) for v in dom.dims[: dom.free]]
         wrong = _pairs(dom, [*outer, *equal]).subtract(_pairs(dom, [*outer, *apart]))
         if wrong.is_empty():
             return
@@ -183,7 +185,7 @@ def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:
 
 
 def _instance(block: Block, point: Sequence[int]) -> Iteration:
-    return Iteration.of(block.name, [i.name for i in block.iters], point)
+    return Iteration.from_point(block.name, [i.name for i in block.iters], point)
 
 
 def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> Element:
@@ -191,4 +193,4 @@ def _element(dom: Domain, access: PointAccess, point: Sequence[int]) -> Element:
     for number, value in enumerate(point):
         relation = relation.fix_val(sets.dim_type.in_, number, isl.Val(value))
     coordinates = smallest_point(relation.range()) or []
-    return Element.of(access.buffer.name, coordinates[len(coordinates) - len(access.indices) :])
+    return Element.from_indices(access.buffer.name, coordinates[len(coordinates) - len(access.indices) :])

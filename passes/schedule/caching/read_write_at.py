@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, box, unwritten_reads
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.dataflow import unwritten_example
-from tir_mlir.dialect.diagnostics import NotProvable, VerifyError, proved
+from tir_mlir.dialect.diagnostics import NotProvable, VerifyError, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -19,7 +19,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     enclosing_block,
-    frozen,
+    freeze_modules,
     func_of,
     is_inside,
     is_symbol,
@@ -38,7 +38,7 @@ from tir_mlir.passes.schedule.caching.copy_block import (
     written_region,
 )
 from tir_mlir.passes.schedule.edits import alloc_like, check_scope_name, find_buffer, keeps_region_order
-from tir_mlir.passes.schedule.legality import Scope, scope_of, sharing_threads, uncovered
+from tir_mlir.passes.schedule.legality import Scope, find_uncovered_element, scope_of, sharing_threads
 from tir_mlir.passes.schedule.registry import PASS_OWN_LOOP, check, primitive, refuse, use_longest_range
 
 COPY_IN = "cache_inplace copies in the earlier contents"
@@ -69,7 +69,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
     Requires: the block is under the loop or around it; it does not read the buffer before a later write in the loop's
     body.
     """
-    with frozen():
+    with freeze_modules():
         buffer = _find_buffer(loop, block, read_buffer_index, storage_scope, attrs.READS)
         readers = _readers_after_writes(loop, block, buffer)
         _check_redirectable(readers, buffer)
@@ -78,7 +78,7 @@ def read_at(loop: Loop, block: Block, read_buffer_index: int | str, storage_scop
         iters = _iters(loop, where)
 
     when = " after the copy, in one iteration of" if _users(loop, buffer, writes=True) else " in"
-    proved(f"nothing writes `{buffer.name}`{when} `{loop.name}`: each read there finds its value in the copy")
+    emit_remark(f"nothing writes `{buffer.name}`{when} `{loop.name}`: each read there finds its value in the copy")
     scope = enclosing_block(loop.op)
     cache = alloc_like(buffer, scope, f"{buffer.name}_{storage_scope}", buffer.dims, storage_scope)
     copy = _copy(f"{buffer.name}_{storage_scope}", buffer, cache, where, iters)
@@ -111,7 +111,7 @@ def write_at(loop: Loop, block: Block, write_buffer_index: int | str, storage_sc
     are no other writers; elements read there were written by the same statements before, in the loop if there are
     other writers.
     """
-    with frozen():
+    with freeze_modules():
         buffer = _find_buffer(loop, block, write_buffer_index, storage_scope, attrs.WRITES)
         users, writers = _users(loop, buffer), _users(loop, buffer, writes=True)
         text = f"{buffer.name} is read here after the last write in loop {loop.name}; use cache_write"
@@ -209,7 +209,7 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, outer
     """
     copy_accesses = accesses_to(cache.value, copy.op)
     others = [a for a in accesses(loop.op) if a.buffer == cache.value and a not in copy_accesses]
-    missing = uncovered(copy_accesses, [a for a in others if a.is_write], loop.op)
+    missing = find_uncovered_element(copy_accesses, [a for a in others if a.is_write], loop.op)
     if missing and not (outer_write is None and _is_written_by_then(cache, copy)):
         refuse(
             loop,
@@ -237,7 +237,7 @@ def _check_written(loop: Loop, cache: Buffer, copy: Block, buffer: Buffer, outer
     if unwritten is not None:
         touch, point = unwritten
         way = COPY_IN if _writes(enclosing_block(touch.access.op), others) else ""
-        text = f"{touch.at(point)} reads the earlier contents of the buffer, which the copy does not have"
+        text = f"{touch.iteration_at(point)} reads the earlier contents of the buffer, which the copy does not have"
         refuse(loop, text, True, example, fix=way)
 
 
@@ -260,16 +260,16 @@ def _writes(owner: Scope, candidates: Sequence[Access]) -> bool:
 
 def _copy(name: str, source: Buffer, target: Buffer, where: CopyRegion, iters: Sequence[Loop]) -> Block:
     """Create the block that copies the region by loops of its own, under a condition where it exceeds the buffer."""
-    specs = [IterSpec(f"v{n}", "S", lp.lower, lp.extent, Index.of(lp.var)) for n, lp in enumerate(iters)]
+    specs = [IterSpec(f"v{n}", "S", lp.lower, lp.extent, Index.from_value(lp.var)) for n, lp in enumerate(iters)]
     with ir.InsertionPoint(where.before):
         block = create.block(name, specs, {"auto_copy": True})
-    mapping = {lp.var: Index.of(it.var) for lp, it in zip(iters, block.iters, strict=True)}
+    mapping = {lp.var: Index.from_value(it.var) for lp, it in zip(iters, block.iters, strict=True)}
     ip = create.at_end(block.body)
     indices: list[Index] = []
     for number, (low, extent) in enumerate(zip(where.region.mins, where.region.extents, strict=True)):
         with ip:
             loop = create.loop(f"ax{number}", 0, extent.substitute(mapping))
-        indices.append((low.substitute(mapping) + Index.of(loop.var)).simplified())
+        indices.append((low.substitute(mapping) + Index.from_value(loop.var)).simplify())
         ip = create.at_end(loop.body)
     parts = list(zip(where.whole.mins, where.whole.extents, indices, strict=True))
     conditions = unproved_conditions(ip, [c for low, size, i in parts for c in (i - low, low + size - i - 1)])
@@ -285,7 +285,7 @@ def _copy(name: str, source: Buffer, target: Buffer, where: CopyRegion, iters: S
 def _make_overlap_opaque(block: Block) -> None:
     """Make iters opaque whose copies overlap."""
     try:
-        with frozen():
+        with freeze_modules():
             iter_kinds(block)
     except VerifyError:
         attrs.put(block.op, attrs.ITERS, ["O"] * len(block.iters))

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses_to
-from tir_mlir.dialect.diagnostics import proved
-from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, frozen
+from tir_mlir.dialect.diagnostics import emit_remark
+from tir_mlir.dialect.ir import Block, Buffer, Index, IterSpec, attrs, create, freeze_modules
 from tir_mlir.passes.schedule.caching.copy_block import next_op, unproved_conditions
 from tir_mlir.passes.schedule.caching.copy_legality import check_not_written_by_others, check_write_back
 from tir_mlir.passes.schedule.caching.copy_placement import check_not_in_init
 from tir_mlir.passes.schedule.caching.point_access import (
     PointAccess,
     check_single_cell,
-    narrowed,
+    fold_access_indices,
     point_access,
     redirect_access,
 )
@@ -45,17 +45,17 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
     what another block writes in a shared loop. `buffer` is ("read", index), ("write", index) or a name: the write
     of a buffer that the block also reads.
     """
-    with frozen():
+    with freeze_modules():
         chosen, key = find_accessed_buffer(block, buffer)
         if isinstance(buffer, str) and accesses_to(chosen.value, block.op, True):
             key = attrs.WRITES  # an accumulator is also listed among the reads
         scope = scope_of(block)
         check_not_in_init(block, scope)
         check_self_contained(block)
-        access = narrowed(point_access(block, chosen))
-        nest = PrivateNest.of(block)
+        access = fold_access_indices(point_access(block, chosen))
+        nest = PrivateNest.from_block(block)
         spans = _spans(access, nest, "cache_read" if key == attrs.READS else "cache_write")
-        cell = [Index.of(i.var) for i in access.used]
+        cell = [Index.from_value(i.var) for i in access.used]
         if key == attrs.READS:
             _check_only_read(block, chosen)
         else:
@@ -74,7 +74,7 @@ def reindex(block: Block, buffer: BufferChoice) -> Block:
 def _check_only_read(block: Block, buffer: Buffer) -> None:
     text = f'block "{block.name}" also writes {buffer.name}, which a copy made before would miss'
     check(not accesses_to(buffer.value, block.op, True), block, f'{text}; reindex the write: ("write", number)')
-    proved(f"block `{block.name}` reads `{buffer.name}` at one index, and does not write it")
+    emit_remark(f"block `{block.name}` reads `{buffer.name}` at one index, and does not write it")
 
 
 def _spans(access: PointAccess, nest: PrivateNest, way: str) -> list[tuple[Index, Index]]:
@@ -100,10 +100,10 @@ def _copy(
     specs: list[IterSpec] = []
     bounds: list[Index] = []
     for number, (it, (low, extent)) in enumerate(zip(access.used, spans, strict=True)):
-        first = it.min if low.same(it.min) else Index.constant(0)
+        first = it.min if low.is_equal_to(it.min) else Index.constant(0)
         with ip:
-            loop = create.loop(f"ax{number}", first, (first + extent).simplified())
-        binding = (low - first + Index.of(loop.var)).simplified()
+            loop = create.loop(f"ax{number}", first, (first + extent).simplify())
+        binding = (low - first + Index.from_value(loop.var)).simplify()
         specs.append(IterSpec(f"v{number}", "S", it.min, it.extent, binding))
         bounds += [binding - it.min, it.min + it.extent - binding - 1]
         ip = create.at_end(loop.body)
@@ -114,9 +114,9 @@ def _copy(
             ip = create.at_end(create.where(conditions).regions[0].blocks[0])
     with ip:
         copy = create.block(name, specs)
-    iters = [Index.of(i.var) for i in copy.iters]
+    iters = [Index.from_value(i.var) for i in copy.iters]
     through = {old.var: new for old, new in zip(access.used, iters, strict=True)}
-    indices = [i.substitute(through).simplified() for i in access.indices]
+    indices = [i.substitute(through).simplify() for i in access.indices]
     source, target = (
         ((access.buffer, indices), (cache, iters)) if is_read else ((cache, iters), (access.buffer, indices))
     )

@@ -19,7 +19,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     constraints,
     create,
-    frozen,
+    freeze_modules,
     is_loop,
     parent_op,
     parents,
@@ -73,7 +73,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
     been written before; the map takes all iters of the block and uses those that the index uses; it is injective on
     elements.
     """
-    with frozen():
+    with freeze_modules():
         plan = _plan(block, read_buffer_index, storage_scope, index_map, attrs.READS)
         buffer = plan.access.buffer
         if accesses_to(buffer.value, block.op, True):
@@ -87,7 +87,7 @@ def reindex_cache_read(block: Block, read_buffer_index: int | str, storage_scope
     cache = _allocate(plan, storage_scope)
     copy = _copy(plan, cache, where.before, buffer, cache)
     redirect_access(plan.access, cache, plan.cell)
-    with frozen():
+    with freeze_modules():
         check_fills_box(cache, copy, block)
     return copy
 
@@ -110,7 +110,7 @@ def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_sco
     index; the map takes all iters of the block and uses those that the index uses; it is a bijection on elements;
     nothing reads earlier contents.
     """
-    with frozen():
+    with freeze_modules():
         plan = _plan(block, write_buffer_index, storage_scope, index_map, attrs.WRITES)
         buffer = plan.access.buffer
         only_writer(plan.scope, buffer)
@@ -129,7 +129,7 @@ def reindex_cache_write(block: Block, write_buffer_index: int | str, storage_sco
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _ReindexPlan:
     """The access of the block, and the index and `shape` of the cache."""
 
     scope: Scope
@@ -138,7 +138,7 @@ class _Plan:
     shape: list[Index]
 
 
-def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoice, key: str) -> _Plan:
+def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoice, key: str) -> _ReindexPlan:
     check_scope_name(block, storage_scope)
     buffer = find_buffer(block, which, key)
     scope = scope_of(block)
@@ -148,10 +148,10 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
     try:
         map_ = IndexMap.wrap(index_map, len(block.iters))
         with question(f"the shape of the image of {map_}"):
-            mapped = LayoutChange.over(map_, [(i.min + i.extent).simplified() for i in block.iters], block.op)
+            mapped = LayoutChange.from_extents(map_, [(i.min + i.extent).simplify() for i in block.iters], block.op)
             check_start(map_, mapped.layout)
             shape = mapped.shape
-        cell = [Index.wrap(i) for i in mapped.image([Index.of(i.var) for i in block.iters])]
+        cell = [Index.wrap(i) for i in mapped.image([Index.from_value(i.var) for i in block.iters])]
     except IndexMapError as error:
         refuse(block, str(error))
     index_iters, map_iters = ([i.name for i in iters] for iters in (access.used, iters_in(block, cell)))
@@ -163,18 +163,18 @@ def _plan(block: Block, which: int | str, storage_scope: str, index_map: MapChoi
         fix_map(access),
     )
     check_distinct_cells(access, cell)
-    return _Plan(scope, access, cell, shape)
+    return _ReindexPlan(scope, access, cell, shape)
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _allocate(plan: _Plan, storage_scope: str) -> Buffer:
+def _allocate(plan: _ReindexPlan, storage_scope: str) -> Buffer:
     like = plan.access.buffer
     return alloc_like(like, plan.scope, f"{like.name}_{storage_scope}", plan.shape, storage_scope)
 
 
-def _copy(plan: _Plan, cache: Buffer, anchor: ir.Operation, source: Buffer, target: Buffer) -> Block:
+def _copy(plan: _ReindexPlan, cache: Buffer, anchor: ir.Operation, source: Buffer, target: Buffer) -> Block:
     """Create the copy over those loops and iters of the block that the index uses, guarded as the block is."""
     block, level = plan.access.block, parent_op(anchor)
     iters = iters_in(block, plan.cell)
@@ -191,7 +191,7 @@ def _copy(plan: _Plan, cache: Buffer, anchor: ir.Operation, source: Buffer, targ
         with ip:
             specs = [replace(IterSpec.like(i, i.binding.substitute(loops)), kind="S") for i in iters]
             copy = create.block(f"{plan.access.buffer.name}_{cache.scope}", specs)
-    through = {old.var: Index.of(new.var) for old, new in zip(iters, copy.iters, strict=True)}
+    through = {old.var: Index.from_value(new.var) for old, new in zip(iters, copy.iters, strict=True)}
     indices = {cache: plan.cell, plan.access.buffer: list(plan.access.indices)}
     read, write = ([i.substitute(through) for i in indices[b]] for b in (source, target))
     with create.at_end(copy.body):

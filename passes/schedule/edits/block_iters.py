@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, declare, declared
+from tir_mlir.dialect.analysis import Region, declare, get_declared_regions
 from tir_mlir.dialect.ir import (
     Block,
     Constraint,
@@ -31,26 +31,26 @@ IterMapping = Callable[[Sequence[Index]], Mapping[ir.Value, Index]]
 def replace_iters(block: Block, specs: Sequence[IterSpec], old: IterMapping) -> Block:
     """Replace `block` by one with the iters `specs`. Its init runs at the start of the new reduce iters."""
     declared_regions = {
-        key: declared(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes
+        key: get_declared_regions(block, key, []) for key in (attrs.READS, attrs.WRITES) if key in block.op.attributes
     }
-    below = NestedRegions.of(block.op)
+    below = NestedRegions.from_op(block.op)
     with ir.InsertionPoint(block.op), block.op.location:
         new = create.block(block.name, specs)
     for key in block.op.attributes:
         if key not in new.op.attributes and key.startswith("tir."):
             edit.set_attribute(new.op, key, block.op.attributes[key])
     edit.set_attribute(new.op, attrs.ID, block.op.attributes[attrs.ID])
-    mapping = old([Index.of(i.var) for i in new.iters])
+    mapping = old([Index.from_value(i.var) for i in new.iters])
     init = block.init
     if init is not None:
-        starts = [Constraint(Index.of(i.var) - i.min, is_eq=True) for i in new.iters if i.kind == "R"]
+        starts = [Constraint(Index.from_value(i.var) - i.min, is_eq=True) for i in new.iters if i.kind == "R"]
         edit.rebuild_guard(init, starts or [Constraint(Index.constant(0), is_eq=True)])
     edit.move_body(block.body, new.body)
     edit.substitute(mapping)
     edit.erase(block.op)
     result = Block(new.op)
     for key, regions in declared_regions.items():
-        declare(result, key, [r.over(mapping) for r in regions])
+        declare(result, key, [r.substitute(mapping) for r in regions])
     below.redeclare(mapping)
     fold_known(result.op)
     return result
@@ -63,15 +63,15 @@ class NestedRegions:
     regions: list[tuple[Block, str, list[Region]]]
 
     @classmethod
-    def of(cls, root: ir.Operation) -> NestedRegions:
+    def from_op(cls, root: ir.Operation) -> NestedRegions:
         blocks = [Block(op) for op in ops(root)[1:] if is_block(op)]
         keys = (attrs.READS, attrs.WRITES)
-        return cls([(b, k, declared(b, k, [])) for b in blocks for k in keys if k in b.op.attributes])
+        return cls([(b, k, get_declared_regions(b, k, [])) for b in blocks for k in keys if k in b.op.attributes])
 
     def redeclare(self, mapping: Mapping[ir.Value, Index]) -> None:
         """Declare the regions again, with old iters replaced by `mapping`."""
         for block, key, regions in self.regions:
-            declare(block, key, [r.over(mapping) for r in regions])
+            declare(block, key, [r.substitute(mapping) for r in regions])
 
 
 def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) -> None:
@@ -85,7 +85,7 @@ def set_domain(block: Block, mins: Sequence[Index], extents: Sequence[Index]) ->
 
 def shrink_domains(block: Block) -> None:
     """Shrink the spatial iters of a block that need not cover its domain to the values that its loops reach."""
-    box, mins, extents = intervals.around(block.op), [], []
+    box, mins, extents = intervals.enclosing_ranges(block.op), [], []
     for it in block.iters:
         low, high = intervals.interval(it.binding, box)
         start, extent = it.min.as_constant(), it.extent.as_constant()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, buffers, declare, declared, kept_dims
+from tir_mlir.dialect.analysis import Region, buffers, declare, get_declared_regions, kept_dims
 from tir_mlir.dialect.diagnostics import BufferNameError, short_repr
 from tir_mlir.dialect.incremental import contents_of, is_head, signature
 from tir_mlir.dialect.ir import (
@@ -163,9 +163,9 @@ def follow_in_annotations(buffer: Buffer, name: str | None) -> None:
 
 
 def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Sequence[Index]) -> None:
-    regions = declared(block, key, [])
+    regions = get_declared_regions(block, key, [])
     if shift and any(r.buffer == old for r in regions):
-        declare(block, key, [_shifted(r, shift) if r.buffer == old else r for r in regions])
+        declare(block, key, [_shift_region(r, shift) if r.buffer == old else r for r in regions])
     entries = list(ir.ArrayAttr(block.op.attributes[key]))
     for number, region in enumerate(regions):
         if region.buffer == old:
@@ -174,8 +174,8 @@ def _rename_entries(block: Block, key: str, old: Buffer, name: str, shift: Seque
     edit.set_attribute(block.op, key, ir.ArrayAttr.get(entries))
 
 
-def _shifted(region: Region, shift: Sequence[Index]) -> Region:
-    mins = tuple((m - s).simplified() for m, s in zip(region.mins, shift, strict=True))
+def _shift_region(region: Region, shift: Sequence[Index]) -> Region:
+    mins = tuple((m - s).simplify() for m, s in zip(region.mins, shift, strict=True))
     return Region(region.buffer, mins, region.extents)
 
 
@@ -184,7 +184,7 @@ def drop_regions(roots: Iterable[ir.Operation], buffer: Buffer) -> None:
     for root in roots:
         for block in all_blocks(root):
             for key in (attrs.READS, attrs.WRITES):
-                if any(r.buffer.root == buffer for r in declared(block, key, [])):
+                if any(r.buffer.root == buffer for r in get_declared_regions(block, key, [])):
                     attrs.put(block.op, key, None)
 
 

@@ -77,8 +77,8 @@ def _bind(op: ir.Operation, makers: Makers, limits: Mapping[ir.Value, Index]) ->
         return
     top = outermost_with_searches(block)
     with ir.InsertionPoint(top), op.location:
-        emitter = _Values(makers)
-        values = {n: emitter.of(index) for n, index in bound.items()}
+        emitter = _VariableValues(makers)
+        values = {n: emitter.expression_value(index) for n, index in bound.items()}
         tests = [emitter.test(c) for c in moved]
         tests += [arith.cmpi(arith.CmpIPredicate.slt, emitter.value(v), create.apply(n)) for v, n in limits.items()]
     if moved:
@@ -90,7 +90,7 @@ def _bind(op: ir.Operation, makers: Makers, limits: Mapping[ir.Value, Index]) ->
         _search(block, values)
 
 
-class _Values:
+class _VariableValues:
     """The values of variables at one place, each emitted once."""
 
     def __init__(self, makers: Makers):
@@ -99,10 +99,10 @@ class _Values:
 
     def value(self, variable: ir.Value) -> ir.Value:
         if variable not in self.made:
-            self.made[variable] = Index.of(self.makers[variable]())
+            self.made[variable] = Index.from_value(self.makers[variable]())
         return self.made[variable].values[0]
 
-    def of(self, index: Index) -> ir.Value:
+    def expression_value(self, index: Index) -> ir.Value:
         """The value of an expression over the variables."""
         for variable in index.values:
             if variable in self.makers:
@@ -114,18 +114,18 @@ class _Values:
         terms, constant = linear_terms(condition.index.expr)
         sides = [Index.constant(0), Index.constant(0)]
         for term, factor in terms.items():
-            sides[factor > 0] += Index(term, condition.index.values).trimmed() * abs(factor)
+            sides[factor > 0] += Index(term, condition.index.values).drop_unused_values() * abs(factor)
         strict = constant < 0 and not condition.is_eq
         bound = constant + strict
         sides[bound > 0] += abs(bound)
         kinds = arith.CmpIPredicate
         kind = kinds.eq if condition.is_eq else kinds.slt if strict else kinds.sle
-        return arith.cmpi(kind, *(self.of(side.simplified()) for side in sides))
+        return arith.cmpi(kind, *(self.expression_value(side.simplify()) for side in sides))
 
 
 def _guard(block: Block, test: ir.Value) -> None:
     """Guard a block by a computed condition, in addition to those that it has."""
-    outer = block.guarded
+    outer = block.guarded_op
     if is_data_where(outer):
         with ir.InsertionPoint(outermost_with_searches(block)), outer.location:
             edit.set_operand(outer, 0, arith.andi(outer.operands[0], test))
@@ -146,14 +146,14 @@ def _search(block: Block, values: Mapping[int, ir.Value]) -> None:
         loops[number] = loop
         ip = create.at_end(body)
     edit.move_before(top, list(body.operations)[-1])  # type: ignore[union-attr]
-    edit.rebind(block.op, [Index.of(loops[n].var) if n in loops else b for n, b in enumerate(bindings)])
+    edit.rebind(block.op, [Index.from_value(loops[n].var) if n in loops else b for n, b in enumerate(bindings)])
 
 
 def _replace(user: ir.Operation, variable: ir.Value, make: Callable[[], ir.Value]) -> None:
     with ir.InsertionPoint(user), user.location:
         value = make()
         if user.name == "affine.apply":
-            value = emit_index(read_apply(user.results[0]).substitute({variable: Index.of(value)}))
+            value = emit_index(read_apply(user.results[0]).substitute({variable: Index.from_value(value)}))
     if user.name == "affine.apply":
         edit.replace_uses(user.results[0], value)
         edit.drop(user)

@@ -9,7 +9,13 @@ from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import Index, access_indices, attrs, create, edit, owner_op, read_apply
 from tir_mlir.dialect.ir.memo import touch_here
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, AFFINE_LOOPS, AFFINE_STORE, accessed
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_LOAD,
+    AFFINE_LOOPS,
+    AFFINE_STORE,
+    accessed_memref,
+)
 from tir_mlir.passes.schedule.edits.common_subexpressions import operands, subtrahend
 from tir_mlir.passes.schedule.registry import refuse
 
@@ -21,11 +27,11 @@ def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Op
     with ir.InsertionPoint(op), op.location:
         if op.name == AFFINE_STORE:
             places = [emit_index(i.substitute(iters)) for i in access_indices(op)]
-            stored = memref.store(op.operands[0], accessed(op), places)
+            stored = memref.store(op.operands[0], accessed_memref(op), places)
             edit.drop(op)
             return stored.operation
         if op.name == AFFINE_LOAD:
-            value = memref.load(accessed(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
+            value = memref.load(accessed_memref(op), [emit_index(i.substitute(iters)) for i in access_indices(op)])
         elif op.name == "affine.apply":
             value = emit_index(read_apply(op.results[0]).substitute(iters))
         else:

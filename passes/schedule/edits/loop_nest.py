@@ -13,10 +13,10 @@ from tir_mlir.dialect.presburger import fold_index, guards, has_division, interv
 
 def linear_index(nest: Sequence[Loop], extents: Sequence[int | Index]) -> Index:
     """i_0 * (f1 * f2) + i_1 * f2 + i_2; all factors but the first are constant."""
-    index = Index.of(nest[0].var)
+    index = Index.from_value(nest[0].var)
     for loop, extent in zip(nest[1:], extents[1:], strict=True):
-        index = index * extent + Index.of(loop.var)
-    return index.simplified()
+        index = index * extent + Index.from_value(loop.var)
+    return index.simplify()
 
 
 def guard_blocks(loop: Loop, bound: Index, but: Collection[int] = ()) -> None:
@@ -32,11 +32,13 @@ def guard_blocks(loop: Loop, bound: Index, but: Collection[int] = ()) -> None:
         return
     for block_id in [b.id for b in blocks_below(loop.op) if b.id not in but]:
         block = Block(walk.find(loop.op, block_id))  # type: ignore[arg-type]
-        if intervals.at_least_zero(bound, intervals.around(block.outermost)):
+        if intervals.at_least_zero(bound, intervals.enclosing_ranges(block.outermost)):
             continue
         guard = block.where
         if guard is not None:
-            guards.rewrite(block, guard, guards.needed(block, [*walk.constraints(guard), Constraint(bound)]))
+            guards.rewrite(
+                block, guard, guards.drop_implied_conditions(block, [*walk.constraints(guard), Constraint(bound)])
+            )
             continue
         if sets.holds(sets.domain(block.op, extra=[bound]), bound):
             continue
@@ -69,7 +71,7 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
                 dom = dom or loop_domain(block, bindings, preserve_unit_iters)
                 better.append(simplify_index(binding, dom))
             else:
-                better.append(binding.simplified())
+                better.append(binding.simplify())
         if any(a.expr != b.expr or a.values != b.values for a, b in zip(better, bindings, strict=True)):
             edit.rebind(block.op, better)
         _simplify_guard(Block(walk.find(nest[0].op, block_id)), units)  # type: ignore[arg-type]
@@ -80,9 +82,9 @@ def _simplify_bounds(outer: Loop) -> None:
     below = [Loop(op) for op in walk.ops(outer.op, skip=is_block) if op.name == "affine.for" and op != outer.op]
     for loop_id in [loop.id for loop in below if _folds(loop)]:
         loop = Loop(walk.find(outer.op, loop_id))  # type: ignore[arg-type]
-        box = intervals.around(loop.op)
+        box = intervals.enclosing_ranges(loop.op)
         lowers, uppers = ([fold_index(bound, box) for bound in side] for side in (loop.lowers, loop.uppers))
-        edit.set_bounds(loop.op, _decided(lowers, max), _decided(uppers, min))
+        edit.set_bounds(loop.op, _fold_bounds(lowers, max), _fold_bounds(uppers, min))
 
 
 def _folds(loop: Loop) -> bool:
@@ -90,7 +92,7 @@ def _folds(loop: Loop) -> bool:
     return len(bounds) > 2 or any(has_division(bound.expr) for bound in bounds)
 
 
-def _decided(bounds: list[Index], which: Callable[[Iterable[int]], int]) -> list[Index]:
+def _fold_bounds(bounds: list[Index], which: Callable[[Iterable[int]], int]) -> list[Index]:
     """The one bound that counts if all are constants."""
     numbers = [n for n in (bound.as_constant() for bound in bounds) if n is not None]
     return [Index.constant(which(numbers))] if len(numbers) == len(bounds) else bounds
@@ -100,7 +102,7 @@ def _simplify_guard(block: Block, units: dict[ir.Value, Index]) -> None:
     guard = block.where
     if guard is None:
         return
-    box = intervals.around(block.outermost)
+    box = intervals.enclosing_ranges(block.outermost)
     old = walk.constraints(guard)
     new = [n for c in old if (n := replace_unit_loops(c, units, box)) is not None]
     if new != old:
@@ -111,7 +113,7 @@ def replace_unit_loops(
     condition: Constraint, units: dict[ir.Value, Index], box: intervals.ValueRanges
 ) -> Constraint | None:
     """A condition with unit loops replaced by their value; None if it is then decided."""
-    index = fold_index(condition.index.substitute(units).simplified(), box)
+    index = fold_index(condition.index.substitute(units).simplify(), box)
     number = index.as_constant()
     if number is None:
         return Constraint(index, condition.is_eq)

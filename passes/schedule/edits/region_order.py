@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, buffers, computed, declare, declared
+from tir_mlir.dialect.analysis import Region, accessed_regions, buffers, declare, get_declared_regions
 from tir_mlir.dialect.ir import Block, Index, View, attrs, is_block, module_of, only_reads, parents, walk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ def _declare_in_order(block: Block, key: str, order: Sequence[str]) -> None:
     names = [b.name for b in buffers(block)[_KEYS.index(key)]]
     ordered = sorted(names, key=lambda name: order.index(name) if name in order else len(order))
     if ordered != names:
-        regions = computed(block)[_KEYS.index(key)]
+        regions = accessed_regions(block)[_KEYS.index(key)]
         index_values = {v for r in regions for index in (*r.mins, *r.extents) for v in index.values}
         if any(walk.enclosing_loop_name(v) is not None for v in index_values):
             return  # regions over loops around the block cannot be declared
@@ -69,9 +69,9 @@ class BlockRegions:
     declared: dict[str, list[Region]]
 
     @classmethod
-    def of(cls, block: Block) -> BlockRegions:
+    def from_block(cls, block: Block) -> BlockRegions:
         names = [[b.name for b in group] for group in buffers(block)]
-        return cls(names, {k: declared(block, k, []) for k in _KEYS if k in block.op.attributes})
+        return cls(names, {k: get_declared_regions(block, k, []) for k in _KEYS if k in block.op.attributes})
 
     def restore(self, block: Block, mapping: Mapping[ir.Value, Index] | None = None, updates: bool = False) -> None:
         """Restore the regions on the rewritten block. `mapping` maps the old iters to the new ones.
@@ -85,14 +85,14 @@ class BlockRegions:
             _declare_in_order(block, key, order)
             if key not in self.declared:
                 continue
-            regions = computed(block)[_KEYS.index(key)]
+            regions = accessed_regions(block)[_KEYS.index(key)]
             updated = [r for r in regions if key == attrs.READS and r.buffer.name in first]
-            declare(block, key, [*updated, *(r.over(mapping or {}) for r in self.declared[key])])
+            declare(block, key, [*updated, *(r.substitute(mapping or {}) for r in self.declared[key])])
 
     def extend_outer(self, outer: Block) -> None:
         """Add the update block's declared reads of its own output to the reads of an enclosing block."""
         order = [r.buffer.name for r in self.declared.get(attrs.READS, [])]
-        reads, writes = computed(outer) if any(name in order for name in self.names[1]) else ([], [])
+        reads, writes = accessed_regions(outer) if any(name in order for name in self.names[1]) else ([], [])
         missing = [w for w in writes if w.buffer.name in order and all(w.buffer != r.buffer for r in reads)]
         if missing:
             declare(outer, attrs.READS, sorted([*reads, *missing], key=lambda r: order.index(r.buffer.name)))

@@ -29,7 +29,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_OPS, AFFINE_STORE, CHOICES, STORES, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_OPS, AFFINE_STORE, CHOICES, STORES, accessed_memref, is_pure
 from tir_mlir.dialect.presburger import dim_factors, domain, question, to_index
 from tir_mlir.passes.schedule.edits import emit_index, expand_affine_op, is_affine_value
 from tir_mlir.passes.schedule.registry import MOVE_UNDER_ONE_LOOP, USE_ELEMENTS, check, is_vector_access, refuse
@@ -45,7 +45,7 @@ class BlockExpression:
 
     @property
     def buffer(self) -> Buffer:
-        return Buffer(accessed(self.store))
+        return Buffer(accessed_memref(self.store))
 
     @property
     def indices(self) -> list[Index]:
@@ -87,7 +87,7 @@ def expression_of(block: Block, reduction_fix: str = MOVE_UNDER_ONE_LOOP, in_loo
                 fix=MOVE_UNDER_ONE_LOOP,
             )
     check(
-        Buffer(accessed(stores[0])).root.value == accessed(stores[0]),
+        Buffer(accessed_memref(stores[0])).root.value == accessed_memref(stores[0]),
         block,
         f'block "{block.name}" stores through a view, which inlining does not support',
         MOVE_UNDER_ONE_LOOP,
@@ -120,7 +120,7 @@ class Inverse:
         for it in self.block.iters:
             if it.var in self.plain:
                 dim, offset = self.plain[it.var]
-                iters[it.var] = (element[dim] - offset.substitute(iters)).simplified()
+                iters[it.var] = (element[dim] - offset.substitute(iters)).simplify()
             else:
                 iters[it.var] = it.min
         return iters
@@ -128,9 +128,9 @@ class Inverse:
     def at_access(self, access: Access) -> dict[ir.Value, Index]:
         """The iters that access the element of the affine access `access`, over the values available there."""
         by_subtraction = self.at_values(access.mins)
-        return by_subtraction if by_subtraction is not None else self._by_isl(access)
+        return by_subtraction if by_subtraction is not None else self._solve_by_isl(access)
 
-    def _by_isl(self, access: Access) -> dict[ir.Value, Index]:
+    def _solve_by_isl(self, access: Access) -> dict[ir.Value, Index]:
         top = next((p for p in parents(access.op) if is_block(p)), None)
         with question(f'the inverse of the index of block "{self.block.name}"'):
             dom = access_domain(access, top)
@@ -150,7 +150,7 @@ class Inverse:
         for bound in (relation.dim_min(number), relation.dim_max(number)):
             pieces = bound.coalesce().gist(relation.domain()).get_pieces()
             if len(pieces) == 1:
-                forms.append(to_index(pieces[0][1], dims, symbols).simplified())
+                forms.append(to_index(pieces[0][1], dims, symbols).simplify())
         if not forms:
             refuse(
                 self.block,
@@ -189,7 +189,7 @@ def _solve(iters: Sequence[Iter], indices: Sequence[Index]) -> dict[ir.Value, tu
             continue
         parts = dim_factors(index.expr)
         if parts is not None and parts[0].get(index.values.index(iters_of_index[0])) == 1:
-            solved[iters_of_index[0]] = (number, (index - Index.of(iters_of_index[0])).simplified())
+            solved[iters_of_index[0]] = (number, (index - Index.from_value(iters_of_index[0])).simplify())
     return solved if set(solved) == moving else None
 
 
@@ -264,7 +264,7 @@ def _clone_constants(payload: BlockExpression, anchor: ir.Operation) -> dict[ir.
 
 def _outer_values(payload: BlockExpression) -> list[ir.Value]:
     """Values that the expression uses but its block does not define."""
-    operands = [payload.value, *[v for step in payload.steps for v in edit.rebased(step)]]
+    operands = [payload.value, *[v for step in payload.steps for v in edit.captured_values(step)]]
     return [v for v in dict.fromkeys(operands) if not walk.is_inside(owner_op(v), payload.block.op)]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import of_op
-from tir_mlir.dialect.diagnostics import ScheduleError, proved
+from tir_mlir.dialect.analysis import accesses_of_op
+from tir_mlir.dialect.diagnostics import ScheduleError, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir import (
     edit,
     enclosing_block,
     fold_known,
-    frozen,
+    freeze_modules,
     is_block,
     is_loop,
 )
@@ -34,11 +34,11 @@ from tir_mlir.passes.schedule.legality import (
     check_inputs_stable,
     children,
     common_ancestor,
+    find_uncovered_element,
     is_child,
     ops_between,
     runs_before,
     scope_of,
-    uncovered,
     written_after_read,
 )
 from tir_mlir.passes.schedule.registry import (
@@ -69,7 +69,7 @@ def compute_inline(block: Block) -> None:
     block in their common loops and reads an element computed in the same iteration of them; no element that the
     block reads gets another value between its read and that load.
     """
-    with frozen():
+    with freeze_modules():
         payload, scope = check_inlinable(block)
         loads = _loads(payload)
         inverse = inverse_of(block, payload.indices)
@@ -91,8 +91,8 @@ def compute_inline(block: Block) -> None:
 def _note(payload: BlockExpression, count: int) -> None:
     name, block = payload.buffer.name, payload.block.name
     every = "the load" if count == 1 else f"each of the {count} loads"
-    proved(f"{every} of `{name}` runs after block `{block}` has computed the element, in the same iteration")
-    proved(f"what block `{block}` reads has the same value at {'that load' if count == 1 else 'those loads'}")
+    emit_remark(f"{every} of `{name}` runs after block `{block}` has computed the element, in the same iteration")
+    emit_remark(f"what block `{block}` reads has the same value at {'that load' if count == 1 else 'those loads'}")
 
 
 def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
@@ -146,9 +146,9 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
     where = _reader_name(load)
     behind = runs_before(block.op, load)
     check(behind, load, f'{where} does not run after block "{block.name}" in each iteration of their common loops')
-    writes = [a for a in of_op(payload.store)]
+    writes = [a for a in accesses_of_op(payload.store)]
     level = common_ancestor(block.op, load)[0]
-    if missing := uncovered(of_op(load), writes, level):
+    if missing := find_uncovered_element(accesses_of_op(load), writes, level):
         refuse(
             load,
             f'{where} reads {missing}, which block "{block.name}" has not computed in the same '
@@ -185,9 +185,9 @@ def _reader_name(load: ir.Operation) -> str:
 
 def _inline_at(payload: BlockExpression, inverse: Inverse, load: ir.Operation) -> None:
     if load.name == AFFINE_LOAD:
-        iters = inverse.at_access(of_op(load)[0])
+        iters = inverse.at_access(accesses_of_op(load)[0])
     else:
-        solved = inverse.at_values([Index.of(v) for v in list(load.operands)[1:]])
+        solved = inverse.at_values([Index.from_value(v) for v in list(load.operands)[1:]])
         if solved is None:
             refuse(
                 load,

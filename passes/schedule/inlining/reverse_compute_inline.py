@@ -9,9 +9,9 @@ from itertools import takewhile
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Access, access_domain, of_op
+from tir_mlir.dialect.analysis import Access, access_domain, accesses_of_op
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
-from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, proved
+from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
     edit,
     enclosing_block,
     fold_known,
-    frozen,
+    freeze_modules,
     is_inside,
     is_loop,
     ops,
@@ -34,9 +34,15 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, accessed
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_ELEMENT_ACCESSES,
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    ELEMENT_LOADS,
+    accessed_memref,
+)
 from tir_mlir.dialect.presburger import constraint_set, domain, full_box, holds, question, to_index
-from tir_mlir.dialect.presburger.guards import needed
+from tir_mlir.dialect.presburger.guards import drop_implied_conditions
 from tir_mlir.dialect.verify.iter_kinds import iter_kinds
 from tir_mlir.passes.schedule.edits import set_domain
 from tir_mlir.passes.schedule.inlining.block_expression import (
@@ -75,7 +81,7 @@ from tir_mlir.passes.schedule.registry import (
     refuse,
 )
 
-_PARTLY = 'block "{}" copies only part of what the reduction "{}" computes'
+_PARTIAL_COPY = 'block "{}" copies only part of what the reduction "{}" computes'
 _FUSE_EPILOGUE = "fuse_reduction_epilogue merges an addition to it; otherwise reverse_compute_at"
 
 
@@ -99,18 +105,20 @@ def reverse_compute_inline(block: Block) -> None:
     the consumer, which may be complete before (the producer is that of the input that is computed last); the consumer
     reads exactly what the producer computes, or a part that a guard on the producer can select.
     """
-    with frozen():
+    with freeze_modules():
         pair = _pair(block)
         _check_between(pair)
         conditions = _conditions(pair)
         if pair.producer.block.init is not None:
-            check(not conditions, block, _PARTLY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP)
+            check(
+                not conditions, block, _PARTIAL_COPY.format(block.name, pair.producer.block.name), MOVE_UNDER_ONE_LOOP
+            )
         part = "a part, which a guard selects, of" if conditions else "each element of"
-        proved(f"block `{block.name}` reads {part} `{pair.producer.buffer.name}` once, which nothing else uses")
+        emit_remark(f"block `{block.name}` reads {part} `{pair.producer.buffer.name}` once, which nothing else uses")
     _rewrite(pair, conditions)
 
 
-def _rewrite(pair: _Pair, conditions: list[Constraint]) -> None:
+def _rewrite(pair: _ProducerConsumerPair, conditions: list[Constraint]) -> None:
     block, producer_id, buffer = pair.consumer.block, pair.producer.block.id, pair.producer.buffer
     scope = scope_of(block)
     position = walk.position(walk.child_towards(scope.op, pair.producer.block.op))
@@ -122,14 +130,14 @@ def _rewrite(pair: _Pair, conditions: list[Constraint]) -> None:
         _merge(pair)
     remove(block, buffer, scope, pair.consumer.buffer)
     if conditions:
-        _guard(_found(scope, producer_id, position), conditions)
-    merged = _found(scope, producer_id, position)
+        _guard(_find_block(scope, producer_id, position), conditions)
+    merged = _find_block(scope, producer_id, position)
     iter_kinds(merged)  # an iter of the producer may not affect the index that the consumer writes
     fold_known(merged.op)
     _shrink(merged)
 
 
-def _found(scope: Scope, number: int, position: int) -> Block:
+def _find_block(scope: Scope, number: int, position: int) -> Block:
     """The block with an id, after edits that may have rebuilt it. `position`: where it was, in the scope's body."""
     listed = scope.op.regions[0].blocks[0].operations
     near = range(
@@ -142,7 +150,7 @@ def _found(scope: Scope, number: int, position: int) -> Block:
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _ProducerConsumerPair:
     """A producer, the consumer to merge into it, the loads of the buffer between them, and the consumer's iters by
     element.
     """
@@ -153,12 +161,12 @@ class _Pair:
     inverse: Inverse
 
 
-def _pair(block: Block) -> _Pair:
+def _pair(block: Block) -> _ProducerConsumerPair:
     consumer = expression_of(block)
     check_complete(block)
     inverse_of(block, consumer.indices)
     check(
-        block.where is None or not needed(block, walk.constraints(block.where)),
+        block.where is None or not drop_implied_conditions(block, walk.constraints(block.where)),
         block,
         f'block "{block.name}" has a guard (T.where), which the merged block would lose: split by '
         "factors that divide the extent",
@@ -185,7 +193,7 @@ def _pair(block: Block) -> _Pair:
             fix=MOVE_UNDER_ONE_LOOP,
         )
     loads = _loads(buffer, producer, consumer)
-    return _Pair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
+    return _ProducerConsumerPair(producer, consumer, loads, inverse_of(block, access_indices(loads[0])))
 
 
 def _producer(block: Block, buffer: Buffer, consumer: BlockExpression) -> BlockExpression:
@@ -253,7 +261,7 @@ def _is_own(op: ir.Operation, producer: BlockExpression) -> bool:
     return op == producer.store or (producer.block.init is not None and walk.is_inside(op, producer.block.op))
 
 
-def _check_between(pair: _Pair) -> None:
+def _check_between(pair: _ProducerConsumerPair) -> None:
     """Refuse unless the consumer may run as early as the producer."""
     producer, consumer = pair.producer.block, pair.consumer.block
     check_runs_after(consumer, producer)
@@ -272,7 +280,7 @@ def _check_between(pair: _Pair) -> None:
             fix=f"compute_inline what computes {Buffer(clash.buffer).name} first, or reverse_compute_at",
         )
     uses = [a for a in touched if a.buffer == result.value]
-    if (conflict := in_order(uses, of_op(pair.consumer.store), level)) is not None:
+    if (conflict := in_order(uses, accesses_of_op(pair.consumer.store), level)) is not None:
         clash, _, example = conflict
         refuse(
             clash.op,
@@ -287,11 +295,11 @@ def _check_between(pair: _Pair) -> None:
 # --- the part of the producer that is read ----------------------------------------------------------------------------
 
 
-def _conditions(pair: _Pair) -> list[Constraint]:
+def _conditions(pair: _ProducerConsumerPair) -> list[Constraint]:
     """Conditions on the producer's iters under which it computes exactly what the consumer reads; usually none."""
     producer, consumer = pair.producer.block, pair.consumer.block
     level = common_ancestor(producer.op, consumer.op)[0]
-    store, load = of_op(pair.producer.store)[0], _unconditional(pair)
+    store, load = accesses_of_op(pair.producer.store)[0], _unconditional_load(pair)
     with question(f'whether block "{consumer.name}" reads what block "{producer.name}" computes'):
         computed, read = compared_elements(store, load, level, consumer)
         if not (missing := read.subtract(computed)).is_empty():
@@ -307,7 +315,7 @@ def _conditions(pair: _Pair) -> list[Constraint]:
         dom = domain(pair.producer.store)
         conditions = [c for c in _select_conditions(pair) if not holds(dom, c.index, c.is_eq)]
         check_guards_whole_block(pair.producer, conditions)
-        computed = _restricted(pair, conditions, level)
+        computed = _guarded_elements(pair, conditions, level)
         if not computed.is_equal(read):
             extra = computed.subtract(read)
             refuse(
@@ -320,19 +328,19 @@ def _conditions(pair: _Pair) -> list[Constraint]:
         return conditions
 
 
-def _unconditional(pair: _Pair) -> Access:
+def _unconditional_load(pair: _ProducerConsumerPair) -> Access:
     """The consumer's load as an unconditional one."""
-    load = of_op(pair.loads[0])[0]
+    load = accesses_of_op(pair.loads[0])[0]
     return replace(load, op=pair.consumer.store)
 
 
-def _select_conditions(pair: _Pair) -> list[Constraint]:
+def _select_conditions(pair: _ProducerConsumerPair) -> list[Constraint]:
     """The conditions under which the stored element lies in the consumer's domain, over the loops around the
     producer.
     """
     element = pair.producer.indices
     try:
-        iters = pair.inverse.at_access(of_op(pair.producer.store)[0])
+        iters = pair.inverse.at_access(accesses_of_op(pair.producer.store)[0])
     except (NotAffine, NotProvable):
         text = "the part that is read has no simple guard on the producer's iters"
         refuse(pair.consumer.block, text, provable=False, fix=inline_producer(pair.producer.block))
@@ -343,12 +351,12 @@ def _select_conditions(pair: _Pair) -> list[Constraint]:
         conditions += [Constraint(value - it.min), Constraint(it.min + it.extent - value - 1)]
     for part, read in zip(element, access_indices(pair.loads[0]), strict=True):
         conditions.append(Constraint(read.substitute(iters) - part, is_eq=True))
-    return [Constraint(c.index.substitute(bound).simplified(), c.is_eq) for c in conditions]
+    return [Constraint(c.index.substitute(bound).simplify(), c.is_eq) for c in conditions]
 
 
-def _restricted(pair: _Pair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
+def _guarded_elements(pair: _ProducerConsumerPair, conditions: list[Constraint], level: ir.Operation) -> isl.Map:
     """{ loops at and above `level` -> elements } of the producer, under some conditions."""
-    store = of_op(pair.producer.store)[0]
+    store = accesses_of_op(pair.producer.store)[0]
     dom = access_domain(store, extra=[c.index for c in conditions])
     for c in conditions:
         dom.set = dom.set.intersect(constraint_set(dom, c))
@@ -389,7 +397,7 @@ def _shrink(block: Block) -> None:
             low, extent = it.min, it.extent
             if all(len(e) == 1 for e in pieces):
                 low, last = (to_index(e[0][1], [], symbols) for e in pieces)
-                extent = (last - low + 1).simplified()
+                extent = (last - low + 1).simplify()
             lows.append(low)
             extents.append(extent)
     set_domain(block, lows, extents)
@@ -398,10 +406,10 @@ def _shrink(block: Block) -> None:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _merge(pair: _Pair) -> None:
+def _merge(pair: _ProducerConsumerPair) -> None:
     """Store the consumer's result in place of the producer's store."""
     store, consumer = pair.producer.store, pair.consumer
-    iters = pair.inverse.at_access(of_op(store)[0])
+    iters = pair.inverse.at_access(accesses_of_op(store)[0])
     loaded: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
     op_count = len(_ops_before(store))
     with consumer.store.location:
@@ -417,7 +425,7 @@ def _ops_before(op: ir.Operation) -> list[ir.Operation]:
     return body[: body.index(op)]
 
 
-def _in_written_order(pair: _Pair, merged: Sequence[ir.Operation]) -> None:
+def _in_written_order(pair: _ProducerConsumerPair, merged: Sequence[ir.Operation]) -> None:
     """Move what the consumer reads before the buffer between the two before the producer's ops.
 
     The text of the merged expression has it first: `B = f(A)` and `C = E + B` give `C = E + f(A)`.
@@ -454,7 +462,7 @@ def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
     if odd is not None:
         text = f"{buffer.name} is used by {odd.name}; merging needs loads and stores at affine indices only"
         refuse(odd, text, fix=MOVE_UNDER_ONE_LOOP)
-    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE and accessed(op) == buffer.value]
+    stores = [op for op in block.body_ops() if op.name == AFFINE_STORE and accessed_memref(op) == buffer.value]
     if len(stores) != 1:
         text = f'block "{block.name}" does not update {buffer.name} by one store, which merging needs'
         refuse(block, text, fix=MOVE_UNDER_ONE_LOOP)
@@ -463,8 +471,8 @@ def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
 
 def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: Inverse) -> None:
     """Let a reduction load and store the element of the copy in place of each element of `buffer`."""
-    for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed(o) == buffer.value]:
-        iters = inverse.at_access(of_op(op)[0])
+    for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed_memref(o) == buffer.value]:
+        iters = inverse.at_access(accesses_of_op(op)[0])
         indices = [i.substitute(iters) for i in consumer.indices]
         with ir.InsertionPoint(op), op.location:
             if op.name == AFFINE_STORE:
@@ -501,7 +509,7 @@ def check_stores_once(producer: BlockExpression) -> None:
         return
     with question(f'whether the loops in block "{block.name}" store each element once'):
         dom = domain(producer.store, block.op, producer.indices)
-        once = dom.map([*(Index.of(v) for v in dom.dims[: dom.free]), *producer.indices]).is_injective()
+        once = dom.map([*(Index.from_value(v) for v in dom.dims[: dom.free]), *producer.indices]).is_injective()
     if not once:
         text = f'two iterations of the loops in block "{block.name}" store the same element of {producer.buffer.name}'
         refuse(block, text, fix=MOVE_UNDER_ONE_LOOP)

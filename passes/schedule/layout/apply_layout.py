@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from tir_mlir.dialect.analysis import Region, computed, declare, declared
+from tir_mlir.dialect.analysis import Region, accessed_regions, declare, get_declared_regions
 from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.index_maps import Box, Conjunction, IndexMap, Layout, Predicate
 from tir_mlir.dialect.ir import (
@@ -58,12 +58,12 @@ class LayoutChange:
     symbols: tuple[ir.Value, ...]
 
     @staticmethod
-    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutChange:
+    def from_extents(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutChange:
         """The map over [0, extent) in each dimension, in the function that contains `op`."""
         dom = sets.sizes(op)
         by_name = symbols_by_name(op)
         symbols = [by_name[name] for name in dom.params]
-        exprs = tuple(_over(e, symbols) for e in extents)
+        exprs = tuple(_expr_over_symbols(e, symbols) for e in extents)
         return LayoutChange(map_, map_.layout(Box(exprs, tuple(dom.params), dom.set.params())), tuple(symbols))
 
     @property
@@ -71,34 +71,34 @@ class LayoutChange:
         """The new extents."""
         return [trim(e, self.symbols) for e in self.layout.shape]
 
-    def back(self, values: Sequence[Index]) -> list[Index]:
+    def preimage(self, values: Sequence[Index]) -> list[Index]:
         """The old indices of an element, as expressions of its new indices."""
-        return [self._at(e, values) for e in self.map.inverse_exprs(self.layout)]
+        return [self._evaluate(e, values) for e in self.map.inverse_exprs(self.layout)]
 
     def image(self, indices: Sequence[Index]) -> list[Any]:
         """The new indices of an element."""
-        sizes = {n: Index.of(v) for n, v in zip(self.layout.box.params, self.symbols, strict=True)}
+        sizes = {n: Index.from_value(v) for n, v in zip(self.layout.box.params, self.symbols, strict=True)}
         return self.map.map_indices(indices, sizes)
 
     def holes_text(self) -> str:
         """The indices that no element maps to, as text."""
-        return repr(Predicate.of(self.map.result_names(), self.layout.box.params, self.layout.padding))
+        return repr(Predicate.from_padding(self.map.result_names(), self.layout.box.params, self.layout.padding))
 
     def conditions(self, conjunction: Conjunction, values: Sequence[Index]) -> list[Constraint]:
         """Conditions on the new indices, for given values of them."""
-        return [Constraint(self._at(e, values), is_eq) for e, is_eq in conjunction]
+        return [Constraint(self._evaluate(e, values), is_eq) for e, is_eq in conjunction]
 
-    def _at(self, expr: ir.AffineExpr, values: Sequence[Index]) -> Index:
-        parts = [*values, *map(Index.of, self.symbols)]
+    def _evaluate(self, expr: ir.AffineExpr, values: Sequence[Index]) -> Index:
+        parts = [*values, *map(Index.from_value, self.symbols)]
         unique = list(dict.fromkeys(v for p in parts for v in p.values))
         swaps = []
         for part in parts:
             dims = [AffineExpr.get_dim(unique.index(v)) for v in part.values]
             swaps.append(part.expr.compose(ir.AffineMap.get(len(unique), 0, dims)) if dims else part.expr)
-        return trim(expr.compose(ir.AffineMap.get(len(unique), 0, swaps)), unique).simplified()
+        return trim(expr.compose(ir.AffineMap.get(len(unique), 0, swaps)), unique).simplify()
 
 
-def _over(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
+def _expr_over_symbols(index: Index, symbols: Sequence[ir.Value]) -> ir.AffineExpr:
     """An expression over sizes, with operands in the order of `symbols`."""
     swap = [AffineExpr.get_dim(symbols.index(v)) for v in index.values]
     return index.expr.compose(ir.AffineMap.get(len(symbols), 0, swap)) if swap else index.expr
@@ -171,9 +171,9 @@ def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> Si
         others = [p for p in func_of(dim).params if p != buffer]
         places += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
     old_extent = buffer.dims[_number(dim.operands[1])]
-    for what, is_itself in ((old_extent, False), (Index.of(size.results[0]), True)):
+    for what, is_itself in ((old_extent, False), (Index.from_value(size.results[0]), True)):
         for value, axis, extent in places:
-            if extent.same(what):
+            if extent.is_equal_to(what):
                 return SizeSource(dim, size, value, axis, is_itself)
     name = attrs.get(size, attrs.NAME, "a size")
     refuse(
@@ -214,7 +214,7 @@ def _number(value: ir.Value) -> int:
 def apply_layout(buffer: Buffer, change: ChangedLayout) -> Buffer:
     """Change the layout of a buffer: declaration, accesses, declared regions. Call `finish_layout` afterwards."""
     func = func_of(owner_op(buffer.value)).op
-    regions = _declared(func, buffer)
+    regions = _declared_regions(func, buffer)
     indices = {op: _new_indices(op, change) for op in _accesses(buffer)}
     new = _new_declaration(buffer, change)
     for op, where in indices.items():
@@ -251,7 +251,7 @@ def _index_of(value: ir.Value) -> Index:
     if is_apply(value):
         return read_apply(value)
     is_number = not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant"
-    return Index.constant(_number(value)) if is_number else Index.of(value)
+    return Index.constant(_number(value)) if is_number else Index.from_value(value)
 
 
 def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
@@ -259,9 +259,9 @@ def simplify_indices(op: ir.Operation, indices: Sequence[Index]) -> list[Index]:
     box = None
     simplified = []
     for index in indices:
-        plain = index.simplified()
+        plain = index.simplify()
         if has_division(plain.expr):
-            box = intervals.around(op) if box is None else box
+            box = intervals.enclosing_ranges(op) if box is None else box
             ranges = tuple(intervals.known_range(v, box) for v in plain.values)
             plain = trim(simplify_expr(plain.expr, ranges), plain.values)
         simplified.append(plain)
@@ -336,12 +336,12 @@ def _keep_name(op: ir.Operation, value: ir.Value) -> None:
 # --- declared regions -------------------------------------------------------------------------------------------------
 
 
-def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
+def _declared_regions(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list[Region]]]:
     """The blocks that declare regions of a buffer."""
     entries = []
     for block in (b for root in declaring(func, buffer) for b in all_blocks(root)):
         for key in (attrs.READS, attrs.WRITES):
-            regions = declared(block, key, [])
+            regions = get_declared_regions(block, key, [])
             if any(r.buffer == buffer for r in regions):
                 entries.append((block, key, regions))
     return entries
@@ -349,7 +349,7 @@ def _declared(func: ir.Operation, buffer: Buffer) -> list[tuple[Block, str, list
 
 def _declare_again(block: Block, key: str, old_regions: list[Region], old: Buffer, new: Buffer) -> None:
     """Declare the regions of a block again after the change."""
-    actual = computed(Block(block.op))[0 if key == attrs.READS else 1]
+    actual = accessed_regions(Block(block.op))[0 if key == attrs.READS else 1]
     computed_region = next((r for r in actual if r.buffer == new), None)
     new_regions = [computed_region if r.buffer == old else r for r in old_regions]
     declare(block, key, [r for r in new_regions if r is not None])

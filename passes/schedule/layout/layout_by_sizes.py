@@ -18,7 +18,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.symbolic_digits import Forms
 from tir_mlir.dialect.diagnostics import NotAffine, NotProvable
-from tir_mlir.dialect.index_maps import Box, Collision, IndexMap, check_start, unused
+from tir_mlir.dialect.index_maps import Box, Collision, IndexMap, check_start, unused_name
 from tir_mlir.dialect.ir import Constraint, Index, symbol_name, symbols_by_name, trim
 from tir_mlir.dialect.ir.size_products import is_quotient, named_factors, shape_variables, value_of
 from tir_mlir.dialect.presburger import Domain, constraint_set, domain, holds, linear_terms, question, sizes, times
@@ -40,7 +40,7 @@ from tir_mlir.passes.schedule.edits import emit_index, emit_operation
 from tir_mlir.passes.schedule.layout.apply_layout import LayoutChange
 
 AffineExpr = ir.AffineExpr
-_ZERO, _ONE = Polynomial.of(0), Polynomial.of(1)
+_ZERO, _ONE = Polynomial.from_expr(0), Polynomial.from_expr(1)
 _EXAMPLES = 27  # combinations of small sizes that are tried
 
 
@@ -53,7 +53,7 @@ class LayoutBySizes:
     symbols: Mapping[str, ir.Value]
 
     @staticmethod
-    def over(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutBySizes:
+    def from_extents(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutBySizes:
         """The map over [0, extent) in each dimension, in the function that contains `op`; creates products of sizes.
 
         Errors: NotProvable if an extent is no polynomial of the sizes, or a divisor may be 0; IndexMapError for a
@@ -65,21 +65,21 @@ class LayoutBySizes:
 
     def image(self, indices: Sequence[Index]) -> list[Index]:
         """The new indices of an element; what is not affine is emitted at the insertion point."""
-        values = {n: Index.of(v) for n, v in self.symbols.items()}
+        values = {n: Index.from_value(v) for n, v in self.symbols.items()}
         values |= dict(zip(self.map.names, indices, strict=True))
-        return [_emitted(term, values) for term in self.map.terms]
+        return [_emit_term(term, values) for term in self.map.terms]
 
 
-def _emitted(term: IntExpr, values: Mapping[str, Index]) -> Index:
+def _emit_term(term: IntExpr, values: Mapping[str, Index]) -> Index:
     """The value of a term."""
 
     def leaf(part: Any) -> Index:
         return Index.constant(int(part.value)) if isinstance(part, Constant) else values[part.name]
 
-    return fold(term, leaf, _emitted_operation)
+    return fold(term, leaf, _emit_operation)
 
 
-def _emitted_operation(symbol: str, left: Index, right: Index) -> Index:
+def _emit_operation(symbol: str, left: Index, right: Index) -> Index:
     if symbol in DIVISIONS and (digits := _digits(left, right)) is not None:
         return digits[symbol == "%"]
     try:
@@ -87,13 +87,13 @@ def _emitted_operation(symbol: str, left: Index, right: Index) -> Index:
     except NotAffine:
         d0, d1 = (AffineExpr.get_dim(n) for n in range(2))
         build = {"*": AffineExpr.get_mul, "//": AffineExpr.get_floor_div, "%": AffineExpr.get_mod}[symbol]
-        return Index.of(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
+        return Index.from_value(emit_operation(build(d0, d1).maybe_downcast(), emit_index(left), emit_index(right)))
 
 
 def _digits(number: Index, base: Index) -> tuple[Index, Index] | None:
     """The high and the low digit of a number at the insertion point, if it is computed from them: `i * n + j`."""
     value, op, forms = number.is_value(), ir.InsertionPoint.current.ref_operation, Forms()
-    if value is None or op is None or (form := forms.of(value)) is None:
+    if value is None or op is None or (form := forms.form_of(value)) is None:
         return None
     for digits in forms.digits:
         if digits.whole == form and digits.base == base:
@@ -130,7 +130,7 @@ class _Bounds:
         term = self.map.terms[number]
         alone = IndexMap(self.map.names, (term,))
         if alone.is_affine:
-            change = LayoutChange.over(alone, self.extents, self.op)
+            change = LayoutChange.from_extents(alone, self.extents, self.op)
             with question(f"the extent of {term}"):
                 check_start(alone, change.layout)
                 return change.shape[0]
@@ -141,13 +141,13 @@ class _Bounds:
 
     def _range(self, term: IntExpr) -> _Range:
         if isinstance(term, Constant):
-            value = Polynomial.of(term)
+            value = Polynomial.from_expr(term)
             return _Range(value, value)
         if not isinstance(term, Operation):
             (name,) = names_in(term)
             if name in self.variables:
                 return _Range(_ZERO, self._polynomial(self.variables[name], term) - _ONE)
-            size = self._polynomial(Index.of(symbols_by_name(self.op)[name]), term)
+            size = self._polynomial(Index.from_value(symbols_by_name(self.op)[name]), term)
             return _Range(size, size)
         lhs, right = self._range(term.left), self._range(term.right)
         if term.symbol == "+":
@@ -201,7 +201,7 @@ class _Bounds:
 
     def _is_least(self, what: Polynomial, least: int) -> bool:
         """Whether a polynomial is at least a number wherever the box has points."""
-        index = self._index(what - Polynomial.of(least))
+        index = self._index(what - Polynomial.from_expr(least))
         dom = sizes(self.op)
         with question("the sign of a size"):
             points = dom.set
@@ -214,12 +214,12 @@ class _Bounds:
         total = Index.constant(0)
         for factors, number in what.terms.items():
             total = total + reduce(times, (self.factors[str(f)] for f in factors), Index.constant(1)) * number
-        return total.simplified()
+        return total.simplify()
 
     def _polynomial(self, size: Index, term: IntExpr) -> Polynomial:
         """A size as a polynomial."""
         terms, constant = linear_terms(size.expr)
-        total = Polynomial.of(constant)
+        total = Polynomial.from_expr(constant)
         for part, number in terms.items():
             index = trim(part, size.values)
             if index.is_value() is None and not is_quotient(index):
@@ -242,7 +242,7 @@ def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation
     any other map.
     """
     bounds = _Bounds(map_, extents, op)
-    names = [unused(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
+    names = [unused_name(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
     places = {term: Dim(name) for term, name in zip(map_.terms, names, strict=True)}
     back: dict[str, IntExpr] = {}
     for term, result in places.items():
@@ -264,7 +264,7 @@ def small_collision(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) 
     """Two elements with one index at small sizes; None if none is found."""
     dom = sizes(op)
     for values in islice(_small_sizes(map_, extents, dom), _EXAMPLES):
-        box = Box.of([_value(e, values) for e in extents])
+        box = Box.from_shape([_value(e, values) for e in extents])
         with question(f"where {map_} maps elements at {values}"):
             clash = map_.at(values).layout(box).collision
         if clash is not None:
@@ -289,4 +289,4 @@ def _small_sizes(map_: IndexMap, extents: Sequence[Index], dom: Domain) -> Itera
 def _value(extent: Index, values: Mapping[str, int]) -> int:
     """The value of an extent."""
     parts = [Index.constant(value_of(symbol_name(v), values) or 0) for v in extent.values]
-    return extent.substitute(dict(zip(extent.values, parts, strict=True))).simplified().as_constant() or 0
+    return extent.substitute(dict(zip(extent.values, parts, strict=True))).simplify().as_constant() or 0

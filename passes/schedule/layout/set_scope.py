@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, attrs, func_of
 from tir_mlir.passes.schedule.edits import (
     check_retypable,
@@ -41,7 +41,7 @@ def set_scope(block: Block, buffer_index: int | str, storage_scope: str) -> None
         "cache_write it and set the scope of the copy",
     )
     check_retypable([u.owner.operation for u in buffer.value.uses])
-    proved(f"the program allocates `{buffer.name}`, and each of its uses takes it in any scope")
+    emit_remark(f"the program allocates `{buffer.name}`, and each of its uses takes it in any scope")
 
     func = func_of(block.op)
     name = fresh_name(func, f"{buffer.name}_{storage_scope}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, attrs
 from tir_mlir.passes.schedule.edits import find_buffer
 from tir_mlir.passes.schedule.registry import check, primitive, refuse
@@ -40,7 +40,7 @@ def storage_align(block: Block, buffer_index: int | str, axis: int, factor: int,
         f"{buffer.name} is not only loaded and stored: a pointer into it depends on its strides",
         "in the program, pass the strides along, as C.strides of a T.match_buffer with strides",
     )
-    proved(f"the program allocates `{buffer.name}`, and nothing relies on its strides")
+    emit_remark(f"the program allocates `{buffer.name}`, and nothing relies on its strides")
     old_entries = block.annotations.get(ALIGN_KEY, [])
     check_entries(block, old_entries)
 

@@ -17,7 +17,7 @@ from tir_mlir.dialect.analysis import (
     witness,
     written_groups,
 )
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, TirError, emit_remark
 from tir_mlir.dialect.index_maps import IndexMap, by_sizes, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
@@ -28,7 +28,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
-    frozen,
+    freeze_modules,
     is_inside,
     is_loop,
     loops_above,
@@ -76,13 +76,13 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     multiplies with them splits spatial iters into digits (`i // n, i % n` for an extent `m * n`) or joins digits
     (`i * n + j`, n the extent of j).
     """
-    with frozen():
+    with freeze_modules():
         loops = _nest(block)
         map_ = _map_over(block, index_map)
     if not map_.is_affine:
         _transform_by_sizes(block, loops, map_)
         return
-    with frozen():
+    with freeze_modules():
         change = _change(block, map_)
         check(len(change.shape) > 0, block, f"the map {map_} has no results; a block needs at least one iter")
         kinds = [_kind(block, change, n) for n in range(len(change.shape))]
@@ -93,10 +93,10 @@ def transform_block_layout(block: Block, index_map: IndexMap) -> None:
     warn_serial(loops, "transform_block_layout")
     old = [i.var for i in block.iters]
 
-    def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
-        return dict(zip(old, change.back(values), strict=True))
+    def old_iter_values(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
+        return dict(zip(old, change.preimage(values), strict=True))
 
-    _simplify(_rebuilt(block, loops, kinds, extents, back))
+    _simplify(_rebuild_block(block, loops, kinds, extents, old_iter_values))
 
 
 def _check_order(block: Block, loops: Sequence[Loop], change: LayoutChange) -> None:
@@ -106,14 +106,14 @@ def _check_order(block: Block, loops: Sequence[Loop], change: LayoutChange) -> N
     if clash is not None:
         refuse(loops[0], f"in the order of {change.map} a dependence would run backwards: {clash}", True, clash)
     _note_map(block, change.map)
-    proved(f"in the order of {change.map} no dependence between iterations of block `{block.name}` runs backwards")
+    emit_remark(f"in the order of {change.map} no dependence between iterations of block `{block.name}` runs backwards")
 
 
 def _note_map(block: Block, map_: IndexMap) -> None:
-    proved(f"the map {map_} takes the iterations of block `{block.name}` one to one onto a box: each runs once")
+    emit_remark(f"the map {map_} takes the iterations of block `{block.name}` one to one onto a box: each runs once")
 
 
-def _rebuilt(
+def _rebuild_block(
     block: Block, loops: Sequence[Loop], kinds: Sequence[str], extents: Sequence[Index], back: IterMapping
 ) -> Block:
     """The block over new iters, in new loops in the place of the old ones."""
@@ -126,7 +126,9 @@ def _rebuilt(
     edit.move_before(block.op, list(new[-1].body.operations)[-1])
     parts = zip(kinds, extents, new, strict=True)
     wide = any(i.is_wide for i in block.iters)
-    specs = [IterSpec(f"v{n}", kind, 0, size, Index.of(lp.var), wide) for n, (kind, size, lp) in enumerate(parts)]
+    specs = [
+        IterSpec(f"v{n}", kind, 0, size, Index.from_value(lp.var), wide) for n, (kind, size, lp) in enumerate(parts)
+    ]
     new_block = replace_iters(block, specs, back)
     edit.erase(top)
     return new_block
@@ -153,7 +155,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
             refuse(block, text, provable=False, fix="use a map with constants, or spatial iters alone")
     extents = [i.extent for i in block.iters]
     try:
-        change = LayoutBySizes.over(map_, extents, block.op)
+        change = LayoutBySizes.from_extents(map_, extents, block.op)
         inverse = inverse_by_digits(map_, extents, block.op)
     except NotProvable:
         raise
@@ -165,7 +167,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
     _warn_of_annotations(loops)
     warn_serial(loops, "transform_block_layout")
 
-    def back(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
+    def old_iter_values(values: Sequence[Index]) -> Mapping[ir.Value, Index]:
         body = values[0].values[0].owner
         assert isinstance(body, ir.Block)  # of the block's new iters
         with create.at_end(body), block.op.location:
@@ -175,7 +177,7 @@ def _transform_by_sizes(block: Block, loops: Sequence[Loop], map_: IndexMap) -> 
                 expand_affine_op(op, mapping)
         return mapping
 
-    _rebuilt(block, loops, ["S"] * len(change.shape), change.shape, back)
+    _rebuild_block(block, loops, ["S"] * len(change.shape), change.shape, old_iter_values)
 
 
 def _values(op: ir.Operation, mapping: Mapping[ir.Value, Index]) -> list[ir.Value]:
@@ -231,7 +233,7 @@ def _nest(block: Block) -> list[Loop]:
         way = USE_ONE_BOUND if len(loop.uppers) > 1 else start_at_zero(loop)
         check(plain, loop, f"loop {loop.name} does not run from 0 to one extent", way)
         var = it.binding.is_value()
-        bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.same(loop.upper)
+        bound = var is not None and var == loop.var and it.min.as_constant() == 0 and it.extent.is_equal_to(loop.upper)
         text = f"iter {it.name} is not bound to loop {loop.name} over its whole range; blockize first"
         turned = var is not None and var != loop.var
         check(bound, block, text, "reorder_block_iter_var lists the iters in the order of the loops" if turned else "")
@@ -242,7 +244,7 @@ def _change(block: Block, map_: IndexMap) -> LayoutChange:
     """The map over the domain of a block. Refuses one that is not a bijection onto a box."""
     iters = block.iters
     try:
-        change = LayoutChange.over(map_, [i.extent for i in iters], block.op)
+        change = LayoutChange.from_extents(map_, [i.extent for i in iters], block.op)
         with question(f"where {map_} maps the iterations of block {block.name}"):
             check_start(map_, change.layout)
             collision = change.layout.collision
@@ -254,7 +256,7 @@ def _change(block: Block, map_: IndexMap) -> LayoutChange:
     if collision is not None:
         text = collision_text(map_, collision)
         names = [i.name for i in iters]
-        pair = tuple(Iteration.of(block.name, names, p) for p in (collision.first, collision.second))
+        pair = tuple(Iteration.from_point(block.name, names, p) for p in (collision.first, collision.second))
         example = Counterexample(pair, sizes=tuple(collision.sizes.items()))
         refuse(
             block,
@@ -293,7 +295,7 @@ def _reversed_dependence(loops: Sequence[Loop], change: LayoutChange) -> Counter
     Iterations that differ in a spatial iter are independent, and those of one reduction may run in any order.
     """
     depth = len([p for p in parents(loops[0].op) if is_loop(p)])
-    order = [Index.wrap(i) for i in change.image([Index.of(lp.var) for lp in loops])]
+    order = [Index.wrap(i) for i in change.image([Index.from_value(lp.var) for lp in loops])]
     inits = [init for block in walk.blocks_below(loops[-1].op) if (init := block.init) is not None]
     for group in written_groups(loops[-1].op):
         starts = [any(is_inside(t.access.op, init) for init in inits) for t in group]

@@ -10,7 +10,15 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import affine, arith
 
-from tir_mlir.dialect.diagnostics import Counterexample, Element, NotProvable, TirError, asserted, proved, short_repr
+from tir_mlir.dialect.diagnostics import (
+    Counterexample,
+    Element,
+    NotProvable,
+    TirError,
+    emit_assertion,
+    emit_remark,
+    short_repr,
+)
 from tir_mlir.dialect.index_maps import Collision, IndexMap, Padding, check_start, collision_text
 from tir_mlir.dialect.ir import (
     Block,
@@ -28,7 +36,7 @@ from tir_mlir.dialect.ir import (
     dtypes,
     edit,
     enclosing_block,
-    frozen,
+    freeze_modules,
     func_of,
     is_block,
     is_init,
@@ -84,20 +92,20 @@ def transform_layout(
     multiplies with one (`lambda i: (i // n, i % n)`), and leaves the padding undefined. `buffer` is ("read", index),
     ("write", index) or a name.
     """
-    with frozen():
+    with freeze_modules():
         target = find_accessed_buffer(block, buffer)[0]
         check_users(target)
         index_map = _map_over(block, target, index_map)
     if not index_map.is_affine:
         _transform_by_sizes(block, target, index_map, pad_value, assume_injective_transform)
         return
-    with frozen():
+    with freeze_modules():
         change, padding = _change(block, target, index_map, pad_value is not None, assume_injective_transform)
         check_extents(target, change, block)
         sources = size_sources(target, change)
         padded = pad_value is not None and not padding.never
         value = padding_value(block, change, target, pad_value, padding) if padded else None
-    new = apply_layout(target, change) if value is None else _padded(block, target, change, value)
+    new = apply_layout(target, change) if value is None else _apply_padded_layout(block, target, change, value)
     _check_scatters(new)
     finish_layout(target, new, sources)
 
@@ -106,13 +114,13 @@ def _unique(buffer: Buffer, map_: IndexMap) -> str:
     return f"the map {map_} takes no two elements of `{buffer.name}` to one place of the new shape"
 
 
-def _padded(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
+def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
     """The buffer in its new layout, whose padding is written, or stated of an input."""
-    with frozen():
+    with freeze_modules():
         writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
         sweeps = row_major_producers(target, writers)
         home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
-        anchor = _after(home, writers)
+        anchor = _op_after_writers(home, writers)
     new = apply_layout(target, change)
     if sweeps:
         for sweep in sweeps:
@@ -142,17 +150,17 @@ def _transform_by_sizes(block: Block, target: Buffer, map_: IndexMap, pad_value:
         text = f"{by}: the padding in the new {target.name} is not known"
         refuse(block, text, provable=False, fix="leave out pad_value: the padding is then undefined")
     try:
-        change = LayoutBySizes.over(map_, target.dims, block.op)
+        change = LayoutBySizes.from_extents(map_, target.dims, block.op)
     except NotProvable:
         raise
     except TirError as error:
         refuse(block, str(error))
-    with frozen():
+    with freeze_modules():
         if (clash := small_collision(map_, target.dims, block.op)) is not None:
             _refuse_collision(block, target, map_, clash)
         check_extents(target, change, block)
         sources = size_sources(target, change)
-    asserted(f"{_unique(target, map_)} (at the small sizes that were tried it takes none)")
+    emit_assertion(f"{_unique(target, map_)} (at the small sizes that were tried it takes none)")
     new = apply_layout(target, change)
     _check_scatters(new)
     finish_layout(target, new, sources)
@@ -161,7 +169,7 @@ def _transform_by_sizes(block: Block, target: Buffer, map_: IndexMap, pad_value:
 def _refuse_collision(block: Block, buffer: Buffer, map_: IndexMap, clash: Collision) -> NoReturn:
     """Refuse a map that takes two elements to one index."""
     text = f"the map {map_} maps two elements of {buffer.name} to the same index: {collision_text(map_, clash)}"
-    refuse(block, text, counterexample=Counterexample(element=Element.of(buffer.name, clash.second)))
+    refuse(block, text, counterexample=Counterexample(element=Element.from_indices(buffer.name, clash.second)))
 
 
 def _check_scatters(buffer: Buffer) -> None:
@@ -172,7 +180,7 @@ def _check_scatters(buffer: Buffer) -> None:
             iter_kinds(block)
 
 
-def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
+def _op_after_writers(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
     """The op of a body after every op that contains a writer (and accesses next to it); None if there is no writer."""
     if not writers:
         return None
@@ -187,7 +195,7 @@ def _after(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | No
 def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: bool) -> tuple[LayoutChange, Padding]:
     """The map over the shape of the buffer, and its padding. Refuses a map that is not injective."""
     try:
-        change = LayoutChange.over(map_, buffer.dims, block.op)
+        change = LayoutChange.from_extents(map_, buffer.dims, block.op)
         with question(f"where {map_} maps the elements of {buffer.name}"):
             check_start(map_, change.layout)
             collision = change.layout.collision
@@ -195,7 +203,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
     except NotProvable:
         if not assumed:
             raise
-        asserted(_unique(buffer, map_))
+        emit_assertion(_unique(buffer, map_))
         return change, Padding([], None, never=True)
     except TirError as error:
         refuse(block, str(error))
@@ -203,7 +211,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
         _refuse_collision(block, buffer, map_, collision)
     full = holes.is_empty()
     if full or (assumed and not pads):
-        proved(f"{_unique(buffer, map_)}, {'which they fill' if full else 'whose other elements are undefined'}")
+        emit_remark(f"{_unique(buffer, map_)}, {'which they fill' if full else 'whose other elements are undefined'}")
         return change, Padding([], [], never=True)
     if not pads:
         refuse(
@@ -211,7 +219,7 @@ def _change(block: Block, buffer: Buffer, map_: IndexMap, pads: bool, assumed: b
             f"the map {map_} leaves padding in the new {buffer.name}: where {change.holes_text()}; "
             f"pass a pad_value for it{only_where(holes, block.op)}",
         )
-    proved(f"{_unique(buffer, map_)}, whose other elements are padding")
+    emit_remark(f"{_unique(buffer, map_)}, whose other elements are padding")
     return change, change.layout.padding
 
 
@@ -287,7 +295,7 @@ def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | 
         loop = Loop(home)
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.kind == "serial" and not loop.annotations
         from_zero = loop.lower.as_constant() == 0 and it.min.as_constant() == 0
-        if not (plain and from_zero and loop.upper.same(dim) and it.extent.same(dim)):
+        if not (plain and from_zero and loop.upper.is_equal_to(dim) and it.extent.is_equal_to(dim)):
             return None
         if any(use.owner.operation != block.op for use in loop.var.uses) or _used_twice(block, loop, it):
             return None
@@ -344,16 +352,18 @@ def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)
     pairs = zip(loops, value.change.shape, strict=True)
     specs, wide = [IterSpec.like(i) for i in unreplaced], any(i.is_wide for i in sweep.iters)
-    specs[start:start] = [IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var), wide) for lp, extent in pairs]
+    specs[start:start] = [
+        IterSpec(f"v_{lp.name}", "S", 0, extent, Index.from_value(lp.var), wide) for lp, extent in pairs
+    ]
 
     def old(values: Sequence[Index]) -> dict[ir.Value, Index]:
         new_indices = values[start : start + len(loops)]
-        mapping = dict(zip(replaced, value.change.back(new_indices), strict=True))
+        mapping = dict(zip(replaced, value.change.preimage(new_indices), strict=True))
         unchanged = [*values[:start], *values[start + len(loops) :]]
         return mapping | {i.var: v for i, v in zip(unreplaced, unchanged, strict=True)}
 
     new_block = replace_iters(sweep.block, specs, old)
-    return new_block, [Index.of(i.var) for i in new_block.iters[start : start + len(loops)]]
+    return new_block, [Index.from_value(i.var) for i in new_block.iters[start : start + len(loops)]]
 
 
 def _select_padding(store: ir.Operation, value: PaddingValue, indices: Sequence[Index]) -> None:
@@ -361,14 +371,14 @@ def _select_padding(store: ir.Operation, value: PaddingValue, indices: Sequence[
     steps = [o.operation for o in store.block.operations]
     steps = [o for o in steps[: steps.index(store)] if not is_init(o) and o.name not in NO_ACCESS]
 
-    def other() -> ir.Value:
+    def emit_original() -> ir.Value:
         body = ir.InsertionPoint.current.block
         for step in steps:
             body.append(step)
         return store.operands[0]
 
     with ir.InsertionPoint(store), store.location:
-        edit.set_operand(store, 0, value.chosen(indices, other))
+        edit.set_operand(store, 0, value.emit_selection(indices, emit_original))
 
 
 # --- padding ----------------------------------------------------------------------------------------------------------
@@ -400,7 +410,7 @@ class PaddingValue:
         integer = arith.index_cast(ir.IntegerType.get_signless(32), create.apply(mapped))
         return convert(integer, self.dtype)
 
-    def chosen(self, values: Sequence[Index], otherwise: Callable[[], ir.Value]) -> ir.Value:
+    def emit_selection(self, values: Sequence[Index], otherwise: Callable[[], ir.Value]) -> ir.Value:
         """Emit the padding value where the new indices lie in the padding, else the value of `otherwise`."""
         pieces, unpadded = self.padding.pieces, self.padding.kept
         if len(pieces) == 1:
@@ -414,7 +424,7 @@ class PaddingValue:
         remaining = PaddingValue(self.change, self.value, Padding(pieces[1:], None, never=False), self.dtype)
         in_first = self.change.conditions(pieces[0], values)
         return _emit_choice(
-            in_first, lambda: self.make(values), lambda: remaining.chosen(values, otherwise), self.dtype
+            in_first, lambda: self.make(values), lambda: remaining.emit_selection(values, otherwise), self.dtype
         )
 
 
@@ -487,7 +497,8 @@ def loops_over_layout(filling_: PaddingValue, prefix: str = "") -> tuple[list[Lo
             loops.append(create.loop(prefix + name, 0, extent))
     extents = filling_.change.shape
     specs = [
-        IterSpec(f"v_{lp.name}", "S", 0, extent, Index.of(lp.var)) for lp, extent in zip(loops, extents, strict=True)
+        IterSpec(f"v_{lp.name}", "S", 0, extent, Index.from_value(lp.var))
+        for lp, extent in zip(loops, extents, strict=True)
     ]
     return loops, specs
 
@@ -501,10 +512,10 @@ def add_padding_block(filling_: PaddingValue, buffer: Buffer, anchor: ir.Operati
         with ir.InsertionPoint(anchor), anchor.location:
             loops, specs = loops_over_layout(filling_)
             with create.at_end(loops[-1].body):
-                guard = create.where(filling_.change.conditions(piece, [Index.of(lp.var) for lp in loops]))
+                guard = create.where(filling_.change.conditions(piece, [Index.from_value(lp.var) for lp in loops]))
                 with create.at_end(guard.regions[0].blocks[0]):
                     block = create.block(name, specs)
-            indices = [Index.of(i.var) for i in block.iters]
+            indices = [Index.from_value(i.var) for i in block.iters]
             with create.at_end(block.body):
                 create.store(filling_.make(indices), buffer.value, indices)
 
@@ -515,7 +526,7 @@ def add_assumption_block(filling_: PaddingValue, buffer: Buffer, anchor: ir.Oper
         loops, specs = loops_over_layout(filling_)
         with create.at_end(loops[-1].body):
             block = create.block(f"buffer_{buffer.name}_assumptions", specs)
-        indices = [Index.of(i.var) for i in block.iters]
+        indices = [Index.from_value(i.var) for i in block.iters]
         with create.at_end(block.body):
             element, value = create.load(buffer.value, indices), filling_.make(indices)
             floats = dtypes.is_float(buffer.dtype)
@@ -551,12 +562,12 @@ def _comparison(c: Constraint, holds: bool = True) -> ir.Value:
 
 def _sides(index: Index) -> tuple[Index, Index]:
     """`a - b + c` as `a` and `b - c`; in a sum with divisions only the constant moves."""
-    zero = index.substitute({v: Index.constant(0) for v in index.values}).simplified().as_constant() or 0
+    zero = index.substitute({v: Index.constant(0) for v in index.values}).simplify().as_constant() or 0
     factors = dim_factors(index.expr)
     if factors is None:
-        return (index - zero).simplified(), Index.constant(-zero)
+        return (index - zero).simplify(), Index.constant(-zero)
     lhs, right = Index.constant(0), Index.constant(-factors[1])
     for dim, factor in factors[0].items():
-        part = Index.of(index.values[dim]) * abs(factor)
+        part = Index.from_value(index.values[dim]) * abs(factor)
         lhs, right = (lhs + part, right) if factor > 0 else (lhs, right + part)
-    return lhs.simplified(), right.simplified()
+    return lhs.simplify(), right.simplify()

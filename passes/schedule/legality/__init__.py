@@ -42,10 +42,10 @@ from tir_mlir.passes.schedule.legality.written_before_read import check_runs_aft
 from tir_mlir.passes.schedule.legality.written_before_read import common_ancestor as common_ancestor
 from tir_mlir.passes.schedule.legality.written_before_read import compared_elements as compared_elements
 from tir_mlir.passes.schedule.legality.written_before_read import elements_over as elements_over
+from tir_mlir.passes.schedule.legality.written_before_read import find_uncovered_element as find_uncovered_element
 from tir_mlir.passes.schedule.legality.written_before_read import first_write as first_write
 from tir_mlir.passes.schedule.legality.written_before_read import in_order as in_order
 from tir_mlir.passes.schedule.legality.written_before_read import ops_between as ops_between
 from tir_mlir.passes.schedule.legality.written_before_read import runs_before as runs_before
 from tir_mlir.passes.schedule.legality.written_before_read import smallest_element as smallest_element
-from tir_mlir.passes.schedule.legality.written_before_read import uncovered as uncovered
 from tir_mlir.passes.schedule.legality.written_before_read import written_after_read as written_after_read

@@ -23,10 +23,10 @@ from tir_mlir.dialect.ir import (
     Index,
     Loop,
     View,
-    apart,
     attrs,
     data_loop_name,
-    frozen,
+    freeze_modules,
+    fresh_query_cache,
     func_of,
     funcs,
     is_block,
@@ -125,12 +125,12 @@ def check_concurrency(
     """
     if PRIMITIVES[step].marks or step == "set_scope":  # these move no access, or check the loop themselves
         return
-    with frozen():
+    with freeze_modules():
         roots = [new_module.operation] if changed is None else changed.affected
         clashes = {loop.id: (loop, clash) for loop in _concurrent(roots) if (clash := _clash(loop)) is not None}
     if not clashes:
         return
-    with apart():
+    with fresh_query_cache():
         dependent_before = {
             loop.id for loop in _concurrent([old_module.operation]) if loop.id in clashes and _clash(loop) is not None
         }
@@ -151,7 +151,7 @@ def _concurrent(roots: Sequence[ir.Operation]) -> list[Loop]:
 
 def _clash(loop: Loop) -> Counterexample | str | None:
     try:
-        return dependences.carried(loop)
+        return dependences.loop_carried_conflict(loop)
     except NotProvable as error:
         return str(error)
 
@@ -166,7 +166,7 @@ def check_aliasing(step: str, old_module: ir.Module, new_module: ir.Module) -> N
     if PRIMITIVES[step].keeps_order:
         return
     doubtful = [f for f in funcs(new_module) if not has_distinct_buffers(f.op)]
-    with apart():
+    with fresh_query_cache():
         old = {f.name: f for f in (funcs(old_module) if doubtful else [])}
         pairs = {name: aliased_pair(f.op) for name, f in old.items()}
         orders = {f.name: parameter_accesses(old[f.name]) for f in doubtful if _is_changed(f, old)}
@@ -200,7 +200,7 @@ def index_types(nests: Iterable[ir.Operation], first: int) -> list[Declaration]:
     for nest in nests:
         for op in walk.ops(nest):
             types.add(op)
-    while types.spread():
+    while types.propagate():
         pass
     return types.declarations()
 
@@ -228,7 +228,7 @@ class _IndexTypes:
             if any(_has_wide_shape(v) for v in buffers):
                 self.indices.update(_leaves(v for v in op.operands if isinstance(v.type, ir.IndexType)))
 
-    def spread(self) -> bool:
+    def propagate(self) -> bool:
         """Add the variables whose type follows from those found so far; False if there are none."""
         old_count = len(self.wide)
         for loop in self.loops:
@@ -236,10 +236,10 @@ class _IndexTypes:
             if self._is_new(loop) and (loop.var in self.indices or any(map(self._is_wide, bounds))):
                 self.wide.add(loop.var)
         for block in self.blocks:
-            self._spread_block(block)
+            self._propagate_block(block)
         return len(self.wide) > old_count
 
-    def _spread_block(self, block: Block) -> None:
+    def _propagate_block(self, block: Block) -> None:
         new = self._is_new(block)
         for it in block.iters:
             parts: tuple[Index, ...] = (it.min, it.extent, it.binding) if new else (it.binding,)

@@ -43,7 +43,7 @@ def parameter_accesses(func: Func) -> list[_Ordered] | None:
     for access in accesses(func.op):
         if not Buffer(access.buffer).is_param:
             continue
-        place = _place(access, func)
+        place = _order_key(access, func)
         if place is None:
             return None
         try:
@@ -58,7 +58,7 @@ def parameter_accesses(func: Func) -> list[_Ordered] | None:
     return result
 
 
-def _place(access: Access, func: Func) -> tuple[object, ...] | None:
+def _order_key(access: Access, func: Func) -> tuple[object, ...] | None:
     """What determines the order of an access; None for one under a condition or a loop over data, or of a kernel."""
     if access.op.name not in AFFINE_ACCESSES or not access.exact or access.parts:
         return None

@@ -40,7 +40,7 @@ class PrivateNest:
     shared: list[Loop]
 
     @staticmethod
-    def of(block: Block) -> PrivateNest:
+    def from_block(block: Block) -> PrivateNest:
         top, end = outermost_with_searches(block), scope_of(block).op
         for parent in parents(top):
             if parent == end or not _holds_only(parent, top, block):
@@ -64,7 +64,7 @@ class PrivateNest:
         if not shared & set(it.binding.values):
             return it.min, it.extent
         inner_part, outer_part = Index.constant(0), Index.constant(0)
-        for term in summands(it.binding.simplified()):
+        for term in summands(it.binding.simplify()):
             uses = [v in shared for v in term.values]
             if all(uses):
                 outer_part = outer_part + term
@@ -72,16 +72,16 @@ class PrivateNest:
                 inner_part = inner_part + term
             else:
                 return None
-        low, high = intervals.interval(inner_part, intervals.around(self.block.op))
+        low, high = intervals.interval(inner_part, intervals.enclosing_ranges(self.block.op))
         if low is None or high is None:
             return None
-        return (outer_part + low).simplified(), Index.constant(high - low + 1)
+        return (outer_part + low).simplify(), Index.constant(high - low + 1)
 
     def is_inside_domain(self, it: Iter, start: Index, extent: Index) -> bool:
         """Whether an interval of values lies in the domain of an iter in every iteration of the shared loops."""
-        if start.same(it.min) and extent.same(it.extent):
+        if start.is_equal_to(it.min) and extent.is_equal_to(it.extent):
             return True
-        by_ranges = intervals.inside(start, extent, it.min, it.extent, intervals.around(self.top))
+        by_ranges = intervals.is_in_range(start, extent, it.min, it.extent, intervals.enclosing_ranges(self.top))
         return by_ranges or self._holds(start - it.min, it.min + it.extent - start - extent)
 
     def _holds(self, *conditions: Index) -> bool:

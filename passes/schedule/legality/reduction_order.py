@@ -96,7 +96,7 @@ def visits_once(block: Block, below: Sequence[Loop]) -> bool:
         return True
     with question(f'whether block "{block.name}" visits each point once'):
         dom = sets.domain(block.op)
-        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        above = [Index.from_value(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         return dom.map([*above, *[i.binding for i in block.iters]]).is_injective()
 
 
@@ -109,7 +109,7 @@ def check_always_begins(block: Block, below: Sequence[Loop], guard: Sequence[Con
         return
     with question(f'whether the reduction of block "{block.name}" begins under loop {below[0].name}'):
         dom = sets.domain(block.op)
-        above = [Index.of(v) for v in dom.dims[: len(dom.dims) - len(below)]]
+        above = [Index.from_value(v) for v in dom.dims[: len(dom.dims) - len(below)]]
         began = dom.set
         for it in (i for i in block.iters if i.kind == "R"):
             began = began.intersect(sets.constraint_set(dom, Constraint(it.binding - it.min, is_eq=True)))

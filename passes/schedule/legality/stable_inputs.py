@@ -130,6 +130,8 @@ def _check_reads_written(writer: Block, block: Block, buffer: ir.Value, scope: S
         early = dataflow.unwritten_reads(buffer, scope.op, block.op)
     if early is not None:
         touch, point = early
-        text = f'at {touch.at(point)} the block reads the contents of {name} from before block "{writer.name}"'
+        text = (
+            f'at {touch.iteration_at(point)} the block reads the contents of {name} from before block "{writer.name}"'
+        )
         fix = f"in the program, read the earlier contents of {name} from a copy made by a block before"
         refuse(block, text, True, dataflow.unwritten_example(early, scope.op), fix)

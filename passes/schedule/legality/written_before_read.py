@@ -21,7 +21,7 @@ from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.certainty import doubt, require_certain
 from tir_mlir.dialect.analysis.dataflow import times, unwritten_example, unwritten_reads
 from tir_mlir.dialect.analysis.symbolic_digits import finds_all
-from tir_mlir.dialect.diagnostics import Counterexample, Element, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Element, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -108,11 +108,11 @@ def _is_box_covered(reads: Sequence[Access], writes: Sequence[Access], level: ir
     if read_box is None or filled is None or not filled.dense:
         return False
     parts = zip(read_box.mins, read_box.extents, filled.mins, filled.extents, strict=True)
-    return all(low.same(start) and extent.same(size) for low, extent, start, size in parts)
+    return all(low.is_equal_to(start) and extent.is_equal_to(size) for low, extent, start, size in parts)
 
 
 @only_reads
-def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
+def find_uncovered_element(reads: Sequence[Access], writes: Sequence[Access], level: ir.Operation) -> Uncovered | None:
     """An element that is read beneath `level` but not written before in the same iteration, or None.
 
     Writes under a condition that isl cannot express, or at a non-affine index, are ignored. Errors: NotProvable, if the
@@ -146,7 +146,7 @@ def uncovered(reads: Sequence[Access], writes: Sequence[Access], level: ir.Opera
 def _note_covered(reads: Sequence[Access], level: ir.Operation) -> None:
     if reads:
         where = f", in the same iteration of `{Loop(level).name}`" if is_loop(level) else ""
-        proved(f"every element read of `{Buffer(reads[0].buffer).name}` is written before{where}")
+        emit_remark(f"every element read of `{Buffer(reads[0].buffer).name}` is written before{where}")
 
 
 class Uncovered(Counterexample):
@@ -160,7 +160,7 @@ def smallest_element(buffer: ir.Value, missing: isl.Map) -> Uncovered:
     """The lexicographically smallest element of a relation, and the sizes at which there is none."""
     rank = Buffer(buffer).rank
     point = smallest_point(flatten(missing)) or []
-    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
+    element = Element.from_indices(Buffer(buffer).name, point[len(point) - rank :])
     return Uncovered(element=element, unless=sizes_without(missing, owner_op(buffer)))
 
 
@@ -183,12 +183,12 @@ def check_read_after(block: Block, loop: Loop, buffer: Buffer, what: str) -> Non
         example = unwritten_example(unwritten, loop.op)
         refuse(
             touch.access.op,
-            f"at {touch.at(point)} an element of {buffer.name} is read that no iteration of loop "
+            f"at {touch.iteration_at(point)} an element of {buffer.name} is read that no iteration of loop "
             f'{loop.name} has written yet, but {what} of block "{block.name}" would be written before it',
             counterexample=example,
             fix=PASS_INNER_LOOP,
         )
-    proved(f"under `{loop.name}`, `{buffer.name}` is read only after block `{block.name}` has written the element")
+    emit_remark(f"under `{loop.name}`, `{buffer.name}` is read only after block `{block.name}` has written the element")
 
 
 def _op_or_block(op: ir.Operation, loop: Loop) -> ir.Operation:
@@ -216,13 +216,13 @@ def in_order(
         for later in (a for a in second if a.buffer == earlier.buffer):
             with question(f"in which order elements of {Buffer(earlier.buffer).name} are accessed"):
                 a, b = relation_of(earlier), relation_of(later)
-                clash = _later(a, b, level)
+                clash = _later_iterations(a, b, level)
                 if not clash.is_empty():
                     return earlier, later, witness(a, b, clash)
     return None
 
 
-def _later(a: AccessRelation, b: AccessRelation, level: ir.Operation) -> isl.Map:
+def _later_iterations(a: AccessRelation, b: AccessRelation, level: ir.Operation) -> isl.Map:
     """{ iteration of a -> later iteration of b with the same element }, in one iteration of `level`."""
     pairs = same_element(a, b)
     for depth in range(loops_around(level)):

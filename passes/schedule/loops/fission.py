@@ -8,8 +8,8 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import dependences, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.analysis.dependences import carried_by
-from tir_mlir.dialect.diagnostics import NotProvable, proved
+from tir_mlir.dialect.analysis.dependences import carried_conflicts
+from tir_mlir.dialect.diagnostics import NotProvable, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -110,11 +110,11 @@ def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequen
     """Refuse if a later iteration of the first side depends on an earlier one of the second side, or overwrites it."""
     depth = len([p for p in parents(loop.op) if is_loop(p)])
     undecided: tuple[NotProvable, Buffer] | None = None
-    for buffer in _shared(first, second):
+    for buffer in _shared_buffers(first, second):
         early, late = ([t for op in side for t in relations_of(op, buffer)] for side in (first, second))
         for a, b in ((a, b) for a in late for b in early if a.access.is_write or b.access.is_write):
             with question(f"whether fission of loop {loop.name} keeps every dependence"):
-                clash = carried_by(a, b, depth)
+                clash = carried_conflicts(a, b, depth)
                 empty = clash.is_empty()
             if empty:
                 continue
@@ -127,12 +127,12 @@ def _check_dependences(loop: Loop, first: Sequence[ir.Operation], second: Sequen
             fix = _fix(loop, Buffer(buffer))
             refuse(enclosing_block(b.access.op), text, counterexample=witness, fix=fix)
         where = f"`{loop.name}` and accesses of `{Buffer(buffer).name}`"
-        proved(f"{where}: no later iteration of the first part depends on an earlier one of the second part")
+        emit_remark(f"{where}: no later iteration of the first part depends on an earlier one of the second part")
     if undecided is not None:
         refuse(loop, str(undecided[0]), provable=False, fix=_fix(loop, undecided[1]))
 
 
-def _shared(first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> list[ir.Value]:
+def _shared_buffers(first: Sequence[ir.Operation], second: Sequence[ir.Operation]) -> list[ir.Value]:
     """The buffers that both sides access and one of them writes."""
     first_accesses, second_accesses = ([a for op in side for a in accesses(op)] for side in (first, second))
     written = {a.buffer for a in (*first_accesses, *second_accesses) if a.is_write}

@@ -9,7 +9,7 @@ from functools import partial
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import NotAffine, proved
+from tir_mlir.dialect.diagnostics import NotAffine, emit_remark
 from tir_mlir.dialect.ir import Index, Loop, create, edit
 from tir_mlir.dialect.presburger import domain, holds, question, times
 from tir_mlir.passes.schedule.edits import check_computable, emit_floormod, replace_by_computed, simplify_bindings
@@ -74,7 +74,7 @@ def _move_into(fused: Loop, loops: Sequence[Loop], outermost: int, symbolic: boo
         _divide(loops[outermost:], fused)
         edit.substitute({lp.var: lp.lower for lp in loops[:outermost]})
     else:
-        edit.substitute(_unfused(loops, Index.of(fused.var)))
+        edit.substitute(_delinearize(loops, Index.from_value(fused.var)))
     for loop in reversed(loops):
         edit.erase(loop.op)
 
@@ -86,7 +86,7 @@ def _check_independent(loops: Sequence[Loop]) -> None:
         text = f"the extent of loop {loop.name} depends on a loop that it would be fused with"
         check(not variables & {*loop.lower.values, *loop.upper.values}, loop, text, fix=use_longest_range(loop))
     names = ", ".join(f"`{loop.name}`" for loop in loops)
-    proved(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
+    emit_remark(f"no extent among {names} depends on another one: their iterations run once, in the order of before")
 
 
 def _check_symbolic(loops: Sequence[Loop], outermost: int) -> None:
@@ -116,7 +116,7 @@ def _total(loops: Sequence[Loop]) -> Index:
                 "sizes",
                 fix=f"split loop {loop.name} by a constant first, and fuse its inner part",
             )
-    return total.simplified()
+    return total.simplify()
 
 
 def _is_size(loop: Loop, outer: Loop) -> bool:
@@ -129,37 +129,37 @@ def _divide(loops: Sequence[Loop], fused: Loop) -> None:
     """Replace each old variable by a quotient or remainder of the fused one, from the innermost loop outwards."""
     plain: dict[ir.Value, Index] = {}
     makers: dict[ir.Value, Callable[[], ir.Value]] = {}
-    quotient: Index | Callable[[], ir.Value] = Index.of(fused.var)
+    quotient: Index | Callable[[], ir.Value] = Index.from_value(fused.var)
     for loop in reversed(loops[1:]):
         size = loop.const_extent
         if size == 1:
             plain[loop.var] = loop.lower
         elif size is not None and isinstance(quotient, Index):
-            plain[loop.var], quotient = (quotient % size + loop.lower).simplified(), quotient // size
+            plain[loop.var], quotient = (quotient % size + loop.lower).simplify(), quotient // size
         else:
             part = partial(create.apply, quotient) if isinstance(quotient, Index) else quotient
-            makers[loop.var] = _moved(partial(_divided, part, loop.extent, emit_floormod), loop.lower)
-            quotient = partial(_divided, part, loop.extent, arith.floordivsi)
+            makers[loop.var] = _shift_position(partial(_divide_by_extent, part, loop.extent, emit_floormod), loop.lower)
+            quotient = partial(_divide_by_extent, part, loop.extent, arith.floordivsi)
     edit.substitute(plain)
     first = partial(create.apply, quotient) if isinstance(quotient, Index) else quotient
-    makers[loops[0].var] = _moved(first, loops[0].lower)
+    makers[loops[0].var] = _shift_position(first, loops[0].lower)
     replace_by_computed(fused.op, makers, {})
 
 
-def _moved(position: Callable[[], ir.Value], low: Index) -> Callable[[], ir.Value]:
+def _shift_position(position: Callable[[], ir.Value], low: Index) -> Callable[[], ir.Value]:
     """What emits a position in a loop that starts at `low`."""
     if low.as_constant() == 0:
         return position
     return lambda: arith.addi(position(), create.apply(low))
 
 
-def _divided(
+def _divide_by_extent(
     dividend: Callable[[], ir.Value], extent: Index, divide: Callable[[ir.Value, ir.Value], ir.Value]
 ) -> ir.Value:
     return divide(dividend(), create.apply(extent))
 
 
-def _unfused(loops: Sequence[Loop], index: Index) -> dict[ir.Value, Index]:
+def _delinearize(loops: Sequence[Loop], index: Index) -> dict[ir.Value, Index]:
     """Each old variable as an expression of the new one."""
     lower = 1
     mapping: dict[ir.Value, Index] = {}
@@ -169,7 +169,7 @@ def _unfused(loops: Sequence[Loop], index: Index) -> dict[ir.Value, Index]:
         if loop != loops[0] and size is not None:
             part = (index % (lower * size)) // lower
             lower *= size
-        mapping[loop.var] = loop.lower if size == 1 else (part + loop.lower).simplified()
+        mapping[loop.var] = loop.lower if size == 1 else (part + loop.lower).simplify()
     return mapping
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis import block_selection, dependences
-from tir_mlir.dialect.diagnostics import NotProvable, proved
+from tir_mlir.dialect.diagnostics import NotProvable, emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Loop, attrs, defining_op, edit, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, accessed_memref
 from tir_mlir.passes.schedule.registry import check, primitive, refuse, warn_replaced
 
 THREAD_TAGS = (
@@ -52,7 +52,7 @@ def unroll(loop: Loop) -> None:
 
     Always legal, as the order does not change. Drops a thread binding.
     """
-    proved(f"the iterations of `{loop.name}` keep their order")
+    emit_remark(f"the iterations of `{loop.name}` keep their order")
     _set_kind(loop, "unrolled")
 
 
@@ -75,7 +75,7 @@ def bind(loop: Loop, thread_axis: str) -> None:
 
 def _concurrent(loop: Loop, kind: str) -> None:
     try:
-        clash = dependences.carried(loop, kind)
+        clash = dependences.loop_carried_conflict(loop, kind)
     except NotProvable as why:
         refuse(loop, str(why), provable=False, fix=_fix(loop))
     if clash is not None:
@@ -100,20 +100,20 @@ def _fix(loop: Loop) -> str:
     if any(b.init is not None for b in reducing):
         return (
             f"rfactor({loop.name}, 0) gives each iteration its own partial result; or use a loop "
-            f"bound to a spatial iter{_as_a_sum(reducing)}"
+            f"bound to a spatial iter{_sum_fix(reducing)}"
         )
     if reducing:
         return "in the program, let each iteration of an outer loop add to a row of its own, and add up the rows after"
     return "use a loop whose iterations access distinct elements"
 
 
-def _as_a_sum(blocks: Sequence[Block]) -> str:
+def _sum_fix(blocks: Sequence[Block]) -> str:
     """What to write where an update subtracts from the old value."""
     for store in (op for b in blocks for op in b.body_ops() if op.name == AFFINE_STORE):
         value = defining_op(store.operands[0])
         old = defining_op(value.operands[0]) if value is not None and value.name in DIFFERENCES else None
-        if old is not None and old.name == AFFINE_LOAD and accessed(old) == accessed(store):
-            name = Buffer(accessed(store)).name
+        if old is not None and old.name == AFFINE_LOAD and accessed_memref(old) == accessed_memref(store):
+            name = Buffer(accessed_memref(store)).name
             return f"; or in the program, add what is subtracted: {name}[...] = {name}[...] + (0 - x)"
     return ""
 

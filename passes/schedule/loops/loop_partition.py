@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Region, declare
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.analysis.regions import regions
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, all_blocks, attrs, blocks_below, create, edit, walk
 from tir_mlir.dialect.ir.op_traits import is_pure
 from tir_mlir.dialect.verify import left_out
@@ -44,7 +44,7 @@ def loop_partition(loop: Loop, factors: list[int | None], preserve_unit_iters: b
     blocks = blocks_below(loop.op)
     loads = _check_body(loop, blocks)
     parts = f"the parts of `{loop.name}` follow one another and cover it"
-    proved(f"{parts}: each iteration runs once, in the order of before")
+    emit_remark(f"{parts}: each iteration runs once, in the order of before")
     warn_serial([loop], "loop_partition")
     segments = _segments(loop, blocks[0].name, ends, loads)
     edit.erase(loop.op)
@@ -161,7 +161,7 @@ def _segment(loop: Loop, holder: Block, name: str, span: tuple[int, int]) -> Loo
     with ir.InsertionPoint(copy), copy.location:
         segment = create.loop(name, start, end, wide=loop.is_wide)
     edit.move_body(copy.regions[0].blocks[0], segment.body)
-    edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.of(segment.var)})
+    edit.substitute({copy.regions[0].blocks[0].arguments[0]: Index.from_value(segment.var)})
     edit.erase(copy)
     for block in all_blocks(segment.op):
         edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{block.name}_{name}"))
@@ -183,7 +183,7 @@ def _narrow(block: Block, driven: Sequence[Iter], start: int, end: int) -> None:
         edit.set_attribute(block.op, key, ir.AffineMapAttr.get(ir.AffineMap.get(0, map_.n_symbols, results)))
     narrowed = Block(block.op)
     for key, group in zip((attrs.READS, attrs.WRITES), old_regions, strict=True):
-        declare(narrowed, key, [_widened(region, narrowed) for region in group])
+        declare(narrowed, key, [_widen_region(region, narrowed) for region in group])
 
 
 def _clamp(it: Iter, start: int, end: int) -> tuple[int, int]:
@@ -195,7 +195,7 @@ def _clamp(it: Iter, start: int, end: int) -> tuple[int, int]:
     return (first, stop - first) if first < stop else (low, extent)
 
 
-def _widened(region: Region, block: Block) -> Region:
+def _widen_region(region: Region, block: Block) -> Region:
     """`A[vi, vj]` over the domains of vi and vj; regions with any other index are unchanged."""
     domains = {i.var: i for i in block.iters}
     points = [domains.get(v) if (v := m.is_value()) is not None else None for m in region.mins]

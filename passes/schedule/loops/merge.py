@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import AccessRelation, dependences, relations_of, same_element
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Index, Loop, create, edit, is_loop, only_reads, parents, walk
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import keeps_region_order
@@ -53,7 +53,7 @@ def merge(*loops: Loop) -> Loop:
         _check_same_shape(nests[0], nest)
     _check_order(top, nests)
     names = ", ".join(f"`{loop.name}`" for loop in loops)
-    proved(f"the nests of {names} have one shape, and no access of one comes before what it depends on in another")
+    emit_remark(f"the nests of {names} have one shape, and no access of one comes before what it depends on in another")
     warn_serial([lp for nest in nests for lp in nest], "merge")
     return _rewrite(nests)
 
@@ -90,10 +90,10 @@ def _check_same_shape(first: Nest, second: Nest) -> None:
             f"{first[-1].name}, which is {len(first)} deep; merge needs equal depths",
             fix=_fix_depth(*sorted((first, second), key=len)),
         )
-    renamed = {lp.var: Index.of(new.var) for lp, new in zip(second, first, strict=True)}
+    renamed = {lp.var: Index.from_value(new.var) for lp, new in zip(second, first, strict=True)}
     for first_loop, two in zip(first, second, strict=True):
         extent = two.upper.substitute(renamed)
-        if not first_loop.upper.same(extent):
+        if not first_loop.upper.is_equal_to(extent):
             sizes = [
                 n if n is not None else "a symbolic number of" for n in (first_loop.const_extent, two.const_extent)
             ]
@@ -224,10 +224,10 @@ def _rewrite(nests: Sequence[Nest]) -> Loop:
         with ip, old.op.location:
             upper, wide = old.upper.substitute(variables), old.is_wide
             merged.append(create.loop(f"{old.name}_m", 0, upper, wide=wide))
-        variables[old.var] = Index.of(merged[-1].var)
+        variables[old.var] = Index.from_value(merged[-1].var)
         ip = create.at_end(merged[-1].body)
     for nest in nests:
         edit.move_body(nest[-1].body, merged[-1].body)
-        edit.substitute({lp.var: Index.of(new.var) for lp, new in zip(nest, merged, strict=True)})
+        edit.substitute({lp.var: Index.from_value(new.var) for lp, new in zip(nest, merged, strict=True)})
         edit.erase(nest[0].op)
     return merged[-1]

@@ -8,8 +8,8 @@ from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.ir import Loop, edit, is_loop, parent_op, parents
 from tir_mlir.passes.schedule.registry import check, check_only_inner, primitive, refuse, use_longest_range
 
-_BEFORE_IT = "apply this before the step that added the other ops, for instance decompose_reduction or compute_at"
-_ONE_NEST = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
+_EARLIER_FIX = "apply this before the step that added the other ops, for instance decompose_reduction or compute_at"
+_ONE_NEST_FIX = "reorder each nest by itself; compute_at, reverse_compute_at and merge put two nests under one loop"
 
 
 @primitive("reorder", moves="nothing")
@@ -36,7 +36,7 @@ def reorder(*loops: Loop) -> None:
     if order == list(range(len(chain))):
         return
     _check_bounds(chain, order)
-    clash = dependences.reordered(chain, order)
+    clash = dependences.reordering_conflict(chain, order)
     if clash is not None:
         names = ", ".join(chain[i].name for i in order)
         refuse(chain[0], f"in the order {names} a dependence would run backwards: {clash}", counterexample=clash)
@@ -55,13 +55,13 @@ def _chain(loops: Sequence[Loop]) -> list[Loop]:
             refuse(
                 inner,
                 f"loops {outer.name} and {inner.name} are not nested in one another under the same block scope",
-                fix=_ONE_NEST,
+                fix=_ONE_NEST_FIX,
             )
-        check_only_inner(Loop(parent), chain[0], ", so the two are not a perfect nest", _BEFORE_IT)
+        check_only_inner(Loop(parent), chain[0], ", so the two are not a perfect nest", _EARLIER_FIX)
         chain.insert(0, Loop(parent))
     for loop in loops:
         path = f"the path from {outer.name} to {inner.name}" if outer != inner else f"one path with loop {inner.name}"
-        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _ONE_NEST)
+        check(loop in chain, loop, f"loop {loop.name} is not on {path}", _ONE_NEST_FIX)
     return chain
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, create, edit, is_block, walk
 from tir_mlir.dialect.ir.op_traits import LOADS, may_write
 from tir_mlir.dialect.presburger import dim_type, fold_index, intervals, only_where, sets, sizes_without
@@ -80,7 +80,7 @@ def _split(loop: Loop, extents: Sequence[int | Index], symbolic: int | None, nee
         replace_by_computed(nest[0].op, {loop.var: make}, {loop.var: upper} if needs_guard else {})
         edit.erase(loop.op)
     else:
-        index = (_affine_position(nest, extents) + loop.lower).simplified()
+        index = (_affine_position(nest, extents) + loop.lower).simplify()
         edit.substitute({loop.var: index})
         edit.erase(loop.op)
         if needs_guard:
@@ -92,7 +92,7 @@ def _check_no_guard(loop: Loop, factors: Sequence[int | None], extents: Sequence
     """Refuse factors that do not divide the extent, unless guards exclude all further iterations already."""
     text = f"the factors {list(factors)} do not divide the extent of loop {loop.name}, so a guard is needed"
     if not _excludes_more(loop, extents):
-        refuse(loop, f"{text}{_unless_divided(loop, extents)}; drop disable_predication")
+        refuse(loop, f"{text}{_exception_text(loop, extents)}; drop disable_predication")
 
 
 def _note(loop: Loop, extents: Sequence[int | Index], guarded: bool) -> None:
@@ -103,8 +103,8 @@ def _note(loop: Loop, extents: Sequence[int | Index], guarded: bool) -> None:
     guard_text = (
         "the blocks are guarded, and run for the iterations of before alone" if guarded else "no iteration is added"
     )
-    proved(f"{runs}, and {total} covers it: {guard_text}")
-    proved("each iteration runs once, in the order of before")
+    emit_remark(f"{runs}, and {total} covers it: {guard_text}")
+    emit_remark("each iteration runs once, in the order of before")
 
 
 def _symbolic_factor(extents: Sequence[int | Index]) -> int | None:
@@ -130,8 +130,8 @@ def _check_symbolic(loop: Loop, needs_guard: bool) -> None:
 def _position(nest: Sequence[Loop], extents: Sequence[int | Index], symbolic: int, low: Index) -> ir.Value:
     """Emit the old variable, `(i_0 * f1 + i_1) * (s * f3) + i_2 * f3 + i_3` if the factor of loop 2 is symbolic."""
     outer = linear_index(nest[:symbolic], extents[:symbolic])
-    inner = (linear_index(nest[symbolic:], extents[symbolic:]) + low).simplified()
-    stride = _product(extents[symbolic:]).simplified()
+    inner = (linear_index(nest[symbolic:], extents[symbolic:]) + low).simplify()
+    stride = _product(extents[symbolic:]).simplify()
     return arith.addi(arith.muli(create.apply(outer), create.apply(stride)), create.apply(inner))
 
 
@@ -157,7 +157,7 @@ def _needs_guard(loop: Loop, extents: Sequence[int | Index]) -> bool:
         refuse(
             loop,
             "the factors do not divide the extent of loop "
-            f"{loop.name}{_unless_divided(loop, extents)}; its body has statements outside any block, "
+            f"{loop.name}{_exception_text(loop, extents)}; its body has statements outside any block, "
             "which a guard cannot protect",
             fix=WRAP_IN_BLOCK
             if loop.const_extent is None
@@ -182,7 +182,7 @@ def infer_factors(loop: Loop, factors: Sequence[int | None]) -> list[int | Index
     if not unknown:
         return [f for f in factors if f is not None]
     product = math.prod(f for f in factors if f is not None)
-    inferred = create.as_size(fold_index(loop.extent.ceildiv(product).simplified(), intervals.around(loop.op)))
+    inferred = create.as_size(fold_index(loop.extent.ceildiv(product).simplify(), intervals.enclosing_ranges(loop.op)))
     return [inferred if f is None else f for f in factors]
 
 
@@ -210,7 +210,7 @@ def _product(extents: Sequence[int | Index]) -> Index:
 def _divides(loop: Loop, extents: Sequence[int | Index]) -> bool:
     """Whether the new loops run exactly the old iterations for all sizes."""
     beyond = _product(extents) - loop.extent
-    if beyond.simplified().as_constant() == 0:
+    if beyond.simplify().as_constant() == 0:
         return True
     return sets.holds(sets.domain(loop.op, extra=[loop.extent]), -beyond)
 
@@ -222,7 +222,7 @@ def _excludes_more(loop: Loop, extents: Sequence[int | Index]) -> bool:
 
 def _is_excluded_beyond(block: Block, loop: Loop, extents: Sequence[int | Index]) -> bool:
     guard = walk.constraints(block.where) if block.where is not None else []
-    position = Index.of(loop.var)
+    position = Index.from_value(loop.var)
     beyond = [Constraint(position - loop.upper), Constraint(_product(extents) + loop.lower - position - 1)]
     dom = sets.domain(block.outermost, extra=[c.index for c in (*guard, *beyond)], guards=False)
     with sets.question(f'whether the guard of block "{block.name}" excludes more iterations of loop {loop.name}'):
@@ -233,7 +233,7 @@ def _is_excluded_beyond(block: Block, loop: Loop, extents: Sequence[int | Index]
         return dom.set.is_empty()
 
 
-def _unless_divided(loop: Loop, extents: Sequence[int | Index]) -> str:
+def _exception_text(loop: Loop, extents: Sequence[int | Index]) -> str:
     """The sizes for which the new loops run exactly the old iterations, if any."""
     beyond = Constraint(_product(extents) - loop.extent - 1)
     dom = sets.domain(loop.op, extra=[loop.extent])

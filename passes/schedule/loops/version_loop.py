@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import Block, Constraint, Index, Loop, all_blocks, attrs, blocks_below, create, edit, is_symbol
 from tir_mlir.passes.schedule.registry import USE_ONE_BOUND, check, primitive
 
@@ -39,7 +39,7 @@ def version_loop(loop: Loop, at_most: list[int]) -> list[Loop]:
         bool(blocks), loop, f"loop {loop.name} contains no block; version_loop names the versions after one",
         fix="pass a loop around a block",
     )  # fmt: skip
-    proved(f"whatever the number of iterations of `{loop.name}`, exactly one of {len(at_most) + 1} versions runs")
+    emit_remark(f"whatever the number of iterations of `{loop.name}`, exactly one of {len(at_most) + 1} versions runs")
     prefix = f"{blocks[0].name}_{loop.name}"
     with ir.InsertionPoint(loop.op), loop.op.location:
         common = create.block(f"{prefix}_versions", [])

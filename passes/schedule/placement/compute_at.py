@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import islpy as isl
 from mlir import ir
 
-from tir_mlir.dialect.analysis import READ, Access, declared, explicit, relation_of, relations_of
+from tir_mlir.dialect.analysis import READ, Access, explicit, get_declared_regions, relation_of, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import doubt
-from tir_mlir.dialect.diagnostics import ScheduleError, proved
+from tir_mlir.dialect.diagnostics import ScheduleError, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -87,7 +87,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
         return move_to_special(block, loop, compute_inline)
     spans, anchor = _plan(block, loop, index)
     needed_region.note_spans(block, loop, spans, "all that its readers need there")
-    proved(f"what block `{block.name}` reads has the same values under `{loop.name}` as where it ran before")
+    emit_remark(f"what block `{block.name}` reads has the same values under `{loop.name}` as where it ran before")
     move_under_loop.move(block, loop, spans, anchor, preserve_unit_loops)
 
 
@@ -121,9 +121,9 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
         _check_inputs_final(block, loop)
         if not users:
             check_unread(block, loop, makers)
-        spans = _needed(block, loop) if users else whole_domain(block)
+        spans = _needed_spans(block, loop) if users else whole_domain(block)
     except ScheduleError:
-        spans = _needed(block, loop) if users else []
+        spans = _needed_spans(block, loop) if users else []
         if not users or not reads_the_same(block, loop, spans):
             raise
     _check_sums(block, loop, spans)
@@ -152,14 +152,14 @@ def _check_sums(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) -
     )
 
 
-def _needed(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
+def _needed_spans(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
     full = {i.name for i in full_iters(block)}
     spatial = [i for i in block.iters if i.name not in full]
     declared_accesses, followed = _declared_reads(block, loop)
-    spans = _plainly_needed(block, loop, spatial, declared_accesses, followed)
+    spans = _box_spans(block, loop, spatial, declared_accesses, followed)
     if spans is None:
-        spans = _exactly_needed(block, loop, spatial, declared_accesses, followed)
+        spans = _exact_spans(block, loop, spatial, declared_accesses, followed)
     by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
@@ -170,7 +170,7 @@ def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Oper
     """
     reads, followed = [], set()
     for user in move_under_loop.blocks_under(loop, consumers(block)):
-        numbers, regions = explicit(user, attrs.READS), declared(user, attrs.READS, [])
+        numbers, regions = explicit(user, attrs.READS), get_declared_regions(user, attrs.READS, [])
         for region in [regions[n] for n in numbers if 0 <= n < len(regions)]:
             if region.buffer.value in writes_of(block):
                 first = user.body.operations[0].operation
@@ -180,7 +180,7 @@ def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Oper
     return reads, followed
 
 
-def _plainly_needed(
+def _box_spans(
     block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
 ) -> list[needed_region.IterSpan] | None:
     if len(writes_of(block)) != 1:
@@ -194,10 +194,10 @@ def _plainly_needed(
     return enclosed_spans(read, stores, loop, spatial, free) if spans is None else spans
 
 
-def _exactly_needed(
+def _exact_spans(
     block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
 ) -> list[needed_region.IterSpan]:
-    space = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
         for buffer in writes_of(block):
@@ -229,7 +229,7 @@ def reads_the_same(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> bool:
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
     if not shared or _writes_inputs_between(block, loop):
         return False
-    space, iters = LoopSpace.of(loop), [s.iter for s in spans]
+    space, iters = LoopSpace.from_loop(loop), [s.iter for s in spans]
     with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
         new_runs = needed_region.run_by_spans(space, spans)
         return new_runs.is_subset(needed_region.run_before(block, space, iters, shared))
@@ -265,7 +265,7 @@ def _has_inputs(block: Block, loop: Loop, outer: Loop, spans: Sequence[IterSpan]
     for buffer in dict.fromkeys(t.access.buffer for t in reads):
         writes = [t for t in relations_of(outer.op, buffer) if t.access.is_write]
         for maker in {enclosing_block(t.access.op).op for t in writes}:
-            space = LoopSpace.of(shared_loops(maker, loop.op, func_of(maker))[0])
+            space = LoopSpace.from_loop(shared_loops(maker, loop.op, func_of(maker))[0])
             written_now = needed_region.accessed_under(
                 space, [t for t in writes if is_inside(t.access.op, maker)], True
             )
@@ -280,7 +280,7 @@ def _has_inputs(block: Block, loop: Loop, outer: Loop, spans: Sequence[IterSpan]
 
 def _runs(loop: Loop, space: LoopSpace, spans: Sequence[IterSpan]) -> isl.Map:
     """{ loops of `space` -> iter values } of the instances that spans run under `loop`, which is in `space`."""
-    runs = needed_region.run_by_spans(LoopSpace.of(loop), spans)
+    runs = needed_region.run_by_spans(LoopSpace.from_loop(loop), spans)
     return runs.project_out(dim_type.in_, len(space.dims), runs.dim(dim_type.in_) - len(space.dims))
 
 
@@ -324,7 +324,7 @@ def _is_overwritten(maker: Block, user: Block, buffer: ir.Value, outer: Loop) ->
     """Whether each instance of a block that sees values which the maker computes again runs once more after that."""
     if not user.iters or not is_ahead(maker, user) or not _writes_the_same_again(user):
         return False
-    space = LoopSpace.of(shared_loops(maker.op, user.op, func_of(user.op))[0])
+    space = LoopSpace.from_loop(shared_loops(maker.op, user.op, func_of(user.op))[0])
     if not space.dom.exact or not sets.domain(user.op).exact:
         return False
     runs = needed_region.run_before(user, space, user.iters, len(space.dims))

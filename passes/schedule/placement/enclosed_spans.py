@@ -14,7 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access
 from tir_mlir.dialect.ir import Index, Iter, Loop, is_loop, parents
-from tir_mlir.dialect.presburger import Side, all_run_at_first, enclosing_box, intervals, sets
+from tir_mlir.dialect.presburger import BoxSide, all_run_at_first, enclosing_box, intervals, sets
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan, leaves_domain
 
 
@@ -36,17 +36,17 @@ def enclosed_spans(
     return None if box is None else [_span(it, box[values.index(it.var)], loop) for it in iters]
 
 
-def _hull(reads: Sequence[Access], outer: Sequence[ir.Value]) -> list[Side] | None:
+def _hull(reads: Sequence[Access], outer: Sequence[ir.Value]) -> list[BoxSide] | None:
     """The box around all reads; None unless one read is of all of it in the first iteration."""
     boxes = [enclosing_box(r.op, r.mins, outer) for r in reads]
     known_boxes = [b for b in boxes if b is not None]
     if len(known_boxes) < len(boxes):
         return None
-    hull: list[Side] = []
+    hull: list[BoxSide] = []
     for column in zip(*known_boxes, strict=True):
-        if not all(side.rest.same(column[0].rest) for side in column):
+        if not all(side.rest.is_equal_to(column[0].rest) for side in column):
             return None
-        hull.append(Side(column[0].rest, min(s.low for s in column), max(s.high for s in column)))
+        hull.append(BoxSide(column[0].rest, min(s.low for s in column), max(s.high for s in column)))
     ends = [(side.low, side.high) for side in hull]
     widest_reads = [
         r for r, box in zip(reads, known_boxes, strict=True) if [(side.low, side.high) for side in box] == ends
@@ -54,8 +54,8 @@ def _hull(reads: Sequence[Access], outer: Sequence[ir.Value]) -> list[Side] | No
     return hull if any(all_run_at_first(r.op, r.mins, outer) for r in widest_reads) else None
 
 
-def _span(it: Iter, side: Side, loop: Loop) -> IterSpan:
-    low, extent = (side.rest + side.low).simplified(), Index.constant(side.high - side.low + 1)
-    if intervals.inside(low, extent, it.min, it.extent, intervals.within(loop.op)):
+def _span(it: Iter, side: BoxSide, loop: Loop) -> IterSpan:
+    low, extent = (side.rest + side.low).simplify(), Index.constant(side.high - side.low + 1)
+    if intervals.is_in_range(low, extent, it.min, it.extent, intervals.body_ranges(loop.op)):
         return IterSpan(it, low, extent, False)
     return IterSpan(it, low, extent, leaves_domain((low, extent), it, sets.domain(loop.body.operations[0].operation)))

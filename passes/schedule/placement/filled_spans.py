@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import Access, access_domain, accesses_to
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, func_of, is_loop, parents
-from tir_mlir.dialect.presburger import Side, ValueRanges, boxes_cover, filled_box, intervals
+from tir_mlir.dialect.presburger import BoxSide, ValueRanges, boxes_cover, filled_box, intervals
 from tir_mlir.passes.schedule.legality.stable_inputs import shared_loops
 from tir_mlir.passes.schedule.placement.needed_region import IterSpan
 
@@ -36,27 +36,27 @@ def filled_spans(block: Block, loop: Loop, inputs: Sequence[ir.Value], iters: Se
     sides = _filled_sides(accesses_to(inputs[0], loop.op, True), loop)
     if sides is None:
         return None
-    ranges = intervals.within(loop.op)
+    ranges = intervals.body_ranges(loop.op)
     spans = [_span(it, sides[values.index(it.var)], ranges) for it in iters]
     known_spans = [s for s in spans if s is not None]
     return known_spans if len(known_spans) == len(spans) and run_everything(loop, known_spans) else None
 
 
-def _filled_sides(writes: Sequence[Access], loop: Loop) -> list[Side] | None:
+def _filled_sides(writes: Sequence[Access], loop: Loop) -> list[BoxSide] | None:
     outer = [Loop(p).var for p in [*parents(loop.op)[::-1], loop.op] if is_loop(p)]
     certain = [w for w in writes if w.is_point and w.exact and not w.parts and access_domain(w).exact]
     return next((box for w in certain if (box := filled_box(w.op, w.mins, outer)) is not None), None)
 
 
-def _span(it: Iter, side: Side, ranges: ValueRanges) -> IterSpan | None:
+def _span(it: Iter, side: BoxSide, ranges: ValueRanges) -> IterSpan | None:
     """A side as the range of an iter; None if its conditions exclude values in the iter's domain."""
     first, size = it.min.as_constant(), it.extent.as_constant()
     if first is None or size is None:
         return None
     if (side.least is not None and side.least > first) or (side.most is not None and side.most < first + size - 1):
         return None
-    low, extent = (side.rest + side.low).simplified(), Index.constant(side.high - side.low + 1)
-    return IterSpan(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, ranges))
+    low, extent = (side.rest + side.low).simplify(), Index.constant(side.high - side.low + 1)
+    return IterSpan(it, low, extent, not intervals.is_in_range(low, extent, it.min, it.extent, ranges))
 
 
 def run_everything(loop: Loop, spans: Sequence[IterSpan]) -> bool:

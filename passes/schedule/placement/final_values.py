@@ -35,7 +35,7 @@ class _Runs:
     """
 
     def __init__(self, block: Block, loop: Loop, spans: Sequence[IterSpan]):
-        self.block, self.loop, self.place = block, loop, LoopSpace.of(loop)
+        self.block, self.loop, self.place = block, loop, LoopSpace.from_loop(loop)
         full = {i.name for i in full_iters(block)}
         self.spatial = [i for i in block.iters if i.name not in full]
         self.shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
@@ -56,7 +56,7 @@ class _Runs:
         written = [t for t in relations_of(self.loop.op, buffer) if t.access.is_write]
         return order.apply_range(needed_region.accessed_under(self.place, written, True))
 
-    def lost(self, surviving: isl.Map) -> isl.Map:
+    def lost_runs(self, surviving: isl.Map) -> isl.Map:
         """{ shared loops -> spatial iters } of the old instances that are not among `surviving`: also where the loops
         around the new place have no iteration at all.
         """
@@ -83,7 +83,7 @@ def check_last_runs(block: Block, loop: Loop, inputs: list, spans: Sequence[Iter
             early = early.union(stale.intersect(moved.runs))
         final_runs = moved.runs.subtract(early)
         partial = not early.is_empty()
-        lost = moved.lost(final_runs)
+        lost = moved.lost_runs(final_runs)
         if partial and not lost.is_empty():
             _refuse_stale(moved, lost, inputs, producer)
         _check_same_runs(moved, final_runs)
@@ -132,7 +132,7 @@ def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> No
 def _check_same_runs(moved: _Runs, final_runs: isl.Map) -> None:
     """Refuse unless exactly the old instances run at the new place, and each of them is among `final_runs`."""
     block, loop, spatial = moved.block, moved.loop, moved.spatial
-    lost, gained = moved.lost(final_runs), moved.runs.subtract(moved.before)
+    lost, gained = moved.lost_runs(final_runs), moved.runs.subtract(moved.before)
     is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()
     if is_lost or is_gained:
         wrong = lost if is_lost else gained
@@ -152,7 +152,9 @@ def runs_now(block: Block, iters: Sequence[Iter], shared: int) -> isl.Map:
 def first_iteration(points: isl.Set, block: Block, iters: Sequence[Iter]) -> Counterexample:
     """The lexicographically smallest iteration of a set."""
     point = smallest_point(points) or []
-    return Counterexample((Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),))
+    return Counterexample(
+        (Iteration.from_point(block.name, [i.name for i in iters], point[len(point) - len(iters) :]),)
+    )
 
 
 def describe_read(
@@ -161,11 +163,11 @@ def describe_read(
     """The smallest point of { loops -> element }: the element and the iteration as text, and as a counterexample."""
     point = smallest_point(sets.flatten(points)) or []
     rank = Buffer(buffer).rank
-    element = Element.of(Buffer(buffer).name, point[len(point) - rank :])
+    element = Element.from_indices(Buffer(buffer).name, point[len(point) - rank :])
     names = loop_names(loop.body.operations[0].operation)
     values = point[len(point) - rank - len(space.dims) : len(point) - rank]
     unless = sizes_without(points, loop.op)
     element_text = f"{element}{f' (unless {unless})' if unless else ''}"
-    iteration = Iteration.of(block.name, names, values)
+    iteration = Iteration.from_point(block.name, names, values)
     example = Counterexample((iteration,), element, unless=unless)
     return element_text, ", ".join(f"{n} = {v}" for n, v in iteration.values), example

@@ -55,13 +55,13 @@ def move(block: Block, loop: Loop, spans: Sequence[IterSpan], anchor: ir.Operati
             with ip, block.op.location:
                 new_loop = create.loop(f"ax{count}", 0, span.extent)
             count += 1
-            binding = span.low + Index.of(new_loop.var)
+            binding = span.low + Index.from_value(new_loop.var)
             ip = create.at_end(new_loop.body)
-        bindings.append(binding.simplified())
+        bindings.append(binding.simplify())
         if span.guarded:
             guards += [Constraint(binding - span.iter.min), Constraint(span.iter.min + span.iter.extent - 1 - binding)]
-    box = intervals.around(list(ip.block.operations)[-1].operation)
-    guards = [Constraint(g.index.simplified()) for g in guards if not intervals.at_least_zero(g.index, box)]
+    box = intervals.enclosing_ranges(list(ip.block.operations)[-1].operation)
+    guards = [Constraint(g.index.simplify()) for g in guards if not intervals.at_least_zero(g.index, box)]
     if guards:
         dom = sets.domain(list(ip.block.operations)[-1].operation, extra=[g.index for g in guards])
         guards = [g for g in guards if not sets.holds(dom, g.index)]
@@ -136,7 +136,7 @@ def check_sums_inside(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> No
 def loop_of_parts(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> tuple[Loop, Iter] | None:
     """The outermost loop around both places that runs a reduction part by part, and a reduce iter that it drives."""
     names = {i.name for i in full_iters(block)}
-    full = [s.iter for s in spans if s.iter.name in names and s.extent.same(s.iter.extent)]
+    full = [s.iter for s in spans if s.iter.name in names and s.extent.is_equal_to(s.iter.extent)]
     for outer in reversed(shared_loops(block.op, loop.op, func_of(block.op))):
         driven = next((it for it in full if outer.var in it.binding.values), None)
         if driven is not None and outer.const_extent != 1:

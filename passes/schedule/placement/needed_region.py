@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import Access, AccessRelation, access_boxes, relations_of
 from tir_mlir.dialect.analysis.accesses import accesses_to
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, emit_remark
 from tir_mlir.dialect.ir import Block, Buffer, Index, Iter, Loop, is_inside, is_loop, parents, symbols_by_name, walk
 from tir_mlir.dialect.presburger import Domain, dim_type, intervals, question, sets, smallest_point, to_index
 from tir_mlir.dialect.verify import covers, half_summed, point_of, point_text
@@ -44,7 +44,7 @@ def note_spans(block: Block, loop: Loop, spans: Sequence[IterSpan], what: str) -
         of_total = f" of {total}" if total is not None and count is not None else ""
         parts.append(f"{values}{of_total} of `{span.iter.name}`" + (", inside its domain" if span.guarded else ""))
     ranges = " and ".join(parts) or "one point"
-    proved(f"in one iteration of `{loop.name}`, block `{block.name}` runs for {ranges}: {what}")
+    emit_remark(f"in one iteration of `{loop.name}`, block `{block.name}` runs for {ranges}: {what}")
 
 
 def check_target(block: Block, loop: Loop) -> None:
@@ -150,7 +150,7 @@ class LoopSpace:
     dom: Domain
 
     @staticmethod
-    def of(loop: Loop) -> LoopSpace:
+    def from_loop(loop: Loop) -> LoopSpace:
         inner = loop.body.operations[0].operation
         dom = sets.domain(inner)
         return LoopSpace(loop, dom.dims, dom)
@@ -259,7 +259,7 @@ def _bounds(
                     return None
                 ends.append(pieces[0][1])
             low, high = (to_index(end, dims, symbols) for end in ends)
-            extent = (high - low + 1).simplified()
+            extent = (high - low + 1).simplify()
             if extent.as_constant() is None and (last := _constant(ends[1].sub(ends[0]), context)) is not None:
                 extent = Index.constant(last + 1)  # remainders that are not simplified, as i mod 2 + (i + 1) mod 2
             return low, extent
@@ -308,11 +308,11 @@ def box_spans(
         span_of[value] = low, extent
     if {i.var for i in iters} != set(span_of):
         return None
-    ranges = intervals.within(loop.op)
+    ranges = intervals.body_ranges(loop.op)
     result = []
     for it in iters:
         low, extent = span_of[it.var]
-        result.append(IterSpan(it, low, extent, not intervals.inside(low, extent, it.min, it.extent, ranges)))
+        result.append(IterSpan(it, low, extent, not intervals.is_in_range(low, extent, it.min, it.extent, ranges)))
     return None if any(s.guarded for s in result) else result
 
 
@@ -326,7 +326,7 @@ def run_before(block: Block, space: LoopSpace, iters: Sequence[Iter], shared: in
     dom = sets.domain(block.op, guards=guards)
     old_runs = dom.map([i.binding for i in iters]) if iters else dom.relation([dom.zero])
     old_runs = old_runs.project_out(dim_type.in_, shared, len(dom.dims) - shared)
-    return space.dom.map([Index.of(v) for v in space.dims[:shared]]).apply_range(old_runs)
+    return space.dom.map([Index.from_value(v) for v in space.dims[:shared]]).apply_range(old_runs)
 
 
 def check_no_new_iterations(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> None:
@@ -337,17 +337,17 @@ def check_no_new_iterations(block: Block, loop: Loop, spans: Sequence[IterSpan])
         return
     full = {i.name for i in full_iters(block)}
     spatial_spans = [s for s in spans if s.iter.name not in full]
-    space, iters, scope = LoopSpace.of(loop), [s.iter for s in spatial_spans], scope_of(block)
+    space, iters, scope = LoopSpace.from_loop(loop), [s.iter for s in spatial_spans], scope_of(block)
     with question(f'whether block "{block.name}" runs the same iterations under loop {loop.name}'):
         old_runs = run_before(block, space, iters, sum(map(is_loop, parents(scope.op))))
         gained = run_by_spans(space, spatial_spans).subtract(old_runs).range()
         if not is_output(block):
             written = [t for b in writes_of(block) for t in relations_of(block.op, b) if t.access.is_write]
-            same = _of_one_element(block, written, iters)
+            same = _iters_sharing_element(block, written, iters)
             gained = gained.intersect(same.intersect_range(old_runs.range()).domain())
         point = smallest_point(gained) if spatial_spans else None
     if point is not None:
-        example = Iteration.of(block.name, [i.name for i in iters], point[len(point) - len(iters) :])
+        example = Iteration.from_point(block.name, [i.name for i in iters], point[len(point) - len(iters) :])
         refuse(
             loop,
             f'block "{block.name}" skips iterations of its domain; under loop {loop.name} they would '
@@ -358,7 +358,7 @@ def check_no_new_iterations(block: Block, loop: Loop, spans: Sequence[IterSpan])
         )
 
 
-def _of_one_element(block: Block, written: Sequence[AccessRelation], iters: Sequence[Iter]) -> isl.Map:
+def _iters_sharing_element(block: Block, written: Sequence[AccessRelation], iters: Sequence[Iter]) -> isl.Map:
     """{ iter values -> others } that write a common element."""
     result: isl.Map | None = None
     for touch in written:

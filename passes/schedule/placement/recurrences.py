@@ -68,7 +68,9 @@ def _check_restarts(block: Block, writes: Sequence[AccessRelation], reads: Seque
     with question(f'whether block "{block.name}" reads only what it has written'):
         missing = iter_map(block, doubtful, block.iters, True)
         if sure:
-            missing = missing.subtract(_earlier(block, missing).apply_range(iter_map(block, sure, block.iters, True)))
+            missing = missing.subtract(
+                _earlier_iterations(block, missing).apply_range(iter_map(block, sure, block.iters, True))
+            )
         empty = missing.is_empty()
     if not empty:
         name = Buffer(reads[0].access.buffer).name
@@ -76,7 +78,7 @@ def _check_restarts(block: Block, writes: Sequence[AccessRelation], reads: Seque
         refuse(block, f"{text}run again, it would start from its own results", fix=KEEP_NEST)
 
 
-def _earlier(block: Block, like: isl.Map) -> isl.Map:
+def _earlier_iterations(block: Block, like: isl.Map) -> isl.Map:
     """{ iters -> iters of an earlier iteration at the same spatial point }."""
     order = isl.Map.lex_gt(like.domain().get_space())
     first = order.dim(dim_type.in_) - len(block.iters)
@@ -90,6 +92,8 @@ def _runs_ahead(block: Block, write: AccessRelation, read: AccessRelation) -> bo
     """Whether each iteration writes the element before it reads it, unconditionally."""
     written, loaded = write.access, read.access
     same = (
-        written.is_point and loaded.is_point and all(x.same(y) for x, y in zip(written.mins, loaded.mins, strict=True))
+        written.is_point
+        and loaded.is_point
+        and all(x.is_equal_to(y) for x, y in zip(written.mins, loaded.mins, strict=True))
     )
     return same and parent_op(written.op) == block.op and runs_before(written.op, loaded.op)

@@ -114,7 +114,7 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
         needed_region.check_no_new_iterations(block, loop, spans)
         return spans, move_under_loop.insertion_point(loop, makers, users, index)
     inputs = [b for b in reads_of(block) if b in produced]
-    spans = _available(block, loop, inputs)
+    spans = _available_spans(block, loop, inputs)
     check_sums_inside(block, loop, spans)
     needed_region.check_no_new_iterations(block, loop, spans)
     _check_final(block, loop, makers, inputs, spans)
@@ -125,7 +125,7 @@ def _check_final(
     block: Block, loop: Loop, makers: list[Block], inputs: list, spans: list[needed_region.IterSpan]
 ) -> None:
     """Refuse unless the moved block reads final values, at least in its last run."""
-    in_parts = any(s.iter.kind == "R" and not s.extent.same(s.iter.extent) for s in spans)
+    in_parts = any(s.iter.kind == "R" and not s.extent.is_equal_to(s.iter.extent) for s in spans)
     unfinished = next((m for m in makers if needed_region.unfinished_iter(m, loop) is not None), None)
     if unfinished is not None:
         if in_parts:
@@ -149,7 +149,7 @@ def _check_result_unused(block: Block) -> None:
         needed_region.check_only_blocks(block, order[order.index(block) :])
 
 
-def _available(block: Block, loop: Loop, inputs: list) -> list[needed_region.IterSpan]:
+def _available_spans(block: Block, loop: Loop, inputs: list) -> list[needed_region.IterSpan]:
     """The iter values whose inputs are all written by the end of one iteration of `loop`.
 
     Full reductions if possible; else each iteration accumulates the available part.
@@ -174,7 +174,7 @@ def _spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[ne
         reads = accesses_to(inputs[0], block.op, False)
         spans = needed_region.box_spans(written, reads, loop, iters, dense=True)
     if spans is None or not _ran_before(block, loop, iters, spans):
-        spans = filled_spans(block, loop, inputs, iters) or _exactly_available(block, loop, inputs, iters)
+        spans = filled_spans(block, loop, inputs, iters) or _exact_spans(block, loop, inputs, iters)
     by_name = {s.iter.name: s for s in spans}
     return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
@@ -183,7 +183,7 @@ def _ran_before(block: Block, loop: Loop, iters: list[Iter], spans: list[needed_
     """Whether all that the spans run ran in the same iteration of the common loops before."""
     if not iters or not shared_loops(block.op, loop.op, func_of(block.op)):
         return True
-    space = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what block "{block.name}" ran before under loop {loop.name}'):
         return needed_region.run_by_spans(space, spans).is_subset(_run_before(block, loop, space, iters))
 
@@ -200,11 +200,11 @@ def _check_parts(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) 
     """Refuse unless each part of a reduction is accumulated once: first the part with the init, then the others in
     order.
     """
-    space = needed_region.LoopSpace.of(loop)
+    space = needed_region.LoopSpace.from_loop(loop)
     shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
     fixed = [*range(shared), *(shared + n for n, i in enumerate(block.iters) if i.kind != "R")]
     with question(f'the order in which block "{block.name}" accumulates its parts under loop {loop.name}'):
-        outer = space.dom.map([Index.of(v) for v in space.dims[:shared]])
+        outer = space.dom.map([Index.from_value(v) for v in space.dims[:shared]])
         runs = outer.flat_range_product(needed_region.run_by_spans(space, spans))
         twice = not runs.is_injective()
         later = isl.Map.lex_gt(space.dom.set.get_space()).intersect_domain(space.dom.set).intersect_range(space.dom.set)
@@ -231,8 +231,8 @@ def _check_parts(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) 
     )
 
 
-def _exactly_available(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[needed_region.IterSpan]:
-    space = needed_region.LoopSpace.of(loop)
+def _exact_spans(block: Block, loop: Loop, inputs: list, iters: list[Iter]) -> list[needed_region.IterSpan]:
+    space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what block "{block.name}" can compute under loop {loop.name}'):
         needed = loose = None
         for buffer in inputs:

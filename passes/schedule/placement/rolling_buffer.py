@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.analysis import Access, Region, access_domain, box, lex_lt
 from tir_mlir.dialect.analysis.accesses import accesses, accesses_to
 from tir_mlir.dialect.analysis.certainty import require_certain
-from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Element, Iteration, NotProvable, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -26,19 +26,19 @@ from tir_mlir.dialect.ir import (
     create,
     edit,
     emit_map,
-    frozen,
+    freeze_modules,
     func_of,
     is_loop,
     owner_op,
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored
+from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, stored_value
 from tir_mlir.dialect.presburger import (
     dim_factors,
     dim_type,
+    disjunction,
     domain,
-    either,
     has_division,
     intervals,
     nonneg,
@@ -87,7 +87,7 @@ def rolling_buffer(block: Block, write_buffer_index: int | str) -> None:
     with more than one iteration, never falls, and moves by less than the length; the driving loops have constant
     bounds; recomputing an element gives the same value.
     """
-    with frozen():
+    with freeze_modules():
         buffer = find_buffer(block, write_buffer_index, attrs.WRITES)
         rolls = _plan(block, buffer)
         rolling = min(rolls, key=lambda r: len(walk.parents(r.loop.op)))
@@ -161,7 +161,7 @@ def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> R
     low, extent = region.mins[dim], _constant(region.extents[dim], block)
     loops = {v: lp for v in low.values if (lp := _loop_of(v)) is not None}
     units = {v: lp.lower for v, lp in loops.items() if lp.const_extent == 1}  # these move nothing
-    low = low.substitute(units).simplified()
+    low = low.substitute(units).simplify()
     if extent is None or len(low.values) != 1 or region.buffer.shape[dim] is None:
         return None
     loop = loops.get(low.values[0])
@@ -171,14 +171,14 @@ def _roll(block: Block, region: Region, writes: Sequence[Access], dim: int) -> R
     if steps is None or steps[0] < 0 or steps[1] == 0 or steps[0] >= extent:
         return None
     bound = {i.var: i.binding for i in block.iters}
-    if any(not a.mins[dim].substitute(bound).same(writes[0].mins[dim].substitute(bound)) for a in writes):
+    if any(not a.mins[dim].substitute(bound).is_equal_to(writes[0].mins[dim].substitute(bound)) for a in writes):
         return None
     return Roll(dim, loop, low, extent)
 
 
 def _steps(low: Index, loop: Loop) -> tuple[int, int] | None:
     """The least and the greatest difference of `low` between consecutive iterations of a loop."""
-    step = (low - before(low, loop)).simplified()
+    step = (low - previous_index(low, loop)).simplify()
     parts = dim_factors(step.expr)
     if parts is not None and not parts[0]:
         return parts[1], parts[1]
@@ -216,9 +216,9 @@ def _guard(block: Block, buffer: Buffer, roll: Roll) -> Constraint:
     """The first iteration of the loop, or an index beyond the overlap with the previous window."""
     write = accesses_to(buffer.value, block.op, True)[0]
     position = write.mins[roll.dim].substitute({i.var: i.binding for i in block.iters})
-    value = (position - roll.seen).simplified()
-    first = Constraint(roll.loop.lower - Index.of(roll.loop.var))
-    guard = either(first, Constraint(value), intervals.around(block.outermost))
+    value = (position - roll.previous_end).simplify()
+    first = Constraint(roll.loop.lower - Index.from_value(roll.loop.var))
+    guard = disjunction(first, Constraint(value), intervals.enclosing_ranges(block.outermost))
     if guard is None:
         refuse(
             block,
@@ -258,7 +258,7 @@ def _shrink(buffer: Buffer, roll: Roll) -> None:
             continue
         indices = [index % roll.extent if d == roll.dim else index for d, index in enumerate(walk.access_indices(op))]
         map_, operands = emit_map(indices)
-        value = stored(op)
+        value = stored_value(op)
         edit.rebuild(
             op, [*([] if value is None else [value]), buffer.value, *operands], {"map": ir.AffineMapAttr.get(map_)}
         )
@@ -277,14 +277,14 @@ class Roll:
     extent: int
 
     @property
-    def seen(self) -> Index:
+    def previous_end(self) -> Index:
         """The end of the previous window: elements from there on are new."""
-        return (before(self.low, self.loop) + self.extent).simplified()
+        return (previous_index(self.low, self.loop) + self.extent).simplify()
 
 
-def before(index: Index, loop: Loop) -> Index:
+def previous_index(index: Index, loop: Loop) -> Index:
     """An expression in the previous iteration of a loop."""
-    return index.substitute({loop.var: Index.of(loop.var) - 1}).simplified()
+    return index.substitute({loop.var: Index.from_value(loop.var) - 1}).simplify()
 
 
 @dataclass(frozen=True)
@@ -304,8 +304,8 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
     check_finished(block, Loop(level))
     dims = [Loop(p).var for p in [level, *parents(level)] if is_loop(p)][::-1]
     with question(f"which elements of {buffer.name} are written and read"):
-        written = _touched(block, buffer, slots, level, True)
-        read = _union([_touched(r, buffer, slots, level, False) for r in readers_])
+        written = _accessed_elements(block, buffer, slots, level, True)
+        read = _union([_accessed_elements(r, buffer, slots, level, False) for r in readers_])
         for number in reversed(_unit_loops(dims, rolls)):
             del dims[number]
             written = written.project_out(dim_type.in_, number, 1)
@@ -313,7 +313,7 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
         moving = {r.dim for r in rolls} | ({slots.dim} if slots else set())
         written, read, projected = _project(written, read, [d for d in range(buffer.rank) if d not in moving])
         names = [d for d in range(buffer.rank) if d in projected]
-        runs = _guarded(written, dims, names, rolls)
+        runs = _guarded_writes(written, dims, names, rolls)
     what = f"whether the elements read of {buffer.name} are still in the buffer"
     with question(what):
         last_writes = _last_writes(runs, _flat(read), len(dims))
@@ -321,18 +321,20 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
     reason = "is not written yet when it is read"
     if lost.is_empty() and slots is not None:
         with question(what):
-            lost = _overwritten(runs, read, last_writes, len(dims), len(dims) + names.index(slots.dim), slots.count)
+            lost = _overwritten_points(
+                runs, read, last_writes, len(dims), len(dims) + names.index(slots.dim), slots.count
+            )
         reason = (
             f"shares its memory ({slots.count} elements in dimension {slots.dim}) with an element "
             "written before it is read"
         )
     if not lost.is_empty():
         require_certain([a for r in readers_ for a in accesses_to(buffer.value, r.op)], what)
-        example = _lost(readers_[0], lost, buffer, dims, names)
+        example = _lost_element_example(readers_[0], lost, buffer, dims, names)
         iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
     places = f"{slots.count} places in dimension {slots.dim}" if slots else "a place for each element"
-    proved(f"every read of `{buffer.name}` finds its element, with {places}: nothing overwrites it before")
+    emit_remark(f"every read of `{buffer.name}` finds its element, with {places}: nothing overwrites it before")
 
 
 def _loop_around(block: Block, readers_: Sequence[Block], buffer: Buffer) -> ir.Operation:
@@ -351,14 +353,16 @@ def _unit_loops(dims: Sequence[ir.Value], rolls: Sequence[Roll]) -> list[int]:
     return [n for n in once if all(r.loop.var != dims[n] for r in rolls)]
 
 
-def _lost(
+def _lost_element_example(
     reader: Block, lost: isl.Set, buffer: Buffer, dims: Sequence[ir.Value], names: Sequence[int]
 ) -> Counterexample:
     point = smallest_point(lost) or []
     point = point[len(point) - len(dims) - len(names) :]
-    iteration = Iteration.of(reader.name, [Loop(owner_op(v)).name for v in dims], point)
+    iteration = Iteration.from_point(reader.name, [Loop(owner_op(v)).name for v in dims], point)
     coordinates = dict(zip(names, point[len(dims) :], strict=True))
-    return Counterexample((iteration,), Element.of(buffer.name, [coordinates.get(d, ":") for d in range(buffer.rank)]))
+    return Counterexample(
+        (iteration,), Element.from_indices(buffer.name, [coordinates.get(d, ":") for d in range(buffer.rank)])
+    )
 
 
 def check_recomputable(block: Block, seen: frozenset[int] = frozenset()) -> None:
@@ -401,7 +405,7 @@ def check_written_once(block: Block, buffer: Buffer, slots: Slots | None = None)
             f'block "{block.name}" writes an element of {buffer.name} in several iterations, so its '
             "value depends on when it is read; recomputing it may give another value than keeping it",
         )
-    proved(f"block `{block.name}` writes each element of `{buffer.name}` for one value of its spatial iters")
+    emit_remark(f"block `{block.name}` writes each element of `{buffer.name}` for one value of its spatial iters")
 
 
 def _is_plain(access: Access, free: set[ir.Value]) -> bool:
@@ -410,7 +414,7 @@ def _is_plain(access: Access, free: set[ir.Value]) -> bool:
 
 
 def _is_one_to_one(block: Block, access: Access, slots: Slots | None) -> bool:
-    plain = _without_modulo(access, slots)
+    plain = _drop_modulo(access, slots)
     dom = access_domain(plain, block.op)
     relation = region_map(dom, plain.mins, plain.extents)
     dims = [dom.index_of(i.var) for i in block.iters if i.kind != "R"]
@@ -441,11 +445,11 @@ def _undo_modulo(index: Index, count: int) -> Index | None:
     """x of `x % count`."""
     expr = index.expr.maybe_downcast()
     if isinstance(expr, ir.AffineModExpr) and ir.AffineConstantExpr(expr.rhs).value == count:
-        return Index(expr.lhs, index.values).trimmed()
+        return Index(expr.lhs, index.values).drop_unused_values()
     return None
 
 
-def _touched(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operation, writes: bool) -> isl.Map:
+def _accessed_elements(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operation, writes: bool) -> isl.Map:
     """{ iterations of the common loops -> elements } that a block writes or reads, with the modulo of the slots
     undone.
     """
@@ -453,7 +457,7 @@ def _touched(block: Block, buffer: Buffer, slots: Slots | None, level: ir.Operat
     return _union([_relation(a, slots, level) for a in group])
 
 
-def _without_modulo(access: Access, slots: Slots | None) -> Access:
+def _drop_modulo(access: Access, slots: Slots | None) -> Access:
     """An access with the modulo in the slots' dimension undone."""
     inner = _undo_modulo(access.mins[slots.dim], slots.count) if slots else None
     if slots is None or inner is None:
@@ -462,7 +466,7 @@ def _without_modulo(access: Access, slots: Slots | None) -> Access:
 
 
 def _relation(access: Access, slots: Slots | None, level: ir.Operation) -> isl.Map:
-    plain = _without_modulo(access, slots)
+    plain = _drop_modulo(access, slots)
     dom = access_domain(plain)
     if access.is_write and not (dom.exact and access.exact):
         raise NotProvable("a write has a condition or an index that isl cannot express")
@@ -480,7 +484,7 @@ def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl
     """Both relations without the `plain` dimensions that are always written in full, and the dimensions that remain."""
     remaining = list(range(written.dim(dim_type.out)))
     for dim in reversed(plain):
-        full = _others_free(written.range(), dim)
+        full = _free_other_dims(written.range(), dim)
         filled = written.project_out(dim_type.out, dim, 1).insert_dims(dim_type.out, dim, 1).intersect_range(full)
         if filled.is_subset(written) and read.range().is_subset(full):
             written, read = written.project_out(dim_type.out, dim, 1), read.project_out(dim_type.out, dim, 1)
@@ -488,7 +492,7 @@ def _project(written: isl.Map, read: isl.Map, plain: Sequence[int]) -> tuple[isl
     return written, read, remaining
 
 
-def _others_free(points: isl.Set, dim: int) -> isl.Set:
+def _free_other_dims(points: isl.Set, dim: int) -> isl.Set:
     """All points whose coordinate `dim` occurs in a set."""
     trailing = points.dim(dim_type.set) - dim - 1
     line = points.project_out(dim_type.set, dim + 1, trailing).project_out(dim_type.set, 0, dim)
@@ -499,20 +503,20 @@ def _flat(relation: isl.Map) -> isl.Set:
     return relation.wrap().flatten().reset_tuple_id()
 
 
-def _guarded(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], rolls: Sequence[Roll]) -> isl.Set:
+def _guarded_writes(written: isl.Map, dims: Sequence[ir.Value], names: Sequence[int], rolls: Sequence[Roll]) -> isl.Set:
     """The points (t, e) at which elements are still written under the guards."""
     points = _flat(written)
     local = isl.LocalSpace.from_space(points.get_space())
     for roll in rolls:
         time = isl.Aff.var_on_domain(local, dim_type.set, list(dims).index(roll.loop.var))
         element = isl.Aff.var_on_domain(local, dim_type.set, len(dims) + list(names).index(roll.dim))
-        new = element.sub(to_aff(roll.seen.expr, [time], isl.Aff.zero_on_domain(local)))
+        new = element.sub(to_aff(roll.previous_end.expr, [time], isl.Aff.zero_on_domain(local)))
         first = time.neg().add_constant_val(isl.Val(roll.loop.lower.as_constant() or 0))
         points = points.intersect(nonneg(new).union(nonneg(first)))
     return points.coalesce()
 
 
-def _overwritten(
+def _overwritten_points(
     written: isl.Set, read: isl.Map, last_writes: isl.Map, times: int, position: int, count: int
 ) -> isl.Set:
     """The points (t, e) read at which the memory of e may not hold e.
@@ -520,8 +524,8 @@ def _overwritten(
     Between the last write of e and the read, no element may be written that differs by `count` or more in the dimension
     at `position`, and is equal in all others: only such elements share memory with e.
     """
-    foreign = _foreign(written, _flat(read), times, position, count)
-    return _not_before(last_writes.flat_range_product(foreign), times).domain()
+    foreign = _aliasing_writes(written, _flat(read), times, position, count)
+    return _keep_not_before(last_writes.flat_range_product(foreign), times).domain()
 
 
 def _last_writes(written: isl.Set, reads: isl.Set, times: int) -> isl.Map:
@@ -534,7 +538,7 @@ def _last_writes(written: isl.Set, reads: isl.Set, times: int) -> isl.Map:
     return pairs.subtract(lex_lt(pairs, list(range(times)))).lexmax()
 
 
-def _foreign(written: isl.Set, reads: isl.Set, times: int, position: int, count: int) -> isl.Map:
+def _aliasing_writes(written: isl.Set, reads: isl.Set, times: int, position: int, count: int) -> isl.Map:
     """{ (t, e) -> t'' }: writes at or before t to elements that may share memory with e."""
     space = isl.Space.map_from_domain_and_range(reads.get_space(), written.get_space())
     same = isl.Map.universe(space)
@@ -553,7 +557,7 @@ def _foreign(written: isl.Set, reads: isl.Set, times: int, position: int, count:
     return pairs.subtract(lex_lt(pairs, list(range(times))))
 
 
-def _not_before(pairs: isl.Map, times: int) -> isl.Map:
+def _keep_not_before(pairs: isl.Map, times: int) -> isl.Map:
     """{ (t, e) -> (t', t'') } where t'' is not before t'."""
     result = isl.Map.empty(pairs.get_space())
     equal = isl.Map.universe(pairs.get_space())

@@ -27,7 +27,7 @@ class Random:
     state: int
 
     @staticmethod
-    def seeded(seed: int | None) -> Random:
+    def from_seed(seed: int | None) -> Random:
         """From a seed in [0, 2^31 - 1], or from the system's randomness. Errors: ValueError."""
         if seed is None:
             return Random(1 + secrets.randbelow(_MODULUS - 1))
@@ -35,36 +35,36 @@ class Random:
             raise ValueError(f"a seed must be in [0, 2**31 - 1], {seed} is not")
         return Random(seed % _MODULUS or (1 if seed else _ZERO))  # 0 is a fixed point
 
-    def next(self) -> int:
+    def advance(self) -> int:
         """The next number, in [1, 2^31 - 1)."""
         self.state = self.state * _MULTIPLIER % _MODULUS
         return self.state
 
     def fork_seed(self) -> int:
         """A seed for an independent generator."""
-        return max(1, self.next() * _FORK_MULTIPLIER % _FORK_MODULUS)
+        return max(1, self.advance() * _FORK_MULTIPLIER % _FORK_MODULUS)
 
-    def _drawn(self) -> int:
+    def _draw(self) -> int:
         """A number in [0, 2^31 - 2), well distributed also for small seeds."""
-        return self.next() * _SPREAD % _MODULUS - 1
+        return self.advance() * _SPREAD % _MODULUS - 1
 
-    def below(self, count: int) -> int:
+    def draw_below(self, count: int) -> int:
         """A number in [0, count), uniformly distributed."""
         if count > _MODULUS // 2:
             raise ScheduleError(f"{count} choices exceed the range of the generator")
         limit = (_MODULUS - 1) // count * count  # larger numbers would favor some remainders
-        while (drawn := self._drawn()) >= limit:
+        while (drawn := self._draw()) >= limit:
             pass
         return drawn % count
 
     def fraction(self) -> float:
         """A number in [0, 1)."""
-        return self._drawn() / (_MODULUS - 1)
+        return self._draw() / (_MODULUS - 1)
 
     def choice(self, items: Sequence[T]) -> T:
-        return items[self.below(len(items))]
+        return items[self.draw_below(len(items))]
 
-    def weighted(self, weights: Sequence[float]) -> int:
+    def draw_weighted(self, weights: Sequence[float]) -> int:
         """A position in `weights`, with probability proportional to its weight; their sum must be positive."""
         remaining = self.fraction() * sum(weights)
         for position, weight in enumerate(weights):
@@ -105,7 +105,7 @@ class Choices:
             candidate = f"{base}#{number}"
         return candidate
 
-    def asked(self, name: str, candidates: Sequence[int], weights: Sequence[float]) -> int:
+    def ask_decider(self, name: str, candidates: Sequence[int], weights: Sequence[float]) -> int:
         """The position that the decider chooses. Errors: DeciderError; TypeError and ValueError for a wrong answer."""
         if self.decider is None:
             raise TypeError("this schedule has no decider")

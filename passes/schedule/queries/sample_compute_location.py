@@ -41,7 +41,7 @@ def sample_compute_location(
     name = choices.name(name or f"compute_location({block.name})")
     if decision is None and choices.decider is not None:
         legal = [p for p in places if possible(p)]
-        decision = legal[choices.asked(name, legal, [1.0] * len(legal))]
+        decision = legal[choices.ask_decider(name, legal, [1.0] * len(legal))]
     elif decision is None:
         decision = _sample_possible(places, possible, choices.random)
     else:
@@ -54,7 +54,7 @@ def _sample_possible(places: list[int], possible: Callable[[int], bool], random:
     """Rejection sampling: one of the possible locations, all equally likely."""
     remaining = list(places)
     while True:
-        location = remaining.pop(random.below(len(remaining)))
+        location = remaining.pop(random.draw_below(len(remaining)))
         if possible(location):
             return location
 

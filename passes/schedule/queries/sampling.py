@@ -46,7 +46,7 @@ def sample_categorical(
     name = choices.name(name or "categorical")
     if decision is None:
         decided = choices.decider is not None
-        decision = choices.asked(name, candidates, probs) if decided else choices.random.weighted(probs)
+        decision = choices.ask_decider(name, candidates, probs) if decided else choices.random.draw_weighted(probs)
     if not 0 <= decision < len(candidates):
         raise ValueError(f"the decision {decision} is not a position among {len(candidates)} candidates")
     return Sample(decision, candidates[decision], name)
@@ -83,12 +83,12 @@ def sample_perfect_tile(
         raise ValueError("a single factor is the extent itself and cannot be limited; pass max_innermost_factor=-1")
     extent, name = loop.const_extent, choices.name(name or f"tile({loop.name})")
     if not extent:
-        return _inferred(n, name)
+        return _infer_first_factor(n, name)
     if decision is not None:
-        return _chosen(repair(_positive(decision), extent, limit), name)
+        return _sample_of_factors(repair(_positive(decision), extent, limit), name)
     if choices.decider is not None:
-        return _chosen(decided(extent, n, limit, _asking(choices, name)), name)
-    return _chosen(sample_perfect(extent, n, limit, choices.random), name)
+        return _sample_of_factors(decide_factors(extent, n, limit, _decider_choice(choices, name)), name)
+    return _sample_of_factors(sample_perfect(extent, n, limit, choices.random), name)
 
 
 @primitive("sample_partitioned_tile", pure=True, samples=list[int | None])
@@ -121,13 +121,13 @@ def sample_partitioned_tile(
         raise ValueError(f"innerpart_factor must be positive; it is {innerpart_factor}")
     extent, name = loop.const_extent, choices.name(name or f"partitioned_tile({loop.name})")
     if not extent or extent % innerpart_factor:
-        return _inferred(n, name)
+        return _infer_first_factor(n, name)
     part = partition_pos, innerpart_factor
     if decision is not None:
-        return _chosen(repair_partitioned(_positive(decision), extent, *part), name)
+        return _sample_of_factors(repair_partitioned(_positive(decision), extent, *part), name)
     if choices.decider is not None:
-        return _chosen(decided_partitioned(extent, n, *part, _asking(choices, name)), name)
-    return _chosen(sample_partitioned(extent, n, *part, choices.random), name)
+        return _sample_of_factors(decide_partitioned(extent, n, *part, _decider_choice(choices, name)), name)
+    return _sample_of_factors(sample_partitioned(extent, n, *part, choices.random), name)
 
 
 def _check_count(what: str, n: int, decision: list[int] | None) -> None:
@@ -144,22 +144,22 @@ def _positive(decision: list[int]) -> list[int]:
     return decision
 
 
-def _asking(choices: Choices, name: str) -> Choose:
+def _decider_choice(choices: Choices, name: str) -> Choose:
     """Ask the decider for the factor at a place; the one in the middle is the default."""
 
     def choose(position: int, factors: list[int]) -> int:
         weights = [1.0 + (n == len(factors) // 2) for n in range(len(factors))]
-        return factors[choices.asked(f"{name}[{position}]", factors, weights)]
+        return factors[choices.ask_decider(f"{name}[{position}]", factors, weights)]
 
     return choose
 
 
-def _inferred(n: int, name: str) -> Sample:
+def _infer_first_factor(n: int, name: str) -> Sample:
     """`split` infers the first factor."""
     return Sample([-1] + [1] * (n - 1), [None] + [1] * (n - 1), name)
 
 
-def _chosen(factors: list[int], name: str) -> Sample:
+def _sample_of_factors(factors: list[int], name: str) -> Sample:
     return Sample(factors, factors, name)
 
 
@@ -167,14 +167,14 @@ def _chosen(factors: list[int], name: str) -> Sample:
 
 Choose = Callable[[int, list[int]], int]
 """Chooses the factor at a place among candidates in increasing order."""
-_TRIED = 1 << 20  # larger prime factors are not separated: no loop extent has two of them
+_MAX_TRIAL_DIVISOR = 1 << 20  # larger prime factors are not separated: no loop extent has two of them
 
 
 @lru_cache(maxsize=1024)
 def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
     """12 -> ((2, 2), (3, 1))."""
     powers, cofactor, prime = [], number, 2
-    while prime * prime <= cofactor and prime <= _TRIED:
+    while prime * prime <= cofactor and prime <= _MAX_TRIAL_DIVISOR:
         power = 0
         while cofactor % prime == 0:
             cofactor, power = cofactor // prime, power + 1
@@ -212,7 +212,7 @@ def sample_factors(number: int, n: int, random: Random) -> list[int]:
 def _composition(total: int, n: int, random: Random) -> list[int]:
     """`total` as a sum of n non-negative numbers (stars and bars)."""
     places = list(range(total + n - 1))
-    bars = sorted(places.pop(random.below(len(places))) for _ in range(n - 1))
+    bars = sorted(places.pop(random.draw_below(len(places))) for _ in range(n - 1))
     ends = [-1, *bars, total + n - 1]
     return [b - a - 1 for a, b in zip(ends, ends[1:], strict=False)]
 
@@ -222,7 +222,7 @@ def sample_perfect(number: int, n: int, most: int | None, random: Random) -> lis
     if most is None:
         return sample_factors(number, n, random)
     lasts = divisors(number, most)
-    last = lasts[random.weighted([count_factorizations(number // d, n - 1) for d in lasts])]
+    last = lasts[random.draw_weighted([count_factorizations(number // d, n - 1) for d in lasts])]
     return [*sample_factors(number // last, n - 1, random), last]
 
 
@@ -232,11 +232,11 @@ def sample_partitioned(number: int, n: int, position: int, inner: int, random: R
         return sample_factors(number, n, random)
     products = [d * inner for d in divisors(number // inner)]
     weights = [count_factorizations(number // p, position) * count_factorizations(p, n - position) for p in products]
-    within = products[random.weighted(weights)]
+    within = products[random.draw_weighted(weights)]
     return [*sample_factors(number // within, position, random), *sample_factors(within, n - position, random)]
 
 
-def decided(number: int, n: int, most: int | None, choose: Choose) -> list[int]:
+def decide_factors(number: int, n: int, most: int | None, choose: Choose) -> list[int]:
     """n factors whose product is `number`, the last at most `most`: chosen from the innermost, the first the rest."""
     factors, quotient = [1] * n, number
     for position in range(n - 1, 0, -1):
@@ -246,7 +246,7 @@ def decided(number: int, n: int, most: int | None, choose: Choose) -> list[int]:
     return factors
 
 
-def decided_partitioned(number: int, n: int, position: int, inner: int, choose: Choose) -> list[int]:
+def decide_partitioned(number: int, n: int, position: int, inner: int, choose: Choose) -> list[int]:
     """Same as `decided`; the product of the factors from `position` on is a multiple of `inner`."""
     factors, quotient, missing = [1] * n, number, inner if position else 1
     for index in range(n - 1, 0, -1):

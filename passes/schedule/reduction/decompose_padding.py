@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, NotProvable, ScheduleError, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -23,7 +23,7 @@ from tir_mlir.dialect.ir import (
     defining_op,
     edit,
     fold_known,
-    frozen,
+    freeze_modules,
     loops_above,
     ops,
     rebind,
@@ -32,7 +32,7 @@ from tir_mlir.dialect.ir import (
     symbols_by_name,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, CHOICES, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import AFFINE_STORE, CHOICES, accessed_memref, is_pure
 from tir_mlir.dialect.presburger import guards, question, sets, to_index
 from tir_mlir.passes.schedule.edits import keeps_region_order, set_domain, set_extent
 from tir_mlir.passes.schedule.legality import check_complete, check_read_after, is_child, scope_of
@@ -59,9 +59,11 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
     store the value form a box in its domain, neither empty nor the whole; no `if` is between loop and block; under
     `loop` nothing else writes the buffer, or reads an element before the block has written it in the same iteration.
     """
-    with frozen():
+    with freeze_modules():
         plan = _plan(block, loop)
-    proved(f"the iterations of block `{block.name}` that store the value form a box; the others store the constant")
+    emit_remark(
+        f"the iterations of block `{block.name}` that store the value form a box; the others store the constant"
+    )
     with block.op.location:
         pad_block = _fill(plan)
     _shrink(plan)
@@ -72,7 +74,7 @@ def decompose_padding(block: Block, loop: Loop) -> Block:
 def can_decompose_padding(block: Block, loop: Loop) -> bool:
     """Whether `decompose_padding` accepts a block and a loop around it."""
     try:
-        with frozen():
+        with freeze_modules():
             _plan(block, loop)
     except (ScheduleError, NotProvable):
         return False
@@ -80,7 +82,7 @@ def can_decompose_padding(block: Block, loop: Loop) -> bool:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _PaddingPlan:
     """The store, the constant in the padding, and the box of iters that store the value."""
 
     block: Block
@@ -101,7 +103,7 @@ class _Plan:
     def is_whole(self, number: int) -> bool:
         """Whether the box covers the whole domain of an iter."""
         it = self.block.iters[number]
-        return self.lows[number].same(it.min) and self.extents[number].same(it.extent)
+        return self.lows[number].is_equal_to(it.min) and self.extents[number].is_equal_to(it.extent)
 
 
 _OWN_BLOCK = "in the program, store the padded value in a block of its own, and read it from there"
@@ -112,7 +114,7 @@ _IN_ONE_STORE = "in the program, make it one store of T.if_then_else(condition, 
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
-def _plan(block: Block, loop: Loop) -> _Plan:
+def _plan(block: Block, loop: Loop) -> _PaddingPlan:
     loops = loops_above(block.op)
     if loop not in loops:
         names = ", ".join(lp.name for lp in loops) or "none"
@@ -140,8 +142,8 @@ def _plan(block: Block, loop: Loop) -> _Plan:
     if constant is None:
         refuse(block, f'block "{block.name}" selects between two values; one of them must be a constant, the padding')
     lows, extents = _box(block, sides[0 if takes_first else 1].operation)
-    check_read_after(block, loop, Buffer(accessed(store)), "the padding")
-    return _Plan(block, below, store, choice, takes_first, constant, lows, extents)
+    check_read_after(block, loop, Buffer(accessed_memref(store)), "the padding")
+    return _PaddingPlan(block, below, store, choice, takes_first, constant, lows, extents)
 
 
 def _check_bounds(below: Sequence[Loop]) -> None:
@@ -206,14 +208,14 @@ def _box(block: Block, stored: ir.Operation) -> tuple[list[Index], list[Index]]:
         ends = [_end(reached.set, number, block) for number in range(len(block.iters))]
         box = isl.Set.universe(reached.set.get_space())
         for it, (low, extent) in zip(block.iters, ends, strict=True):
-            iteration = Index.of(it.var)
+            iteration = Index.from_value(it.var)
             for bound in (iteration - low, low + extent - iteration - 1):
                 box = box.intersect(sets.constraint_set(reached, Constraint(bound)))
         box = box.intersect_params(every.set.params())
         extra = box.subtract(reached.set)
     if not extra.is_empty():
         point = (sets.smallest_point(extra) or [])[-len(block.iters) :]
-        iteration = Iteration.of(block.name, [it.name for it in block.iters], point)
+        iteration = Iteration.from_point(block.name, [it.name for it in block.iters], point)
         coordinates = ", ".join(f"{name} = {v}" for name, v in iteration.values)
         refuse(
             block,
@@ -240,13 +242,13 @@ def _end(points: isl.Set, number: int, block: Block) -> tuple[Index, Index]:
                 fix=ASSUME_SIZES,
             )
         ends.append(to_index(pieces[0][1], [], symbols))
-    return ends[0], (ends[1] - ends[0] + 1).simplified()
+    return ends[0], (ends[1] - ends[0] + 1).simplify()
 
 
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _fill(plan: _Plan) -> Block:
+def _fill(plan: _PaddingPlan) -> Block:
     """Create the block that writes the pad value everywhere, in a copy of the nest from the loop on, before it."""
     block = plan.block
     ip, variables = create.copy_loops(plan.below, ir.InsertionPoint(plan.below[0].op))
@@ -257,30 +259,32 @@ def _fill(plan: _Plan) -> Block:
     with ip:
         specs = [IterSpec.like(i, i.binding.substitute(variables)) for i in block.iters]
         pad_block = create.block(f"{block.name}_pad_const", specs, block.annotations)
-    mapping = {old.var: Index.of(new.var) for old, new in zip(block.iters, pad_block.iters, strict=True)}
+    mapping = {old.var: Index.from_value(new.var) for old, new in zip(block.iters, pad_block.iters, strict=True)}
     with create.at_end(pad_block.body):
         value = arith.constant(plan.choice.results[0].type, plan.constant)
-        create.store(value, accessed(plan.store), [i.substitute(mapping) for i in access_indices(plan.store)])
+        create.store(value, accessed_memref(plan.store), [i.substitute(mapping) for i in access_indices(plan.store)])
     return pad_block
 
 
-def _shrink(plan: _Plan) -> None:
+def _shrink(plan: _PaddingPlan) -> None:
     """Restrict the block to the box, starting at 0, and store the value unconditionally."""
     block, number = plan.block, plan.block.id
     shrunk = {n: lp for n, it in enumerate(block.iters) if (lp := _own_loop(plan, n, it)) is not None}
-    shift = {lp.var: Index.of(lp.var) + plan.lows[n] for n, lp in shrunk.items()}
+    shift = {lp.var: Index.from_value(lp.var) + plan.lows[n] for n, lp in shrunk.items()}
     guards = [] if block.where is None else walk.constraints(block.where)
     guards = [Constraint(c.index.substitute(shift), c.is_eq) for c in guards]
     bindings, mins, extents = [], [], []
     for n, it in enumerate(block.iters):
         moved = not plan.is_whole(n)
-        binding = it.binding if n in shrunk or not moved else (it.binding - plan.lows[n]).simplified()
+        binding = it.binding if n in shrunk or not moved else (it.binding - plan.lows[n]).simplify()
         if moved and n not in shrunk:
             guards += [Constraint(binding), Constraint(plan.extents[n] - binding - 1)]
         bindings.append(binding)
         mins.append(Index.constant(0) if moved else it.min)
         extents.append(plan.extents[n] if moved else it.extent)
-    iters = {it.var: Index.of(it.var) + plan.lows[n] for n, it in enumerate(block.iters) if not plan.is_whole(n)}
+    iters = {
+        it.var: Index.from_value(it.var) + plan.lows[n] for n, it in enumerate(block.iters) if not plan.is_whole(n)
+    }
     loop_extents = [(lp.id, plan.extents[n]) for n, lp in shrunk.items()]
     scope = scope_of(block).op
 
@@ -294,14 +298,14 @@ def _shrink(plan: _Plan) -> None:
     _guard(Block(walk.find(scope, number)), guards)  # type: ignore[arg-type]
 
 
-def _own_loop(plan: _Plan, number: int, it: Iter) -> Loop | None:
+def _own_loop(plan: _PaddingPlan, number: int, it: Iter) -> Loop | None:
     """The loop that can become shorter with an iter: its whole binding and domain, and used by no other iter."""
     loop = {lp.var: lp for lp in plan.sole}.get(it.binding.is_value())  # type: ignore[arg-type]
     if loop is None or plan.is_whole(number) or loop.is_thread:
         return None
     alone = sum(loop.var in iter_.binding.values for iter_ in plan.block.iters) == 1
     plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.lower.as_constant() == 0
-    return loop if alone and plain and it.min.as_constant() == 0 and loop.upper.same(it.extent) else None
+    return loop if alone and plain and it.min.as_constant() == 0 and loop.upper.is_equal_to(it.extent) else None
 
 
 def _guard(block: Block, conditions: Sequence[Constraint]) -> None:

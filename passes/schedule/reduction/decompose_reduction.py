@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import (
     attrs,
     create,
     edit,
-    frozen,
+    freeze_modules,
     loops_above,
     owner_op,
     walk,
@@ -58,7 +58,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
     or reads a result that is not written before in the same iteration of `loop`; the loops from `loop` on visit every
     point of the block once, including the start of its reductions.
     """
-    with frozen():
+    with freeze_modules():
         loops = loops_above(block.op)
         check_reduction(block, ADD_INIT, within=loop if loop in loops else None)
         _check_own(loop, loops, block)
@@ -71,7 +71,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
         check_visits_once(block, below)
         conditions = _kept_guards(block, below)
         check_always_begins(block, below, conditions)
-        regions = BlockRegions.of(block)
+        regions = BlockRegions.from_block(block)
         _note(block, below)
 
     init_block = _init_block(block, loop, below, conditions)
@@ -94,7 +94,9 @@ def _init_block(block: Block, loop: Loop, below: Sequence[Loop], conditions: Seq
             init_block = create.block(f"{name}_init", specs, block.annotations)
     body = init_op.regions[0].blocks[0]  # type: ignore[union-attr]
     edit.move_body(body, init_block.body)
-    edit.substitute({o.var: Index.of(n.var) for o, n in zip(spatial, init_block.iters, strict=True)}, init_block.op)
+    edit.substitute(
+        {o.var: Index.from_value(n.var) for o, n in zip(spatial, init_block.iters, strict=True)}, init_block.op
+    )
     edit.erase(init_op)  # type: ignore[arg-type]
     edit.set_attribute(block.op, attrs.BLOCK, ir.StringAttr.get(f"{name}_update"))
     return init_block
@@ -103,9 +105,9 @@ def _init_block(block: Block, loop: Loop, below: Sequence[Loop], conditions: Seq
 def _note(block: Block, below: Sequence[Loop]) -> None:
     names = ", ".join(f"`{loop.name}`" for loop in below)
     loops = f"the loops from `{below[0].name}` on ({names})"
-    proved(f"{loops} run each point of block `{block.name}` once, the start of its reductions among them")
+    emit_remark(f"{loops} run each point of block `{block.name}` once, the start of its reductions among them")
     sums = ", ".join(f"`{it.name}`" for it in block.iters if it.kind == "R")
-    proved(f"all of {sums} runs under `{below[0].name}`, so that the init runs once for each element")
+    emit_remark(f"all of {sums} runs under `{below[0].name}`, so that the init runs once for each element")
 
 
 def _check_whole_sums(block: Block, loop: Loop, below: Sequence[Loop]) -> None:
@@ -152,20 +154,20 @@ def _kept_guards(block: Block, below: list[Loop]) -> list[Constraint]:
     units = {lp.var: lp.lower for lp in below if lp.var in dropped and lp.const_extent == 1}
     conditions = []
     for c in walk.constraints(block.where):
-        c = Constraint(c.index.substitute(units).simplified(), c.is_eq)
+        c = Constraint(c.index.substitute(units).simplify(), c.is_eq)
         uses = [v in dropped or v in reduce for v in c.index.values if walk.enclosing_loop_name(v) is not None]
         if not any(uses):
             conditions.append(c)
         elif not all(uses) or any(v in spatial for v in c.index.values):
-            conditions += _at_start(block, c, [lp for lp in below if lp.var in dropped])
+            conditions += _condition_at_start(block, c, [lp for lp in below if lp.var in dropped])
     return conditions
 
 
-def _at_start(block: Block, condition: Constraint, loops: list[Loop]) -> list[Constraint]:
+def _condition_at_start(block: Block, condition: Constraint, loops: list[Loop]) -> list[Constraint]:
     """A condition at the first iteration of the loops that the init does not run; empty if it always holds there."""
     starts: dict[ir.Value, Index] = {}
     for loop in loops:
         starts[loop.var] = loop.lower.substitute(starts)
-    first = condition.index.substitute(starts).simplified()
-    holds = not condition.is_eq and intervals.at_least_zero(first, intervals.around(block.op))
+    first = condition.index.substitute(starts).simplify()
+    holds = not condition.is_eq and intervals.at_least_zero(first, intervals.enclosing_ranges(block.op))
     return [] if holds else [Constraint(first, condition.is_eq)]

@@ -10,9 +10,9 @@ import islpy as isl
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.analysis import Access, of_op
+from tir_mlir.dialect.analysis import Access, accesses_of_op
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -26,13 +26,13 @@ from tir_mlir.dialect.ir import (
     edit,
     enclosing_block,
     fold_known,
-    frozen,
+    freeze_modules,
     is_loop,
     ops,
     parents,
     walk,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, DIFFERENCES, MAXIMA, MINIMA, SUMS, accessed_memref
 from tir_mlir.dialect.presburger import dim_type, question
 from tir_mlir.passes.schedule.edits import shrink_domains
 from tir_mlir.passes.schedule.inlining.block_expression import BlockExpression, check_visible, expression_of, inverse_of
@@ -88,18 +88,18 @@ def fuse_reduction_epilogue(reduction_block: Block, epilogue_block: Block) -> No
     the epilogue, and none in a loop that runs part of the reduction for both writes them. Where such a loop runs the
     epilogue also without a part, as a guard on the reduction leaves it, nothing in the loop reads the result.
     """
-    with frozen():
+    with freeze_modules():
         pair = _pair(reduction_block, epilogue_block)
         _check_order(pair)
         _check_elements(pair)
         epilogue = epilogue_of(pair.updates, pair.payload, pair.load)
         start = init_values(pair.updates)[0]
-    proved(f"block `{epilogue_block.name}` reads each element of the reduction once, and nothing else uses it")
+    emit_remark(f"block `{epilogue_block.name}` reads each element of the reduction once, and nothing else uses it")
     _rewrite(pair, epilogue, start)
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _EpiloguePair:
     """A reduction, its epilogue block, and the load of the result in the epilogue."""
 
     updates: Updates
@@ -115,11 +115,11 @@ class _Pair:
         return self.payload.block
 
     @property
-    def between(self) -> Buffer:
+    def intermediate(self) -> Buffer:
         return self.updates.results[0]
 
 
-def _pair(reduction: Block, block: Block) -> _Pair:
+def _pair(reduction: Block, block: Block) -> _EpiloguePair:
     scope = scope_of(reduction)
     for sibling in (reduction, block):
         check(
@@ -156,7 +156,7 @@ def _pair(reduction: Block, block: Block) -> _Pair:
             f"{buffer.name} is not allocated in the scope and visible outside, so it must keep its values",
             fix=MOVE_UNDER_ONE_LOOP,
         )
-    return _Pair(updates, payload, _load(reduction, block, buffer))
+    return _EpiloguePair(updates, payload, _load(reduction, block, buffer))
 
 
 def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
@@ -191,13 +191,13 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
-def _check_order(pair: _Pair) -> None:
+def _check_order(pair: _EpiloguePair) -> None:
     """Refuse unless the epilogue may run as early as the reduction."""
     reduction, block, result = pair.reduction, pair.block, pair.payload.buffer
     check_runs_after(block, reduction)
     _check_finished(pair)
     between = ops_between(reduction.op, block.op)
-    inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
+    inputs = {a.buffer for a in pair.payload.inputs()} - {pair.intermediate.value}
     if (clash := first_write(between, inputs)) is not None:
         name = Buffer(clash.buffer).name
         refuse(
@@ -217,7 +217,7 @@ def _check_order(pair: _Pair) -> None:
     check_visible(pair.payload, _stores(pair)[-1], reduction)
 
 
-def _check_finished(pair: _Pair) -> None:
+def _check_finished(pair: _EpiloguePair) -> None:
     """Refuse an epilogue of unfinished values that are not those of the merged block after each part.
 
     In a loop of the reduction, the epilogue runs again after each part: the merged block then has the same values. Its
@@ -227,14 +227,14 @@ def _check_finished(pair: _Pair) -> None:
     if driving is None:
         return
     it, loop = driving
-    inputs = {a.buffer for a in pair.payload.inputs()} - {pair.between.value}
+    inputs = {a.buffer for a in pair.payload.inputs()} - {pair.intermediate.value}
     for access in accesses(loop.op):
         stores_result = access.buffer == pair.payload.buffer.value and access.op != pair.payload.store
         if access.is_write and (stores_result or access.buffer in inputs):
             _refuse_running(pair, it, loop, access, "is written")
 
 
-def _refuse_running(pair: _Pair, it: Iter, loop: Loop, access: Access, what: str) -> NoReturn:
+def _refuse_running(pair: _EpiloguePair, it: Iter, loop: Loop, access: Access, what: str) -> NoReturn:
     refuse(
         access.op,
         f'block "{pair.block.name}" runs in loop {loop.name}, in the middle of the reduction over {it.name}, '
@@ -242,7 +242,7 @@ def _refuse_running(pair: _Pair, it: Iter, loop: Loop, access: Access, what: str
     )
 
 
-def _driving_loop(pair: _Pair) -> tuple[Iter, Loop] | None:
+def _driving_loop(pair: _EpiloguePair) -> tuple[Iter, Loop] | None:
     """The outermost loop around both blocks that runs part of the reduction, and the reduce iter."""
     loop_of = _common_loops(pair)
     driven = [(it, v) for it in pair.reduction.iters if it.kind == "R" for v in it.binding.values if v in loop_of]
@@ -253,18 +253,18 @@ def _driving_loop(pair: _Pair) -> tuple[Iter, Loop] | None:
     return it, loop_of[value]
 
 
-def _common_loops(pair: _Pair) -> dict[ir.Value, Loop]:
+def _common_loops(pair: _EpiloguePair) -> dict[ir.Value, Loop]:
     """The loops around both blocks by variable, inner to outer."""
     level = common_ancestor(pair.reduction.op, pair.block.op)[0]
     return {Loop(p).var: Loop(p) for p in [level, *parents(level)] if is_loop(p)}
 
 
-def _check_elements(pair: _Pair) -> None:
+def _check_elements(pair: _EpiloguePair) -> None:
     """Refuse unless the epilogue reads exactly the elements that the reduction computes, each once."""
     inverse_of(pair.block, access_indices(pair.load))
     inverse_of(pair.block, pair.payload.indices)
     level = common_ancestor(pair.reduction.op, pair.block.op)[0]
-    store, load = of_op(_stores(pair)[-1])[0], of_op(pair.load)[0]
+    store, load = accesses_of_op(_stores(pair)[-1])[0], accesses_of_op(pair.load)[0]
     with question(f'whether block "{pair.block.name}" reads what block "{pair.reduction.name}" computes'):
         computed, read = compared_elements(store, load, level, pair.block)
         if not (missing := read.subtract(computed)).is_empty():
@@ -278,7 +278,7 @@ def _check_elements(pair: _Pair) -> None:
             )
 
 
-def _check_made_in_another_part(pair: _Pair, read: isl.Map, computed: isl.Map, lacks: Uncovered) -> None:
+def _check_made_in_another_part(pair: _EpiloguePair, read: isl.Map, computed: isl.Map, lacks: Uncovered) -> None:
     """Refuse an epilogue of elements that the reduction does not compute, except where it runs again in iterations
     without a part of the sum, as those that a guard excludes; then nothing else may see its results there.
     """
@@ -301,28 +301,32 @@ def _check_made_in_another_part(pair: _Pair, read: isl.Map, computed: isl.Map, l
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _stores(pair: _Pair) -> list[ir.Operation]:
+def _stores(pair: _EpiloguePair) -> list[ir.Operation]:
     """The stores of the reduction's result, that of the init first."""
-    return [op for op in walk.ops(pair.reduction.op) if op.name == AFFINE_STORE and accessed(op) == pair.between.value]
+    return [
+        op
+        for op in walk.ops(pair.reduction.op)
+        if op.name == AFFINE_STORE and accessed_memref(op) == pair.intermediate.value
+    ]
 
 
-def _rewrite(pair: _Pair, epilogue: Epilogue, start: ir.Attribute) -> None:
+def _rewrite(pair: _EpiloguePair, epilogue: Epilogue, start: ir.Attribute) -> None:
     reduction, block, result = pair.reduction, pair.block, pair.payload.buffer
-    scope, between = scope_of(block), pair.between
+    scope, between = scope_of(block), pair.intermediate
     first, last = _stores(pair)
-    with frozen():
-        iters = inverse_of(block, access_indices(pair.load)).at_access(of_op(last)[0])
+    with freeze_modules():
+        iters = inverse_of(block, access_indices(pair.load)).at_access(accesses_of_op(last)[0])
         indices = [i.substitute(iters) for i in pair.payload.indices]
     shrink_domains(reduction)  # the merged block declares the epilogue's writes
     for key in (attrs.READS, attrs.WRITES):
         attrs.put(reduction.op, key, None)
-    for op in [o for o in walk.ops(reduction.op) if o.name == AFFINE_LOAD and accessed(o) == between.value]:
+    for op in [o for o in walk.ops(reduction.op) if o.name == AFFINE_LOAD and accessed_memref(o) == between.value]:
         with ir.InsertionPoint(op), op.location:
             edit.replace_uses(op.results[0], create.load(result.value, indices))
         edit.erase(op)
     with block.op.location:
-        _replace_store(first, result, indices, block, lambda operand: epilogue.started(start, operand))
-        _replace_store(last, result, indices, block, lambda operand: epilogue.updated(last.operands[0], operand))
+        _replace_store(first, result, indices, block, lambda operand: epilogue.emit_start(start, operand))
+        _replace_store(last, result, indices, block, lambda operand: epilogue.emit_update(last.operands[0], operand))
     edit.substitute(iters, reduction.op)
     remove(block, between, scope, result)
     fold_known(reduction.op)
@@ -363,7 +367,7 @@ class Epilogue:
     steps: tuple[EpilogueStep, ...]
     unsigned: bool = False
 
-    def started(self, start: ir.Attribute, copied: Copied) -> ir.Value:
+    def emit_start(self, start: ir.Attribute, copied: Copied) -> ir.Value:
         """Emit the start of the merged reduction: the epilogue applied to the old start, simplified for 0 and
         identities.
         """
@@ -377,21 +381,21 @@ class Epilogue:
             if value is None and plain and drops:
                 value = copied(step.other)
             else:
-                value = _made(step, arith.constant(type_, start) if value is None else value, copied)
+                value = _emit_step(step, arith.constant(type_, start) if value is None else value, copied)
         return arith.constant(type_, start) if value is None else value
 
-    def updated(self, value: ir.Value, copied: Copied) -> ir.Value:
+    def emit_update(self, value: ir.Value, copied: Copied) -> ir.Value:
         """Emit the update of the merged reduction: added terms are in the start already, clipping applies at each
         step.
         """
         if self.reducer == "sum":
             return value
         for step in self.steps:
-            value = _made(step, value, copied)
+            value = _emit_step(step, value, copied)
         return value
 
 
-def _made(step: EpilogueStep, value: ir.Value, copied: Copied) -> ir.Value:
+def _emit_step(step: EpilogueStep, value: ir.Value, copied: Copied) -> ir.Value:
     operand = copied(step.other)
     operands = [operand, value] if step.turned else [value, operand]
     return ir.Operation.create(step.op, results=[value.type], operands=operands).results[0]

@@ -10,7 +10,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import Access
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
     create,
     defining_op,
     dtypes,
-    frozen,
+    freeze_modules,
     is_block,
     is_loop,
     is_where,
@@ -39,7 +39,7 @@ from tir_mlir.dialect.ir.op_traits import (
     OF_ZEROS,
     PRODUCTS,
     YIELDS,
-    accessed,
+    accessed_memref,
 )
 from tir_mlir.dialect.presburger import dim_factors, question, sets
 from tir_mlir.passes.schedule.caching.copy_block import redirect
@@ -84,7 +84,7 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
     division, and has no T.assume; a padded spatial iter indexes the output, and only sums run over a padded reduce
     iter, of terms that are 0 where their inputs are. No other block writes a sum between its terms.
     """
-    with frozen():
+    with freeze_modules():
         plan = _plan(block, padding)
         if not plan.extents:
             return
@@ -97,7 +97,7 @@ def pad_einsum(block: Block, padding: list[int]) -> None:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _PadEinsumPlan:
     """The padded iters with their new extents, and the buffers with such an iter in their index."""
 
     nest: PrivateNest
@@ -135,7 +135,7 @@ class _Plan:
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
-def _plan(block: Block, padding: Sequence[int]) -> _Plan:
+def _plan(block: Block, padding: Sequence[int]) -> _PadEinsumPlan:
     check(
         len(padding) == len(block.iters),
         block,
@@ -149,8 +149,8 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     extents: dict[ir.Value, Index] = {}
     sizes = sets.sizes(block.op)
     for it, factor in zip(block.iters, padding, strict=True):
-        new = (it.extent.ceildiv(factor) * factor).simplified()
-        if new.same(it.extent) or sets.holds(sizes, it.extent - new):
+        new = (it.extent.ceildiv(factor) * factor).simplify()
+        if new.is_equal_to(it.extent) or sets.holds(sizes, it.extent - new):
             continue
         check(
             it.min.as_constant() == 0,
@@ -160,9 +160,9 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
         )
         if _is_run(block, it, new):
             extents[it.var] = new
-    nest = PrivateNest.of(block)
+    nest = PrivateNest.from_block(block)
     if not extents:
-        return _Plan(nest, {}, {}, [], [])
+        return _PadEinsumPlan(nest, {}, {}, [], [])
     check_complete_or_reduction(block, dominant=False)
     block_accesses = accesses(block.op)
     indices = _indices(block, block_accesses, extents)
@@ -170,7 +170,7 @@ def _plan(block: Block, padding: Sequence[int]) -> _Plan:
     written = {a.buffer for a in block_accesses if a.is_write}
     _check_distinct_outputs(block, extents, [index for b, index in indices.items() if b.value in written])
     inputs = [b for b in padded if b.value not in written]
-    return _Plan(nest, extents, indices, inputs, [b for b in padded if b.value in written])
+    return _PadEinsumPlan(nest, extents, indices, inputs, [b for b in padded if b.value in written])
 
 
 def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], written: Sequence[tuple[Index, ...]]) -> None:
@@ -184,7 +184,9 @@ def _check_distinct_outputs(block: Block, extents: dict[ir.Value, Index], writte
                 "several iterations would write one element: leave it unpadded (padding 1)",
             )
         if it.kind == "S" and it.var in extents:
-            proved(f"beyond the old end of `{it.name}`, block `{block.name}` writes elements that are not copied back")
+            emit_remark(
+                f"beyond the old end of `{it.name}`, block `{block.name}` writes elements that are not copied back"
+            )
 
 
 def _indices(
@@ -196,7 +198,7 @@ def _indices(
     indices: dict[Buffer, tuple[Index, ...]] = {}
     for access in [*(a for a in block_accesses if not a.is_write), *(a for a in block_accesses if a.is_write)]:
         buffer = Buffer(access.buffer)
-        plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed(access.op) == access.buffer
+        plain = access.op.name in AFFINE_ELEMENT_ACCESSES and accessed_memref(access.op) == access.buffer
         for index in access.mins:
             alone = not access.is_write and not set(index.values).intersection(padded)
             plain = plain and (alone or index.as_constant() is not None or index.is_value() in iter_vars)
@@ -209,7 +211,7 @@ def _indices(
             )
         first = indices.setdefault(buffer, access.mins)
         check(
-            all(map(Index.same, first, access.mins)),
+            all(map(Index.is_equal_to, first, access.mins)),
             access.op,
             f'block "{block.name}" accesses {buffer.name} at two different indices; it is not an einsum',
             fix=f"in the program, let one of the two read a copy of {buffer.name}",
@@ -217,7 +219,7 @@ def _indices(
     return indices
 
 
-def _check_nest(plan: _Plan) -> None:
+def _check_nest(plan: _PadEinsumPlan) -> None:
     """Refuse unless each growing loop drives one iter and contains nothing else."""
     block = plan.block
     for loop in plan.loops:
@@ -240,7 +242,7 @@ def _check_nest(plan: _Plan) -> None:
         it = users[0]
         from_zero = len(loop.uppers) == len(loop.lowers) == 1 and loop.lower.as_constant() == 0
         check(
-            from_zero and (loop.upper.same(it.extent) or it.binding.is_value() is None),
+            from_zero and (loop.upper.is_equal_to(it.extent) or it.binding.is_value() is None),
             loop,
             f"the range of loop {loop.name} is not the domain of iter {it.name}, so it cannot grow with it",
             fix=f"in the program, let the domain of {it.name} end where the loop does",
@@ -256,7 +258,7 @@ def _only_loops(block: Block, loop: Loop) -> bool:
     return all(is_loop(p) for p in above[: above.index(loop.op)])
 
 
-def _check_others(plan: _Plan, loop: Loop) -> None:
+def _check_others(plan: _PadEinsumPlan, loop: Loop) -> None:
     """Refuse to grow a loop with anything besides blocks, which are guarded, and their loops."""
     for op in walk.ops(loop.op, skip=is_block):
         structural = is_loop(op) or is_block(op) or is_where(op) or op.name in YIELDS or op.name == "affine.apply"
@@ -267,10 +269,10 @@ def _check_others(plan: _Plan, loop: Loop) -> None:
             "outside any block; a guard cannot protect it",
             fix=WRAP_IN_BLOCK,
         )
-    proved(f"all other blocks in `{loop.name}` are guarded, and run in its old iterations alone")
+    emit_remark(f"all other blocks in `{loop.name}` are guarded, and run in its old iterations alone")
 
 
-def _check_spans(plan: _Plan) -> None:
+def _check_spans(plan: _PadEinsumPlan) -> None:
     """Refuse loops shared with other blocks in one iteration of which an iter takes no interval, or only a part of its
     padded domain though no such loop grows.
     """
@@ -313,7 +315,7 @@ def _is_run(block: Block, it: Iter, extent: Index) -> bool:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def _rewrite(plan: _Plan) -> None:
+def _rewrite(plan: _PadEinsumPlan) -> None:
     block, scope, top = plan.block, scope_of(plan.block), plan.nest.top
     next_nest = list(top.block.operations)[walk.position(top) + 1].operation
     longer, runs_all = plan.loops, {block.id}
@@ -336,13 +338,13 @@ def _rewrite(plan: _Plan) -> None:
         set_extent(Loop(walk.find(scope.op, loop_id)), extent)  # type: ignore[arg-type]
         if loop_id in shared:
             loop = Loop(walk.find(scope.op, loop_id))  # type: ignore[arg-type]
-            guard_blocks(loop, old_end - Index.of(loop.var) - 1, runs_all)
+            guard_blocks(loop, old_end - Index.from_value(loop.var) - 1, runs_all)
     for pad, copy in backs:  # no elements that the block does not compute
         check_write_back(scope, pad, Block(walk.find(scope.op, number)), copy)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class _Span:
+class _CopySpan:
     """A dimension of a copy: its domain [min, min + extent), and the part [low, low + size) that is copied at once."""
 
     min: Index
@@ -351,11 +353,11 @@ class _Span:
     size: Index
 
     @staticmethod
-    def whole(low: Index, extent: Index) -> _Span:
-        return _Span(low, extent, low, extent)
+    def unpadded_span(low: Index, extent: Index) -> _CopySpan:
+        return _CopySpan(low, extent, low, extent)
 
 
-def _spans(plan: _Plan, buffer: Buffer, full_spans: Sequence[_Span]) -> list[_Span]:
+def _spans(plan: _PadEinsumPlan, buffer: Buffer, full_spans: Sequence[_CopySpan]) -> list[_CopySpan]:
     """The dimensions of a copy: `full_spans`, or what one iteration of the loops shared with other blocks accesses."""
     if not plan.nest.shared:
         return list(full_spans)
@@ -364,17 +366,17 @@ def _spans(plan: _Plan, buffer: Buffer, full_spans: Sequence[_Span]) -> list[_Sp
     for span, index in zip(full_spans, plan.indices[buffer], strict=True):
         it = iters.get(index.is_value())  # type: ignore[arg-type]
         if it is None:
-            spans.append(_Span.whole(index, Index.constant(1)))
+            spans.append(_CopySpan.unpadded_span(index, Index.constant(1)))
         elif it.var in plan.extents and not plan.grows_shared(it):
             spans.append(span)
         elif it.var in plan.extents:
-            spans.append(_Span(span.min, span.extent, *(plan.nest.span(it) or (span.low, span.size))))
+            spans.append(_CopySpan(span.min, span.extent, *(plan.nest.span(it) or (span.low, span.size))))
         else:
-            spans.append(_Span(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
+            spans.append(_CopySpan(it.min, it.extent, *(plan.nest.span(it) or (it.min, it.extent))))
     return spans
 
 
-def _nest(spans: Sequence[_Span], name: str, anchor: ir.Operation) -> Block:
+def _nest(spans: Sequence[_CopySpan], name: str, anchor: ir.Operation) -> Block:
     """Create loops i0, i1, ... over a box around a block with iters v0, v1, ..."""
     ip = ir.InsertionPoint(anchor)
     specs = []
@@ -382,18 +384,18 @@ def _nest(spans: Sequence[_Span], name: str, anchor: ir.Operation) -> Block:
         with ip:
             loop = create.loop(f"i{number}", 0, span.size)
         ip = create.at_end(loop.body)
-        binding = (span.low + Index.of(loop.var)).simplified()
+        binding = (span.low + Index.from_value(loop.var)).simplify()
         specs.append(IterSpec(f"v{number}", "S", span.min, span.extent, binding))
     with ip:
         return create.block(name, specs)
 
 
-def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
+def _fill(plan: _PadEinsumPlan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
     """Create `pad[v] = buffer[v]` inside the old extents, 0 outside."""
     shape = plan.shape(buffer)
-    full_spans = [_Span.whole(Index.constant(0), extent) for extent in shape]
+    full_spans = [_CopySpan.unpadded_span(Index.constant(0), extent) for extent in shape]
     pad_block = _nest(_spans(plan, buffer, full_spans), f"{buffer.name}_pad", anchor)
-    indices = [Index.of(it.var) for it in pad_block.iters]
+    indices = [Index.from_value(it.var) for it in pad_block.iters]
     ends = [(v, end) for v, ends_of_dim in zip(indices, _old_ends(plan, buffer), strict=True) for end in ends_of_dim]
     with create.at_end(pad_block.body):
         conditions = [Constraint(extent - v - 1) for v, extent in ends]
@@ -407,7 +409,7 @@ def _fill(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Blo
     return pad_block
 
 
-def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:
+def _old_ends(plan: _PadEinsumPlan, buffer: Buffer) -> list[list[Index]]:
     """Where each dimension of a buffer that is padded ends: with the iter, and with the buffer where a condition in the
     block keeps the iter inside.
     """
@@ -424,16 +426,16 @@ def _old_ends(plan: _Plan, buffer: Buffer) -> list[list[Index]]:
     return ends
 
 
-def _copy_back(plan: _Plan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
+def _copy_back(plan: _PadEinsumPlan, buffer: Buffer, pad: Buffer, anchor: ir.Operation) -> Block:
     """Create `buffer[v] = pad[v]` where the block wrote before."""
     extents = {it.var: it.extent for it in plan.block.iters}
     starts = {it.var: it.min for it in plan.block.iters}
     unit, indices = Index.constant(1), plan.indices[buffer]
     sizes = [extents.get(i.is_value(), unit) for i in indices]  # type: ignore[arg-type]
     mins = [starts.get(i.is_value(), i) for i in indices]  # type: ignore[arg-type]
-    full_spans = [_Span.whole(low, size) for low, size in zip(mins, sizes, strict=True)]
+    full_spans = [_CopySpan.unpadded_span(low, size) for low, size in zip(mins, sizes, strict=True)]
     copy = _nest(_spans(plan, buffer, full_spans), f"{buffer.name}_pad", anchor)
-    iters = [Index.of(it.var) for it in copy.iters]
+    iters = [Index.from_value(it.var) for it in copy.iters]
     with create.at_end(copy.body):
         create.store(create.load(pad.value, iters), buffer.value, iters)
     return copy
@@ -467,14 +469,14 @@ def growing_loop(block: Block, it: Iter) -> GrowingLoop | None:
     value = it.binding.is_value()
     if value in by_var:
         return GrowingLoop(by_var[value], 1)
-    binding = it.binding.substitute(units).simplified()
+    binding = it.binding.substitute(units).simplify()
     terms = dim_factors(binding.expr)
     if terms is None or not terms[0] or terms[1] != 0 or not all(v in by_var for v in binding.values):
         return None
     digits = sorted(((f, by_var[binding.values[n]]) for n, f in terms[0].items()), key=lambda d: d[0])
     if len(digits) == 1:
         factor, loop = digits[0]
-        return GrowingLoop(loop, 1) if factor == 1 and loop.upper.same(it.extent) else None
+        return GrowingLoop(loop, 1) if factor == 1 and loop.upper.is_equal_to(it.extent) else None
     return _outermost(it, digits)
 
 
@@ -507,7 +509,7 @@ def check_no_traps(block: Block) -> None:
             f'block "{block.name}" computes {op.name}, which may trap on the zeros of the padding',
             fix="split by a factor that does not divide adds a guard instead of zeros",
         )
-    proved(f"block `{block.name}` computes nothing that may trap on zeros")
+    emit_remark(f"block `{block.name}` computes nothing that may trap on zeros")
 
 
 def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
@@ -528,7 +530,7 @@ def check_zeros_neutral(block: Block, it: Iter, padded: Set[ir.Value]) -> None:
                 f"known to be 0{terms.reason}; only products and sums of padded inputs are",
                 fix=leave_unpadded(it.name),
             )
-    proved(f"beyond the old end of `{it.name}`, block `{block.name}` adds terms that are 0")
+    emit_remark(f"beyond the old end of `{it.name}`, block `{block.name}` adds terms that are 0")
 
 
 def _example(name: str) -> str:
@@ -552,7 +554,7 @@ class _Zeros:
             return isinstance(attribute, (ir.FloatAttr, ir.IntegerAttr, ir.BoolAttr)) and attribute.value == 0
         if op.name == AFFINE_LOAD:
             variables = [v for i in access_indices(op) if (v := i.is_value()) is not None]
-            return self.it.var in variables and accessed(op) in self.padded
+            return self.it.var in variables and accessed_memref(op) in self.padded
         if op.name in IFS and len(op.results) == 1:
             return all(self.is_zero(list(r.blocks[0].operations)[-1].operands[0]) for r in op.regions)
         if op.name == "arith.select":

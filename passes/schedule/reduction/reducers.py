@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.analysis import EmitValue, Term, emit_term, is_same_value, term_of
 from tir_mlir.dialect.ir import defining_op, dtypes
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, DIFFERENCES, REDUCERS, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, DIFFERENCES, REDUCERS, accessed_memref
 
 _GREATEST = {
     "float16": 65504.0,
@@ -35,13 +35,13 @@ class OldValues:
     def number(self, value: ir.Value) -> int | None:
         """Which result a value is the old element of (all accesses have one common index)."""
         op = defining_op(value)
-        if op is None or op.name != AFFINE_LOAD or accessed(op) not in self.buffers:
+        if op is None or op.name != AFFINE_LOAD or accessed_memref(op) not in self.buffers:
             return None
-        return list(self.buffers).index(accessed(op))
+        return list(self.buffers).index(accessed_memref(op))
 
 
 @dataclass(frozen=True)
-class Reducer:
+class ReductionCombiner:
     """A combiner: name, accepted identities, how to emit it, and what each result is combined with."""
 
     name: str
@@ -71,7 +71,7 @@ def identities(name: str, type_: ir.Type, unsigned: bool = False) -> tuple[float
     return (dtypes.as_signed(dtypes.limits(dtype)[int(name == "min")], dtype),)
 
 
-def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | None:
+def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> ReductionCombiner | None:
     """The reducer of `x op y`, where x is the old value of result `number`; of `x - y`, whose parts are added up."""
     op = defining_op(value)
     if op is None or op.name not in (*REDUCERS, *DIFFERENCES) or olds.number(op.operands[0]) != number:
@@ -87,7 +87,7 @@ def scalar_reducer(value: ir.Value, number: int, olds: OldValues) -> Reducer | N
     join = emits(op.name.replace("sub", "add")) if op.name in DIFFERENCES else None
     unsigned = op.name.endswith("ui")
     starts = identities(name, value.type, unsigned)
-    return Reducer(name, (starts,), emits(op.name), (op.operands[1],), unsigned, join)
+    return ReductionCombiner(name, (starts,), emits(op.name), (op.operands[1],), unsigned, join)
 
 
 def has_swapped_operands(value: ir.Value, number: int, olds: OldValues) -> bool:
@@ -102,12 +102,12 @@ _MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq"}
 _MIRRORED |= {f"u{a}": f"u{b}" for a, b in _MIRRORED.items() if a != "eq"}  # unsigned
 
 
-def _turned(term: Term) -> Term:
+def _mirror_comparisons(term: Term) -> Term:
     """The term with the old value first in each comparison: y > x becomes x < y."""
     word, parts = term[0], term[1:]
     if word in ("x", "y"):
         return term
-    parts = tuple(_turned(p) for p in parts)
+    parts = tuple(_mirror_comparisons(p) for p in parts)
     if word in _MIRRORED and parts[0][0] == "y" and parts[1][0] == "x":
         return (_MIRRORED[word], parts[1], parts[0])
     return (word, *parts)
@@ -145,9 +145,9 @@ def _fits(term: Term, template: Term, bound: dict[int, ir.Value]) -> bool:
     return all(_fits(t, w, bound) for t, w in zip(term[1:], template[1:], strict=True))
 
 
-def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
+def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> ReductionCombiner | None:
     """argmax or argmin: one result is a position, the other the value there."""
-    terms = [_turned(term_of(v, olds.number)) for v in values]
+    terms = [_mirror_comparisons(term_of(v, olds.number)) for v in values]
     kinds = (("argmax", "ge"), ("argmin", "le"), ("argmax", "uge"), ("argmin", "ule"))
     for (name, better), number in product(kinds, (0, 1)):
         for template in _templates(better, number):
@@ -157,7 +157,9 @@ def arg_reducer(values: Sequence[ir.Value], olds: OldValues) -> Reducer | None:
                 positions = -1, dtypes.limits(dtypes.to_name(values[number].type))[1]
                 starts: list[tuple[float, ...]] = [positions, identities(name[3:], values[1 - number].type, unsigned)]
                 new = bound[0], bound[1]
-                return Reducer(name, (starts[number], starts[1 - number]), _emit_pair(template), new, unsigned)
+                return ReductionCombiner(
+                    name, (starts[number], starts[1 - number]), _emit_pair(template), new, unsigned
+                )
     return None
 
 

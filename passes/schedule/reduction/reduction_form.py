@@ -10,25 +10,33 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.analysis import EmitValue
 from tir_mlir.dialect.ir import Block, Buffer, Index, access_indices, create, defining_op, edit, ops, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CHOICES, IDEMPOTENT, LOADS, accessed, is_pure
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    CHOICES,
+    IDEMPOTENT,
+    LOADS,
+    accessed_memref,
+    is_pure,
+)
 from tir_mlir.passes.schedule.reduction.reducers import (
     OldValues,
-    Reducer,
+    ReductionCombiner,
     arg_reducer,
     has_swapped_operands,
     scalar_reducer,
 )
 from tir_mlir.passes.schedule.registry import check, refuse
 
-_KNOWN = (
+_KNOWN_REDUCERS = (
     "sum, difference, product, T.max, T.min, &, | and ^ (the old value first), each result by itself, and argmax "
     "and argmin as T.Select(x1 >= y1, x0, y0), T.Select(x1 >= y1, x1, y1) or T.Select(y1 > x1, y0, x0), "
     "T.Select(y1 > x1, y1, x1), in either order, with or without ties broken by position"
 )
 
-_IN_AN_IF = "in the program, select the value by T.if_then_else, and store it once"
-_AFTER = "and combine the old start in a block after the reduction"
-_TWICE = "in the program, combine all terms of a result in one update"
+_SELECT_VALUE_FIX = "in the program, select the value by T.if_then_else, and store it once"
+_COMBINE_AFTER_FIX = "and combine the old start in a block after the reduction"
+_ONE_UPDATE_FIX = "in the program, combine all terms of a result in one update"
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Updates:
     block: Block
     results: list[Buffer]
     indices: list[Index]
-    reducers: list[tuple[Reducer, range]]  # each with the results that it combines
+    reducers: list[tuple[ReductionCombiner, range]]  # each with the results that it combines
 
     @property
     def new(self) -> list[ir.Value]:
@@ -76,7 +84,7 @@ class Updates:
 
 
 @dataclass(frozen=True)
-class Reduction(Updates):
+class BlockReduction(Updates):
     """Updates, with the constant `starts[n]` of each result."""
 
     starts: list[ir.Attribute]
@@ -95,24 +103,24 @@ class Reduction(Updates):
             create.store(arith.constant(start.type, start), target, indices)  # type: ignore[attr-defined]
 
 
-def reduction_of(block: Block) -> Reduction:
+def reduction_of(block: Block) -> BlockReduction:
     """Decompose a reduction block. Refuses unknown combiners, and inits other than the identity."""
     updates = updates_of(block)
     starts = init_values(updates)
     for reducer, span in updates.reducers:
         for number, identities in zip(span, reducer.identities, strict=True):
             _check_identity(block, reducer, updates.results[number], starts[number], identities)
-    return Reduction(updates.block, updates.results, updates.indices, updates.reducers, starts)
+    return BlockReduction(updates.block, updates.results, updates.indices, updates.reducers, starts)
 
 
 def updates_of(block: Block) -> Updates:
     """The updates of a block, for any init. Refuses unknown combiners."""
     stores = _stores(block)
-    results = [Buffer(accessed(s)) for s in stores]
+    results = [Buffer(accessed_memref(s)) for s in stores]
     indices = access_indices(stores[0])
     for store in stores[1:]:
         check(
-            len(indices) == len(access_indices(store)) and all(map(Index.same, indices, access_indices(store))),
+            len(indices) == len(access_indices(store)) and all(map(Index.is_equal_to, indices, access_indices(store))),
             block,
             f'block "{block.name}" stores its results at different indices; a reduction into several '
             "buffers needs a single one",
@@ -134,12 +142,12 @@ def _stores(block: Block) -> list[ir.Operation]:
                 block,
                 f'the update of block "{block.name}" contains {op.name}; it must be one store for each '
                 "result, at affine indices",
-                fix=_IN_AN_IF if op.name == AFFINE_STORE else "",
+                fix=_SELECT_VALUE_FIX if op.name == AFFINE_STORE else "",
             )
-    targets = [accessed(s) for s in stores]
+    targets = [accessed_memref(s) for s in stores]
     plain = bool(stores) and len(set(targets)) == len(targets) and all(Buffer(t).root.value == t for t in targets)
     text = f'the update of block "{block.name}" is not one store for each of its results'
-    check(plain, block, text, _TWICE if len(set(targets)) < len(targets) else "")
+    check(plain, block, text, _ONE_UPDATE_FIX if len(set(targets)) < len(targets) else "")
     return stores
 
 
@@ -150,21 +158,21 @@ def _check_loads(block: Block, stores: Sequence[ir.Operation], indices: Sequence
         if op == block.init:
             continue
         for inner in ops(op):
-            if inner.name not in LOADS or accessed(inner) not in {accessed(s) for s in stores}:
+            if inner.name not in LOADS or accessed_memref(inner) not in {accessed_memref(s) for s in stores}:
                 continue
-            name = Buffer(accessed(inner)).name
-            same = inner.name == AFFINE_LOAD and all(map(Index.same, indices, access_indices(inner)))
+            name = Buffer(accessed_memref(inner)).name
+            same = inner.name == AFFINE_LOAD and all(map(Index.is_equal_to, indices, access_indices(inner)))
             check(same, block, f'block "{block.name}" reads {name} at another index than it stores')
             check(
-                accessed(inner) not in stored,
+                accessed_memref(inner) not in stored,
                 block,
                 f'block "{block.name}" reads {name} again after storing it; compute all results before the first store',
             )
         if op in stores:
-            stored.add(accessed(op))
+            stored.add(accessed_memref(op))
 
 
-def _reducers(block: Block, values: list[ir.Value], results: Sequence[Buffer]) -> list[tuple[Reducer, range]]:
+def _reducers(block: Block, values: list[ir.Value], results: Sequence[Buffer]) -> list[tuple[ReductionCombiner, range]]:
     olds = OldValues([b.value for b in results])
     if len(values) == 2 and (both := arg_reducer(values, olds)) is not None:
         reducers = [(both, range(2))]
@@ -188,7 +196,10 @@ def _refuse_update(block: Block, value: ir.Value, number: int, olds: OldValues, 
             f'the update of block "{block.name}" has the old value of {result.name} on the right; write it as'
             f" {result.name}[...] = {result.name}[...] + new value",
         )
-    refuse(block, f'the update of {result.name} in block "{block.name}" is not a known reduction; known are {_KNOWN}')
+    refuse(
+        block,
+        f'the update of {result.name} in block "{block.name}" is not a known reduction; known are {_KNOWN_REDUCERS}',
+    )
 
 
 def _check_no_old(block: Block, value: ir.Value, olds: OldValues) -> None:
@@ -205,7 +216,7 @@ def _check_no_old(block: Block, value: ir.Value, olds: OldValues) -> None:
                     f'the values that block "{block.name}" combines into its results depend on {name} itself; '
                     "parts of such a reduction are not independent",
                 )
-    for operand in edit.rebased(op):
+    for operand in edit.captured_values(op):
         if not isinstance(operand.type, ir.MemRefType):
             _check_no_old(block, operand, olds)
 
@@ -217,10 +228,10 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
     body = Block(init).body_ops() if init is not None else []
     stored: dict[ir.Value, ir.Attribute] = {}
     for op in body:
-        if op.name == AFFINE_STORE and all(map(Index.same, indices, access_indices(op))):
+        if op.name == AFFINE_STORE and all(map(Index.is_equal_to, indices, access_indices(op))):
             value = defining_op(op.operands[0])
             if value is not None and value.name == "arith.constant":
-                stored[accessed(op)] = value.attributes["value"]
+                stored[accessed_memref(op)] = value.attributes["value"]
     count = len([op for op in body if op.name != "arith.constant"])
     if set(stored) != {b.value for b in results} or count != len(results):
         names = ", ".join(b.name for b in results)
@@ -228,12 +239,12 @@ def init_values(updates: Updates) -> list[ir.Attribute]:
             f'the init of block "{block.name}" does not store one constant to each of {names} at the '
             "index of the update"
         )
-        refuse(block, text, fix=f"in the program, start from a constant, {_AFTER}")
+        refuse(block, text, fix=f"in the program, start from a constant, {_COMBINE_AFTER_FIX}")
     return [stored[b.value] for b in results]
 
 
 def _check_identity(
-    block: Block, reducer: Reducer, result: Buffer, start: ir.Attribute, identities: Sequence[float]
+    block: Block, reducer: ReductionCombiner, result: Buffer, start: ir.Attribute, identities: Sequence[float]
 ) -> None:
     """Refuse a start other than the identity: it is combined once for each part, which only a maximum, a minimum, an
     `and` or an `or` does not show.
@@ -246,7 +257,7 @@ def _check_identity(
             f"the init of {result.name} is {value:g}, which is not the identity of {reducer.name} "
             f"({words}): every part of the reduction would start from it, so it would count several "
             "times",
-            fix=f"in the program, start from the identity, {_AFTER}",
+            fix=f"in the program, start from the identity, {_COMBINE_AFTER_FIX}",
         )
 
 
@@ -256,7 +267,7 @@ def clone_value(value: ir.Value, block: Block, ip: ir.InsertionPoint, done: dict
     mine = op is not None and (op.name == "arith.constant" or walk.is_inside(op, block.op))
     if value in done or op is None or not mine:
         return done.get(value, value)
-    for operand in edit.rebased(op):
+    for operand in edit.captured_values(op):
         clone_value(operand, block, ip, done)
     new = edit.clone(op, ip, done)
     done |= dict(zip(op.results, new.results, strict=True))

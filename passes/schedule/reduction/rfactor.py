@@ -9,7 +9,7 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.diagnostics import Counterexample, Iteration, proved
+from tir_mlir.dialect.diagnostics import Counterexample, Iteration, emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -22,7 +22,7 @@ from tir_mlir.dialect.ir import (
     create,
     defining_op,
     edit,
-    frozen,
+    freeze_modules,
     is_loop,
     is_symbol,
     loops_above,
@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir.op_traits import IDEMPOTENT
 from tir_mlir.dialect.presburger import only_where, question, sets
 from tir_mlir.passes.schedule.edits import alloc_like, keeps_region_order, values_in_order
 from tir_mlir.passes.schedule.legality import Scope, check_reduction, is_child, scope_of, visits_once
-from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
+from tir_mlir.passes.schedule.reduction.reduction_form import BlockReduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.registry import ASSUME_SIZES, RUN_FULL_REDUCTION, SEPARATE_NESTS, check, primitive, refuse
 
 
@@ -66,7 +66,7 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
     `|` may start from any number); the old value is the left operand of the update; each point is visited once; nothing
     else in the nest writes the block's inputs. Guards must not exclude the start of a part.
     """
-    with frozen():
+    with freeze_modules():
         roles = loop_roles(loop)
         block = roles.block
         check_reduction(block)
@@ -81,15 +81,15 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
     return first
 
 
-def _note(roles: LoopRoles, form: Reduction) -> None:
+def _note(roles: LoopRoles, form: BlockReduction) -> None:
     results = ", ".join(f"`{b.name}`" for b in form.results)
     idempotent = all(reducer.name in IDEMPOTENT for reducer, _ in form.reducers)
     why = "may be combined any number of times" if idempotent else "is the identity of the reduction"
-    proved(f"the init of {results} {why}: each part may start from it")
-    proved(f"`{roles.loop.name}` is of a reduction, and each point of block `{roles.block.name}` runs once")
+    emit_remark(f"the init of {results} {why}: each part may start from it")
+    emit_remark(f"`{roles.loop.name}` is of a reduction, and each point of block `{roles.block.name}` runs once")
 
 
-def _axis(loop: Loop, factor_axis: int, form: Reduction) -> int:
+def _axis(loop: Loop, factor_axis: int, form: BlockReduction) -> int:
     """The dimension that the loop becomes, from 0."""
     rank = form.results[0].rank
     check(
@@ -111,7 +111,7 @@ def _buffer(scope: Scope, result: Buffer, axis: int, loop: Loop) -> Buffer:
 # --- the first nest: partial results ----------------------------------------------------------------------------------
 
 
-def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis: int) -> Block:
+def _first_nest(roles: LoopRoles, form: BlockReduction, parts: Sequence[Buffer], axis: int) -> Block:
     """Copies of all loops, before the outermost one, around the block that computes the partial results."""
     block = roles.block
     ip, variables = create.copy_loops(roles.loops, ir.InsertionPoint(roles.loops[0].op))
@@ -123,7 +123,7 @@ def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis
         with ip:
             part_block = create.block(f"{block.name}_rf", iters.specs, block.annotations)
     indices = list(form.indices)
-    indices.insert(axis, Index.of(part_block.iters[0].var) - roles.loop.lower)
+    indices.insert(axis, Index.from_value(part_block.iters[0].var) - roles.loop.lower)
     targets = [p.value for p in parts]
     goes_on = any(it.kind == "R" for it in part_block.iters)
     end = create.at_end(part_block.body)
@@ -134,7 +134,7 @@ def _first_nest(roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis
         new = cloned_values(form.new, block, end)
         values = form.combine(loaded_values(targets, indices), new) if goes_on else form.parts_of_one(new)
         form.write(targets, indices, values)
-    edit.substitute(iters.through(block, part_block), part_block.op)
+    edit.substitute(iters.old_iter_values(block, part_block), part_block.op)
     return part_block
 
 
@@ -146,48 +146,50 @@ class _PartIters:
     loops: dict[ir.Value, int]
     kept: dict[ir.Value, int]
 
-    def through(self, block: Block, part_block: Block) -> dict[ir.Value, Index]:
+    def old_iter_values(self, block: Block, part_block: Block) -> dict[ir.Value, Index]:
         """The values of the old block's iters in the new one."""
-        new = [Index.of(it.var) for it in part_block.iters]
+        new = [Index.from_value(it.var) for it in part_block.iters]
         of_loops = {var: new[number] for var, number in self.loops.items()}
         mapping: dict[ir.Value, Index] = {}
         for it in block.iters:
             position = self.kept.get(it.var)
-            mapping[it.var] = it.binding.substitute(of_loops).simplified() if position is None else new[position]
+            mapping[it.var] = it.binding.substitute(of_loops).simplify() if position is None else new[position]
         return mapping
 
 
 def _part_iters(roles: LoopRoles, variables: dict[ir.Value, Index]) -> _PartIters:
     """The loop as a spatial iter, then the old iters; a reduce iter that the loop drives is replaced by its loops."""
-    part_iters = _PartIters([_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
+    part_iters = _PartIters([_iter_of_loop(roles.loop, "S", variables)], {roles.loop.var: 0}, {})
     by_var = {lp.var: lp for lp in roles.loops}
     for it in roles.block.iters:
         if it.kind == "R" and roles.loop.var in it.binding.values:
             for var in values_in_order(it.binding):
                 if var in by_var and var not in part_iters.loops:
                     part_iters.loops[var] = len(part_iters.specs)
-                    part_iters.specs.append(_of_loop(by_var[var], "R", variables))
+                    part_iters.specs.append(_iter_of_loop(by_var[var], "R", variables))
         else:
             part_iters.kept[it.var] = len(part_iters.specs)
             part_iters.specs.append(IterSpec.like(it, it.binding.substitute(variables)))
     return part_iters
 
 
-def _of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = None) -> IterSpec:
+def _iter_of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None = None) -> IterSpec:
     """An iter over the range of a loop, bound to it."""
-    return IterSpec(f"v{loop.name}", kind, loop.lower, loop.extent, (variables or {}).get(loop.var, Index.of(loop.var)))
+    return IterSpec(
+        f"v{loop.name}", kind, loop.lower, loop.extent, (variables or {}).get(loop.var, Index.from_value(loop.var))
+    )
 
 
 # --- the second nest: combining the partial results -------------------------------------------------------------------
 
 
 def _second_nest(
-    roles: LoopRoles, form: Reduction, parts: Sequence[Buffer], axis: int, computed: PartialResults
+    roles: LoopRoles, form: BlockReduction, parts: Sequence[Buffer], axis: int, computed: PartialResults
 ) -> None:
     """Turn the old nest into the one that combines the partial results, without the other reduce loops."""
     block = roles.block
     spatial = [it for it in block.iters if it.kind == "S"]
-    specs = [replace(_of_loop(roles.loop, "R"), extent=computed.extent)]
+    specs = [replace(_iter_of_loop(roles.loop, "R"), extent=computed.extent)]
     specs += [IterSpec.like(it) for it in spatial]
     ip = ir.InsertionPoint(block.outermost)
     with block.op.location:
@@ -196,7 +198,7 @@ def _second_nest(
                 ip = create.at_end(create.where(computed.guards).regions[0].blocks[0])
         with ip:
             sum_block = create.block(block.name, specs, block.annotations)
-        first, *spatial_indices = [Index.of(it.var) for it in sum_block.iters]
+        first, *spatial_indices = [Index.from_value(it.var) for it in sum_block.iters]
         mapping = {old.var: new for old, new in zip(spatial, spatial_indices, strict=True)}
         indices = [i.substitute(mapping) for i in form.indices]
         part_indices = [*indices[:axis], first - roles.loop.lower, *indices[axis:]]
@@ -208,7 +210,7 @@ def _second_nest(
             form.write(results, indices, form.join(loaded_values(results, indices), new))
     edit.set_attribute(sum_block.op, attrs.ID, attrs.to_attr(block.id))
     edit.erase(block.outermost)
-    for loop in roles.dropped:
+    for loop in roles.dropped_loops:
         for op in loop.body_ops():
             edit.move_before(op, loop.op)
         edit.erase(loop.op)
@@ -216,7 +218,7 @@ def _second_nest(
 
 # --- legality ---------------------------------------------------------------------------------------------------------
 
-_FIRST_OR_BELOW = "pass a loop over one block only, or apply this before the step that moved the others there"
+_ONE_BLOCK_FIX = "pass a loop over one block only, or apply this before the step that moved the others there"
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ class LoopRoles:
     reduce: list[Loop]
 
     @property
-    def dropped(self) -> list[Loop]:
+    def dropped_loops(self) -> list[Loop]:
         """The loops that the second nest does not need."""
         return [lp for lp in self.reduce if lp != self.loop]
 
@@ -300,7 +302,7 @@ def _block_under(loop: Loop) -> Block:
     if len(blocks) != 1:
         names = ", ".join(f'"{b.name}"' for b in blocks) or "none"
         text = f"rfactor needs a loop with exactly one block under it; loop {loop.name} has {names}"
-        refuse(loop, text, fix=_FIRST_OR_BELOW if blocks else "")
+        refuse(loop, text, fix=_ONE_BLOCK_FIX if blocks else "")
     block = blocks[0]
     check(
         is_child(block, scope_of(block)),
@@ -368,7 +370,7 @@ def _check_once(roles: LoopRoles) -> None:
         )
     starts = {lp.var: lp.lower for lp in roles.reduce}
     for it in block.iters:
-        if it.kind == "R" and not it.binding.substitute(starts).same(it.min):
+        if it.kind == "R" and not it.binding.substitute(starts).is_equal_to(it.min):
             refuse(
                 block, f"iter {it.name} does not start where its loops start, so its init runs in the middle of them"
             )
@@ -398,17 +400,17 @@ def partial_results(roles: LoopRoles) -> PartialResults:
     a part, or of the whole reduction, but not later iterations: these never had an init.
     """
     block, loop = roles.block, roles.loop
-    for dropped_loop in roles.dropped:
+    for dropped_loop in roles.dropped_loops:
         _check_runs(dropped_loop)
     guards = walk.constraints(block.where) if block.where is not None else []
-    starts = {lp.var: lp.lower for lp in roles.dropped}
+    starts = {lp.var: lp.lower for lp in roles.dropped_loops}
     first = {**starts, loop.var: loop.lower}
     results = PartialResults(loop.extent, [])
     with question(f'what the guard of block "{block.name}" excludes'):
         for guard in guards:
             _check_start(roles, guard, first, "the reduction")
             _check_start(roles, guard, starts, "its part")
-            at_start = Constraint(guard.index.substitute(starts).simplified(), guard.is_eq)
+            at_start = Constraint(guard.index.substitute(starts).simplify(), guard.is_eq)
             loose = sets.domain(block.op, extra=[at_start.index], guards=False)
             if sets.holds(loose, at_start.index, at_start.is_eq):
                 continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from tir_mlir.dialect.diagnostics import proved
+from tir_mlir.dialect.diagnostics import emit_remark
 from tir_mlir.dialect.ir import (
     Block,
     Buffer,
@@ -20,20 +20,20 @@ from tir_mlir.dialect.ir import (
     create,
     defining_op,
     edit,
-    frozen,
+    freeze_modules,
     is_inside,
     ops,
     parents,
     signs,
 )
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, LOADS, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, LOADS, accessed_memref
 from tir_mlir.passes.schedule.caching.cache_read_write import cache_read
 from tir_mlir.passes.schedule.edits import alloc_buffer, find_buffer, keeps_region_order
 from tir_mlir.passes.schedule.legality import PrivateNest, check_reduction, scope_of
-from tir_mlir.passes.schedule.reduction.reduction_form import Reduction, cloned_values, loaded_values, reduction_of
+from tir_mlir.passes.schedule.reduction.reduction_form import BlockReduction, cloned_values, loaded_values, reduction_of
 from tir_mlir.passes.schedule.registry import check, primitive
 
-_FIRST = "shift the operand before its loops are split or fused, and before other blocks move into them"
+_SHIFT_FIRST_FIX = "shift the operand before its loops are split or fused, and before other blocks move into them"
 
 
 @primitive("shift_operand")
@@ -62,7 +62,7 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
     element of the buffer, which the block reads nowhere else; every loop of the nest drives one iter over its whole
     domain and contains nothing else. `read_buffer_index` is a position in `T.reads`, or a name.
     """
-    with frozen():
+    with freeze_modules():
         check_reduction(block)
         buffer = find_buffer(block, read_buffer_index, attrs.READS)
         matched = _product(block, reduction_of(block), buffer)
@@ -70,7 +70,7 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
         _note(block, buffer, matched)
 
     copied = cache_read(block, buffer.name, "global", [block])
-    cache = next(Buffer(accessed(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
+    cache = next(Buffer(accessed_memref(op)) for op in ops(copied.op) if op.name == AFFINE_STORE)
     form = reduction_of(block)
     matched = _product(block, form, cache)
     _make_unsigned(copied, cache, matched)
@@ -80,8 +80,8 @@ def shift_operand(block: Block, read_buffer_index: int | str) -> list[Block]:
 def _note(block: Block, buffer: Buffer, matched: _Product) -> None:
     shift = -matched.least
     product = f"block `{block.name}` adds one product x * y in {matched.other.type}, x an element of `{buffer.name}`"
-    proved(f"{product}: that is (x + {shift}) * y - {shift} * y, also where it wraps")
-    proved(f"each loop of block `{block.name}` runs one iter over its whole domain")
+    emit_remark(f"{product}: that is (x + {shift}) * y - {shift} * y, also where it wraps")
+    emit_remark(f"each loop of block `{block.name}` runs one iter over its whole domain")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Product:
     least: int
 
 
-def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
+def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
     """Match `C += widen(buffer[..]) * other`."""
     text = (
         f'block "{block.name}" does not add a product of integers with a widened element of {buffer.name} as a factor'
@@ -102,9 +102,9 @@ def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
     term = defining_op(terms[0][1]) if len(terms) == 1 and terms[0][0] == "sum" else None
     check(term is not None and term.name == "arith.muli", block, text)
     assert term is not None
-    widened = [_widened(v, buffer) for v in term.operands]
+    widened = [_match_sign_extension(v, buffer) for v in term.operands]
     check(any(widened), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
-    loads = [op for op in ops(block.op) if op.name in LOADS and accessed(op) == buffer.value]
+    loads = [op for op in ops(block.op) if op.name in LOADS and accessed_memref(op) == buffer.value]
     check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} in several places; one can be shifted')
     side = 0 if widened[0] else 1
     widening = widened[side]
@@ -113,30 +113,30 @@ def _product(block: Block, form: Reduction, buffer: Buffer) -> _Product:
     return _Product(widening, term.operands[1 - side], -(1 << (width - 1)))
 
 
-def _widened(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
+def _match_sign_extension(value: ir.Value, buffer: Buffer) -> ir.Operation | None:
     """The sign extension of an element of a buffer."""
     op = defining_op(value)
     load = defining_op(op.operands[0]) if op is not None and op.name == "arith.extsi" else None
-    is_widened = load is not None and load.name == AFFINE_LOAD and accessed(load) == buffer.value
+    is_widened = load is not None and load.name == AFFINE_LOAD and accessed_memref(load) == buffer.value
     return op if is_widened else None
 
 
 def _check_nest(block: Block) -> None:
     """Refuse unless each loop of the nest drives one iter over its whole domain, alone."""
-    nest = PrivateNest.of(block)
+    nest = PrivateNest.from_block(block)
     driven = {it.binding.is_value() for it in block.iters}
     alone = driven == {lp.var for lp in nest.own} and len(driven) == len(block.iters)
     only_loops = [lp.op for lp in nest.own[::-1]] == [p for p in parents(block.op) if is_inside(p, nest.top)]
     plain = alone and only_loops and not nest.shared and all(_is_whole(it, nest) for it in block.iters)
     text = f'the loops of block "{block.name}" are not one for each iter, over its whole domain, with nothing else'
-    check(plain, block, text, _FIRST)
+    check(plain, block, text, _SHIFT_FIRST_FIX)
 
 
 def _is_whole(it: Iter, nest: PrivateNest) -> bool:
     loop = next((lp for lp in nest.own if lp.var == it.binding.is_value()), None)
     if loop is None or len(loop.lowers) != 1 or len(loop.uppers) != 1:
         return False
-    return loop.lower.same(it.min) and loop.extent.same(it.extent)
+    return loop.lower.is_equal_to(it.min) and loop.extent.is_equal_to(it.extent)
 
 
 def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
@@ -155,7 +155,7 @@ def _make_unsigned(copied: Block, cache: Buffer, matched: _Product) -> None:
     edit.erase(widening)
 
 
-def _sum_other(block: Block, form: Reduction, matched: _Product) -> Block:
+def _sum_other(block: Block, form: BlockReduction, matched: _Product) -> Block:
     """Sum the other factor over the reduction, and start the sum of products from `least` times that."""
     values = _used_values(matched.other, block)
     sum_iters = [it for it in block.iters if it.kind == "S" and it.var in values]
@@ -175,33 +175,35 @@ def _used_values(value: ir.Value, block: Block) -> set[ir.Value]:
     op = defining_op(value)
     if op is None or not is_inside(op, block.op):
         return {value}
-    return {v for operand in edit.rebased(op) for v in _used_values(operand, block)}
+    return {v for operand in edit.captured_values(op) for v in _used_values(operand, block)}
 
 
-def _sum_nest(block: Block, form: Reduction, matched: _Product, sum_iters: Sequence[Iter], sums: Buffer) -> Block:
+def _sum_nest(block: Block, form: BlockReduction, matched: _Product, sum_iters: Sequence[Iter], sums: Buffer) -> Block:
     """`sums[kept] += other`, in loops of its own directly before the nest of the block."""
     iters = [*sum_iters, *(it for it in block.iters if it.kind == "R")]
-    nest = PrivateNest.of(block)
+    nest = PrivateNest.from_block(block)
     loops = [next(lp for lp in nest.own if lp.var == it.binding.is_value()) for it in iters]
     ip, variables = create.copy_loops(loops, ir.InsertionPoint(nest.top), serial=True)
     with ip:
         specs = [IterSpec.like(it, it.binding.substitute(variables)) for it in iters]
         sum_block = create.block(f"{block.name}_shift", specs)
-    indices = [Index.of(it.var) for it in sum_block.iters[: len(sum_iters)]] or [Index.constant(0)]
+    indices = [Index.from_value(it.var) for it in sum_block.iters[: len(sum_iters)]] or [Index.constant(0)]
     end = create.at_end(sum_block.body)
     with end:
         with create.at_end(create.init(sum_block).regions[0].blocks[0]):
             form.write_starts([sums.value], indices)
         new = cloned_values([matched.other], block, end)
         create.store(form.combine(loaded_values([sums.value], indices), new)[0], sums.value, indices)
-    edit.substitute({old.var: Index.of(new.var) for old, new in zip(iters, sum_block.iters, strict=True)}, sum_block.op)
+    edit.substitute(
+        {old.var: Index.from_value(new.var) for old, new in zip(iters, sum_block.iters, strict=True)}, sum_block.op
+    )
     return sum_block
 
 
-def _start_from(block: Block, form: Reduction, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
+def _start_from(block: Block, form: BlockReduction, sums: Buffer, sum_iters: Sequence[Iter], least: int) -> None:
     """Let the init of a block store `sums[kept] * least`."""
     assert block.init is not None
-    indices = [Index.of(it.var) for it in sum_iters] or [Index.constant(0)]
+    indices = [Index.from_value(it.var) for it in sum_iters] or [Index.constant(0)]
     store = next(op for op in ops(block.init) if op.name == AFFINE_STORE)
     with ir.InsertionPoint(store):
         start = create.load(sums.value, indices)

@@ -62,7 +62,7 @@ for i in range(2):
     with nest("A: T.Buffer((8,)), C: T.Buffer((8,))", text) as n:
         inner = [a for a in accesses(n.blocks["C"].op) if not a.is_write]
         assert [Buffer(a.buffer).name for a in inner] == ["A"]
-        assert inner[0].mins[0].same(n.index("vi") * 4 + n.index("vj"))
+        assert inner[0].mins[0].is_equal_to(n.index("vi") * 4 + n.index("vj"))
 
 
 STENCIL = """
@@ -88,7 +88,7 @@ def test_a_loop_variable_is_constant_below_its_loop():
     with nest("A: T.Buffer((10, 4)), C: T.Buffer((8, 4))", STENCIL) as n:
         writes = [a for a in accesses(n.func.op) if a.is_write]
         row = box(writes, n.loops["i"].op)
-        assert row is not None and row.mins[0].same(n.index("i")) and row.mins[1].as_constant() == 0
+        assert row is not None and row.mins[0].is_equal_to(n.index("i")) and row.mins[1].as_constant() == 0
         assert [e.as_constant() for e in row.extents] == [1, 4] and row.dense
         assert box(writes, n.loops["i"].op, [n.index("i").is_value()]) == box(writes, n.func.op)
 
@@ -112,6 +112,6 @@ def test_relations_of_iterations_and_elements():
     with nest("A: T.Buffer((10, 4)), C: T.Buffer((8, 4))", STENCIL) as n:
         reads = relations_of(n.func.op, n.buffers["A"])
         assert [str(t.element([2, 0])) for t in reads] == ["A[0, 0]", "A[4, 0]"]
-        assert str(reads[0].at([5, 3])) == "C(i=5, j=3)"
+        assert str(reads[0].iteration_at([5, 3])) == "C(i=5, j=3)"
         groups = written_groups(n.func.op)
         assert [[t.access.kind for t in group] for group in groups] == [["write"]]  # nothing writes A

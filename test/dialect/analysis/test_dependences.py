@@ -40,7 +40,7 @@ for i, k in T.grid(4, 8):
 )
 def test_what_a_loop_carries(statement, conflict):
     with nest("A: T.Buffer((16,))", ROW.format(statement)) as n:
-        found = dependences.carried(n.loops["i"])
+        found = dependences.loop_carried_conflict(n.loops["i"])
     assert (found and str(found)) == conflict
 
 
@@ -57,8 +57,8 @@ def test_what_a_loop_carries(statement, conflict):
 def test_each_loop_of_a_nest_is_asked_by_itself(statement, outer, inner):
     """An inner loop carries what happens between its iterations for the same outer one."""
     with nest("A: T.Buffer((12, 12))", GRID.format(statement)) as n:
-        assert (dependences.carried(n.loops["i"]) is not None) is outer
-        assert (dependences.carried(n.loops["j"]) is not None) is inner
+        assert (dependences.loop_carried_conflict(n.loops["i"]) is not None) is outer
+        assert (dependences.loop_carried_conflict(n.loops["j"]) is not None) is inner
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_each_loop_of_a_nest_is_asked_by_itself(statement, outer, inner):
 )
 def test_loops_in_the_other_order(statement, conflict):
     with nest("A: T.Buffer((12, 12))", GRID.format(statement)) as n:
-        found = dependences.reordered([n.loops["i"], n.loops["j"]], [1, 0])
-        assert dependences.reordered([n.loops["i"], n.loops["j"]], [0, 1]) is None
+        found = dependences.reordering_conflict([n.loops["i"], n.loops["j"]], [1, 0])
+        assert dependences.reordering_conflict([n.loops["i"], n.loops["j"]], [0, 1]) is None
     if statement == "A[vi, vj] = A[vj, vi]":
         assert found is not None and found.element is not None and found.element.buffer == "A"
     else:
@@ -83,12 +83,12 @@ def test_loops_in_the_other_order(statement, conflict):
 def test_a_reduction_may_be_reordered_but_not_run_at_once():
     with nest("A: T.Buffer((4, 8)), C: T.Buffer((4,))", SUM) as n:
         i, k = n.loops["i"], n.loops["k"]
-        assert dependences.reordered([i, k], [1, 0]) is None
-        assert dependences.carried(i) is None
-        assert str(dependences.carried(k)) == "C(i=0, k=0) and C(i=0, k=1) touch C[0]"
+        assert dependences.reordering_conflict([i, k], [1, 0]) is None
+        assert dependences.loop_carried_conflict(i) is None
+        assert str(dependences.loop_carried_conflict(k)) == "C(i=0, k=0) and C(i=0, k=1) touch C[0]"
         for together in ("vectorized", "threadIdx.x"):  # lanes, and threads of one block, sum up together
-            assert dependences.carried(k, together) is None
-        assert dependences.carried(k, "blockIdx.x") is not None
+            assert dependences.loop_carried_conflict(k, together) is None
+        assert dependences.loop_carried_conflict(k, "blockIdx.x") is not None
 
 
 def test_a_buffer_of_each_iteration_is_no_conflict():
@@ -107,15 +107,15 @@ for i in range(4):
             C[vi, vj] = R[7 - vj]
 """
     with nest("A: T.Buffer((4, 8)), C: T.Buffer((4, 8))", text) as n:
-        assert dependences.carried(n.loops["i"]) is None
+        assert dependences.loop_carried_conflict(n.loops["i"]) is None
     seen = text.replace("C[vi, vj] = R[7 - vj]", "C[vi, vj] = R[7 - vj]\nC[0, 0] = R[3]")
     with nest("A: T.Buffer((4, 8)), C: T.Buffer((4, 8))", seen) as n:  # the last copy is read after the loop
-        assert dependences.carried(n.loops["i"]) is not None
+        assert dependences.loop_carried_conflict(n.loops["i"]) is not None
 
 
 def test_sizes_are_part_of_a_counterexample():
     text = 'A = T.match_buffer(a, (n,))\nfor i in range(n):\n    with T.block("A"):\n        vi = T.axis.opaque(n, i)\n'
     with nest("a: T.handle, n: T.int32", text + "        A[n - 1 - vi] = A[vi]") as n:
-        found = dependences.carried(n.loops["i"])
+        found = dependences.loop_carried_conflict(n.loops["i"])
     assert found is not None and found.sizes == (("n", 2),)
     assert [i.at for i in found.iterations] == [{"i": 0}, {"i": 1}]

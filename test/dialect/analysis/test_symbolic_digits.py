@@ -7,7 +7,7 @@ from harness import scripts
 
 from tir_mlir.dialect.analysis import dependences
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import all_blocks, entered, loops_above
+from tir_mlir.dialect.ir import all_blocks, enter_context, loops_above
 
 PROGRAM = """
 n = T.int32()
@@ -28,10 +28,10 @@ TILE = "a * ((n + 3) // 4) + b"
 def _independent(number: int, **parts: str) -> bool:
     """Whether the iterations of a loop are proved to be independent."""
     module = scripts.function(PROGRAM.format(**parts), "a: T.handle, b: T.handle")
-    with entered():
+    with enter_context():
         loop = loops_above(all_blocks(module.mlir.operation)[0].op)[number]
         try:
-            return dependences.carried(loop, "parallel") is None
+            return dependences.loop_carried_conflict(loop, "parallel") is None
         except NotProvable:
             return False
 

@@ -8,7 +8,7 @@ from programs.short import each, program
 
 from tir_mlir.dialect.analysis.accesses import accesses
 from tir_mlir.dialect.calls import Effect, callee_of, calls_in, effects_of
-from tir_mlir.dialect.ir import Buffer, Index, entered, funcs
+from tir_mlir.dialect.ir import Buffer, Index, enter_context, funcs
 
 INNER = """
 @T.prim_func(private=True)
@@ -26,7 +26,7 @@ def inner(A: T.Buffer((8,)), B: T.Buffer((8,)), C: T.Buffer((8,)), n: T.int32):
 
 def effects(body: str, params: str, name: str = "main") -> list[str]:
     module = parse(f"@T.prim_func\ndef main({params}):\n    {body}\n{INNER}")
-    with entered():
+    with enter_context():
         func = next(f for f in funcs(module.mlir) if f.name == name)
         return ["r" * e.reads + "w" * e.writes for e in effects_of(func)]
 
@@ -60,13 +60,13 @@ def test_effects_join():
 
 def test_calls_of_external_functions_are_no_calls_of_programs():
     module = parse('@T.prim_func\ndef main(x: T.Buffer((8,))):\n    T.evaluate(T.call_extern("int32", "f", x.data))\n')
-    with entered():
+    with enter_context():
         assert not calls_in(funcs(module.mlir)[0])
 
 
 def test_the_accesses_of_a_call():
     module = parse(f"@T.prim_func\ndef main({XYZ}):\n    inner(x, y, z, 1)\n{INNER}")
-    with entered():
+    with enter_context():
         call = calls_in(next(f for f in funcs(module.mlir) if f.name == "main"))[0]
         callee = callee_of(call)
         found = [(Buffer(a.buffer).name, a.kind, a.exact) for a in accesses(call)]
@@ -84,10 +84,10 @@ def regions(target: str, value: str) -> list[tuple[str, int, int, bool]]:
         "h = T.decl_buffer((16,), 'float16', data=arena.data, byte_offset=256)",
         each("B:1", f"{target} = {value}"),
     )
-    with entered():
+    with enter_context():
         found = [a for a in accesses(funcs(module.mlir)[0].op) if Buffer(a.buffer).name == "arena"]
         zeros = [[i.substitute(dict.fromkeys(i.values, Index.constant(0))) for i in a.indices] for a in found]
-        numbers = [[index.simplified().as_constant() for index in indices] for indices in zeros]
+        numbers = [[index.simplify().as_constant() for index in indices] for indices in zeros]
         return [(a.kind, n[0], n[1], a.exact) for a, n in zip(found, numbers, strict=True)]
 
 

@@ -7,8 +7,8 @@ import textwrap
 import pytest
 from programs.parsed import parse
 
-from tir_mlir.dialect.computation import Match, NotRaisable, match, raise_form
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.computation import IntrinMatch, NotRaisable, match, raise_form
+from tir_mlir.dialect.ir import enter_context, funcs
 
 PARAMS = 'A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32"), C: T.Buffer((16, 16), "float32")'
 
@@ -38,7 +38,7 @@ def form_of(mod):
 
 def compare(body: str, other: str, params: str = PARAMS, other_params: str = PARAMS):
     """`match` of two programs: the second is the description."""
-    with entered():
+    with enter_context():
         block, desc = program(body, params), program(other, other_params)
         return match(form_of(block), form_of(desc))
 
@@ -50,7 +50,7 @@ def differences(*args, **kwargs) -> str:
 
 
 def refusal(body: str, params: str = PARAMS) -> str:
-    with entered(), pytest.raises(NotRaisable) as caught:
+    with enter_context(), pytest.raises(NotRaisable) as caught:
         form_of(program(body, params))
     return str(caught.value)
 
@@ -112,7 +112,7 @@ SAME = {
 
 @pytest.mark.parametrize("body", SAME.values(), ids=SAME.keys())
 def test_the_same_computation_matches(body):
-    assert isinstance(compare(body, matmul()), Match)
+    assert isinstance(compare(body, matmul()), IntrinMatch)
 
 
 def test_batch_point_and_unit_dimension():
@@ -121,7 +121,7 @@ def test_batch_point_and_unit_dimension():
     )
     body = matmul(update="C[vi, vj] + A[2, vi, vk] * B[vj, 0, vk]")
     found = compare(body, matmul(), params)
-    assert isinstance(found, Match)
+    assert isinstance(found, IntrinMatch)
     assert [b.dims for b in found.bindings] == [(None, 0, 1), (0, None, 1), (0, 1)]
     assert [i.as_constant() for i in found.bindings[0].base] == [2, 0, 0]
 
@@ -135,7 +135,7 @@ def test_init_is_part_of_the_form():
                 C[vi, vj] = T.float32({})
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
     """
-    assert isinstance(compare(init.format("0.0"), init.format("0.0")), Match)
+    assert isinstance(compare(init.format("0.0"), init.format("0.0")), IntrinMatch)
     assert "decompose_reduction takes the init out" in differences(init.format("0.0"), matmul())
     assert "the block updates C without an init" in differences(matmul(), init.format("0.0"))
     assert "starts from 1.000000e+00 : f32, the block from 0.000000e+00" in differences(
@@ -194,7 +194,7 @@ def test_predicates_of_comparisons_count():
     for i, j in T.grid(16, 16):
         C[i, j] = T.Select(A[i, j] {} B[i, j], A[i, j], B[i, j])
     """
-    assert isinstance(compare(body.format("<"), body.format("<")), Match)
+    assert isinstance(compare(body.format("<"), body.format("<")), IntrinMatch)
     said = differences(body.format("<"), body.format(">"))
     assert "cmpf ogt" in said and "cmpf olt" in said
 
@@ -210,8 +210,8 @@ def test_fastmath_does_not_count(parse):
       return
     }}"""
     modules = [parse(text.format(flags)) for flags in ("", "fastmath<contract>")]
-    with entered():
-        assert isinstance(match(*(raise_form(funcs(m)[0]) for m in modules)), Match)
+    with enter_context():
+        assert isinstance(match(*(raise_form(funcs(m)[0]) for m in modules)), IntrinMatch)
 
 
 REFUSED = {

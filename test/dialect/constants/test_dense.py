@@ -10,7 +10,7 @@ from mlir import ir
 
 from tir_mlir.dialect.constants.dense import dense_array, dense_attr, dense_numbers, splat_of
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 
 ROOT = Path(__file__).resolve().parents[3]
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -41,7 +41,7 @@ def arrays(dtype: str, count: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("count", [0, 1, 9, 4097])
 @pytest.mark.parametrize("dtype", [*DTYPES, *FLOATS])
 def test_every_type_comes_back(dtype: str, count: int):
-    with entered():
+    with enter_context():
         for values in arrays(dtype, count):
             before = poison()
             attribute = dense_attr(values)
@@ -58,7 +58,7 @@ def test_every_type_comes_back(dtype: str, count: int):
 
 @pytest.mark.parametrize("count", [0, 1, 9, 4097])
 def test_bfloat16_comes_back_as_its_bits(count: int):
-    with entered():
+    with enter_context():
         for values in (np.full(count, -0.0), np.resize([1.5, -0.0, 3e38, np.inf], count)):
             wanted = values.astype(ml_dtypes.bfloat16)
             attribute = dense_attr(wanted)
@@ -68,20 +68,20 @@ def test_bfloat16_comes_back_as_its_bits(count: int):
 
 
 def test_shapes_are_kept():
-    with entered():
+    with enter_context():
         for values in (np.ones((3, 5), bool), np.arange(15).reshape(3, 5), np.zeros((2, 0, 4), bool), np.array(True)):
             np.testing.assert_array_equal(dense_array(dense_attr(values)), values)
 
 
 def test_what_is_read_may_be_written():
-    with entered():
+    with enter_context():
         read = dense_array(dense_attr(np.ones(9, np.float32)))
     read[0] = 2
     assert read.tolist() == [2, *[1] * 8]
 
 
 def test_a_type_that_numpy_lacks_is_named():
-    with entered(), pytest.raises(TirError, match=r"constants of i4 are not supported; fix: one of float16"):
+    with enter_context(), pytest.raises(TirError, match=r"constants of i4 are not supported; fix: one of float16"):
         dense_array(ir.Attribute.parse("dense<1> : tensor<9xi4>"))
 
 

@@ -6,7 +6,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.incremental.contents import Run, kept_runs, read_function
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 
 ENTRY = {"a": '"memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> {tir.name = "%s"} : () -> memref<4xf32>'}
 CONSTANT = "arith.constant 1.0 : f32"
@@ -16,14 +16,14 @@ def body(names: str) -> ir.Module:
     """A function with an allocation for each letter, and a constant, which has no name, for each dot."""
     made = [CONSTANT if n == "." else ENTRY["a"] % n for n in names]
     text = "\n".join(f"%v{n} = {op}" for n, op in enumerate(made))
-    with entered():
+    with enter_context():
         return ir.Module.parse(f"func.func @main() attributes {{tir.id = 0}} {{\n{text}\nreturn\n}}")
 
 
 def runs(before: str, edited: str, after: str) -> list[Run] | None:
     """The runs between two bodies; `edited`: the letters of `before` that were edited or erased."""
     old, new = body(before), body(after)
-    with entered():
+    with enter_context():
         contents = read_function(funcs(old)[0])
         assert contents is not None
         return kept_runs(contents, sorted(before.index(n) for n in edited), funcs(new)[0].body)

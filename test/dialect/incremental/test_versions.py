@@ -132,7 +132,7 @@ def test_copies_of_a_schedule_are_independent(copied):
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("name", ["_copied", "_replace", "_set_attributes"])
+@pytest.mark.parametrize("name", ["_copy_ops", "_replace", "_set_attributes"])
 def test_refused_and_interrupted_steps_leave_the_program(name, monkeypatch, copied):
     sch = chain()
     for number in (0, 10, 20):
@@ -171,5 +171,5 @@ def test_an_interrupt_between_a_copy_and_its_entry_leaves_no_copy():
         (body, into), text = (m.body.operations[0].regions[0].blocks[0] for m in (home, other)), str(other)
         ops = [op.operation for op in body.operations][:2]
         with pytest.raises(KeyboardInterrupt):
-            versions._copied([ops[0], _Cut(ops[1])], body, into, lambda value: into.arguments[0])
+            versions._copy_ops([ops[0], _Cut(ops[1])], body, into, lambda value: into.arguments[0])
         assert str(other) == text and len(list(body.arguments[0].uses)) == 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tir_mlir.dialect.ir.annotation_keys import BLOCK, FUNC, KEYS, LOOP, doubt, ignored
+from tir_mlir.dialect.ir.annotation_keys import BLOCK, FUNC, KEYS, LOOP, doubt, replacement_for
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -41,5 +41,5 @@ def test_a_key_in_the_wrong_place():
 
 
 def test_what_lowering_ignores_has_a_way_out():
-    assert "prefetch" in ignored("software_pipeline_stage")
-    assert ignored("prefetch") == ignored("auto_copy") == ignored("my.key") == ""
+    assert "prefetch" in replacement_for("software_pipeline_stage")
+    assert replacement_for("prefetch") == replacement_for("auto_copy") == replacement_for("my.key") == ""

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tir_mlir.dialect.constants.float_constants import fold, maximum, minimum, rounded
+from tir_mlir.dialect.constants.float_constants import fold, maximum, minimum, round_to_dtype
 from tir_mlir.dialect.ir import dtypes
 
 OWN = [t for t in dtypes.NAMES if t not in ("bfloat16", "bool")]
@@ -78,7 +78,7 @@ def test_a_result_is_rounded_as_numpy_rounds(op):
 
 
 def test_overflow_is_infinity():
-    assert fold("*", 3e38, 10, "float32") == math.inf and rounded(-(10**400), "float16") == -math.inf
+    assert fold("*", 3e38, 10, "float32") == math.inf and round_to_dtype(-(10**400), "float16") == -math.inf
 
 
 def test_an_operation_that_floats_do_not_have():
@@ -87,6 +87,6 @@ def test_an_operation_that_floats_do_not_have():
 
 def test_bfloat16_is_rounded_once():
     """A float64 just above a tie of bfloat16: rounding to float32 first would make it a tie."""
-    assert rounded(1 + 2**-8 + 2**-40, "bfloat16") == 1 + 2**-7
-    assert rounded(1 + 2**-8 - 2**-40, "bfloat16") == 1.0
-    assert rounded(1 + 2**-8, "bfloat16") == 1.0
+    assert round_to_dtype(1 + 2**-8 + 2**-40, "bfloat16") == 1 + 2**-7
+    assert round_to_dtype(1 + 2**-8 - 2**-40, "bfloat16") == 1.0
+    assert round_to_dtype(1 + 2**-8, "bfloat16") == 1.0

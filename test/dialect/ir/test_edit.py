@@ -4,12 +4,12 @@ import pytest
 from programs.inlining import FILLED
 from programs.parsed import parse
 
-from tir_mlir.dialect.ir import Func, Index, Loop, edit, entered, funcs, is_loop, ops
+from tir_mlir.dialect.ir import Func, Index, Loop, edit, enter_context, funcs, is_loop, ops
 
 
 def test_nothing_is_erased_while_it_is_used():
     """MLIR would end the process; a primitive that tries it is at fault, and says so."""
-    with entered():
+    with enter_context():
         module = parse(FILLED).mlir
         body = Func(funcs(module)[0].op).body
         loop = body.operations[1].operation
@@ -34,7 +34,7 @@ def test_a_loop_that_carries_a_sum_gets_other_bounds(parse):
       }
       return %all : f32
     }""")
-    with entered():
+    with enter_context():
         outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
         edit.rewrite_indices(inner.op, lambda i: i.substitute({outer.var: Index.constant(3)}))
         edit.set_bounds(outer.op, [Index.constant(2)], outer.uppers)
@@ -54,9 +54,9 @@ def test_an_operand_moves_from_the_lower_to_the_upper_bound_of_a_loop(parse):
       }
       return
     }""")
-    with entered():
+    with enter_context():
         outer, inner = (Loop(o) for o in ops(module.operation) if is_loop(o))
-        new = Loop(edit.set_bounds(inner.op, [Index.constant(0)], [Index.of(outer.var)]))
+        new = Loop(edit.set_bounds(inner.op, [Index.constant(0)], [Index.from_value(outer.var)]))
         module.operation.verify()
         assert (new.lower.as_constant(), new.upper.is_value()) == (0, outer.var)
 
@@ -68,7 +68,7 @@ def test_an_op_stays_where_it_gets_as_many_operands(parse):
       }
       return
     }""")
-    with entered():
+    with enter_context():
         load = next(o for o in ops(module.operation) if o.name == "affine.load")
         assert edit.rewrite_indices(load, lambda i: i + 1) == load
         module.operation.verify()

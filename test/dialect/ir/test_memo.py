@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import pytest
 
-from tir_mlir.dialect.ir import BoundedDict, answers, by_structure, frozen, only_reads, remembered
+from tir_mlir.dialect.ir import (
+    BoundedDict,
+    active_cache,
+    cache_by_structure,
+    cache_while_frozen,
+    freeze_modules,
+    only_reads,
+)
 
 
 def test_remembered_while_frozen_only():
     calls = []
 
-    @remembered
+    @cache_while_frozen
     def double(x: int) -> int:
         calls.append(x)
         return 2 * x
 
     assert [double(3), double(3)] == [6, 6]
     assert calls == [3, 3]
-    with frozen():
+    with freeze_modules():
         assert [double(3), double(3)] == [6, 6]
-        with frozen():
+        with freeze_modules():
             assert double(3) == 6
     assert calls == [3, 3, 3]
-    assert answers() is None
+    assert active_cache() is None
 
 
 def test_only_reads_freezes():
     @only_reads
     def ask() -> bool:
-        return answers() is not None
+        return active_cache() is not None
 
     assert ask()
-    assert answers() is None
+    assert active_cache() is None
 
 
 def test_by_structure():
     calls = []
 
-    @by_structure(lambda text: len(text) or None)
+    @cache_by_structure(lambda text: len(text) or None)
     def ask(text: str) -> None:
         if text == "bad":
             raise ValueError(text)

@@ -7,7 +7,7 @@ import pytest
 
 import tir_mlir
 from tir_mlir import te
-from tir_mlir.dialect.ir.size_products import factor_names, renamed, shape_variables, value_of
+from tir_mlir.dialect.ir.size_products import factor_names, rename_size, shape_variables, value_of
 
 NAMES = {
     "m": (("m",), ("m",), 70),
@@ -25,7 +25,7 @@ def test_a_name_of_a_size(name: str) -> None:
     assert shape_variables(name) == variables
     assert value_of(name, {"m": 70, "n": 33}) == value
     assert value_of(name, {"n": 33}) is None
-    other = renamed(name, {"m": "rows", "n": "m"})
+    other = rename_size(name, {"m": "rows", "n": "m"})
     assert value_of(other, {"rows": 70, "m": 33}) == value
 
 

@@ -2,7 +2,7 @@
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs, defining_op, entered, owner_op
+from tir_mlir.dialect.ir import attrs, defining_op, enter_context, owner_op
 
 _MODULE = """
 func.func private @g(%x: index {a.b = 1 : i64}, %y: index)
@@ -16,7 +16,7 @@ func.func @f(%x: index) {
 
 
 def test_owner_and_defining_op():
-    with entered():
+    with enter_context():
         module = ir.Module.parse(_MODULE)
         func = module.body.operations[1].operation
         loop = func.regions[0].blocks[0].operations[0].operation
@@ -29,7 +29,7 @@ def test_owner_and_defining_op():
 
 
 def test_attributes():
-    with entered():
+    with enter_context():
         module = ir.Module.parse(_MODULE)
         declared, func = (op.operation for op in module.body.operations)
         assert [set(a) for a in attrs.argument_attrs(declared)] == [{"a.b"}, set()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Constraint, Index, all_blocks, entered, funcs
+from tir_mlir.dialect.ir import Constraint, Index, all_blocks, enter_context, funcs
 from tir_mlir.dialect.presburger import Domain, constraint_set, domain, guard_set, question, simplify_index
 from tir_mlir.script import tir as T
 
@@ -24,8 +24,8 @@ def _points(found: Domain, index: Index, is_eq: bool = False) -> int:
 
 
 def test_constraints_over_iterations():
-    module = guarded.alone.mlir
-    with entered():
+    module = guarded.isolated_module.mlir
+    with enter_context():
         block = all_blocks(funcs(module)[0].op)[0]
         inside, everywhere = domain(block.op), domain(block.op, guards=False)
         assert inside.set.count_val().to_python() == 50
@@ -33,18 +33,18 @@ def test_constraints_over_iterations():
         guard = block.where
         assert guard is not None
         assert everywhere.set.intersect(guard_set(everywhere, guard)).is_equal(inside.set)
-        i, j = (Index.of(v) for v in inside.dims)
+        i, j = (Index.from_value(v) for v in inside.dims)
         assert _points(inside, j - 8) == 24  # 8 for i = 0, 1, 2; i = 3 has j in [0, 2)
         assert _points(inside, i - 3, is_eq=True) == 2
 
 
 def test_simplified_over_iterations():
-    module = guarded.alone.mlir
-    with entered():
+    module = guarded.isolated_module.mlir
+    with enter_context():
         found = domain(all_blocks(funcs(module)[0].op)[0].op)
-        i, j = (Index.of(v) for v in found.dims)
-        assert simplify_index((i * 16 + j) // 16, found).same(i)
-        assert simplify_index((i * 16 + j) % 16, found).same(j)
+        i, j = (Index.from_value(v) for v in found.dims)
+        assert simplify_index((i * 16 + j) // 16, found).is_equal_to(i)
+        assert simplify_index((i * 16 + j) % 16, found).is_equal_to(j)
         assert simplify_index((i * 16 + j + 14) // 64, found).as_constant() == 0  # only under the guard: below 50
 
 

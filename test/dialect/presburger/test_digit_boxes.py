@@ -39,7 +39,7 @@ def test_what_is_filled(more, b):
     with fetch(*HALO, more) as (touch, outer):
         ends = []
         for side in filled_box(touch.access.op, touch.access.mins, outer):
-            start = side.rest.substitute({outer[0]: Index.constant(b)}).simplified().as_constant()
+            start = side.rest.substitute({outer[0]: Index.constant(b)}).simplify().as_constant()
             last = start + side.high if side.most is None else min(start + side.high, side.most)
             ends.append(f"{start + side.low} <= x{len(ends)} <= {last}")
         elements = touch.relation.fix_val(dim_type.in_, 0, isl.Val(b)).range()

@@ -9,7 +9,7 @@ import pytest
 from harness.nests import nest
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, entered
+from tir_mlir.dialect.ir import Index, enter_context
 from tir_mlir.dialect.presburger import boxes_cover, full_box
 from tir_mlir.dialect.presburger.digits import in_digits
 
@@ -28,7 +28,7 @@ def numbers(texts: list[str], counts: list[int]) -> list[list[int]]:
 
 def by_digits(texts: list[str], counts: list[int]) -> list[list[int]] | None:
     """The same, computed from the digits, most significant first."""
-    with entered():
+    with enter_context():
         found = in_digits(read(*texts), tuple((0, c - 1) for c in counts))
         if found is None:
             return None
@@ -88,13 +88,13 @@ def test_random_expressions(seed):
 
 
 def test_a_range_that_does_not_start_at_zero_has_no_digits():
-    with entered():
+    with enter_context():
         assert in_digits(read("d0 floordiv 8"), ((8, 71), None, None)) is None
         assert in_digits(read("d0 * 2"), ((8, 71), None, None)) is not None
 
 
 def test_opaque_dimensions_are_the_rest():
-    with entered():
+    with enter_context():
         found = in_digits(read("d1 floordiv 8 * 16 + d0 mod 4 + 3"), ((0, 7), None, None))
         assert found is not None
         (total,) = found.sums
@@ -155,7 +155,7 @@ def values_of_guarded(
     texts: list[str], counts: list[int], guard: str
 ) -> tuple[list[list[int]] | None, list[list[int]]]:
     """The values by digits, and at the points of [0, counts) at which a guard is not negative; each sorted."""
-    with entered():
+    with enter_context():
         split = in_digits(read(*texts), tuple((0, c - 1) for c in counts), read(guard))
         rows = None
         if split is not None:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tir_mlir.dialect.ir import Func, all_blocks, entered, funcs, ops
+from tir_mlir.dialect.ir import Func, all_blocks, enter_context, funcs, ops
 from tir_mlir.dialect.presburger import NotABox, box_of, is_full_box, is_injective, span
 from tir_mlir.script import tir as T
 
@@ -97,14 +97,14 @@ def skewed(A: T.Buffer((4, 7), "float32")):
 
 @pytest.mark.parametrize(("program", "answer"), [(tiled, True), (cut, True), (skewed, False)])
 def test_blocks(program, answer):
-    with entered():
-        module = program.alone.mlir
+    with enter_context():
+        module = program.isolated_module.mlir
         block = all_blocks(funcs(module)[0].op)[-1]
         assert is_full_box(block) is answer
 
 
 def _box(program) -> tuple[list[int | None], list[int | None]]:
-    module = program.alone.mlir
+    module = program.isolated_module.mlir
     func: Func = funcs(module)[0]
     block = all_blocks(func.op)[-1]
     store = next(op for op in ops(block.op) if op.name == "affine.store")
@@ -113,10 +113,10 @@ def _box(program) -> tuple[list[int | None], list[int | None]]:
 
 
 def test_box_of_a_nest():
-    with entered():
+    with enter_context():
         assert _box(tiled) == ([0, 0], [64, 8])
 
 
 def test_a_parallelogram_is_not_a_box():
-    with entered(), pytest.raises(NotABox):
+    with enter_context(), pytest.raises(NotABox):
         _box(skewed)

@@ -46,7 +46,7 @@ for i in range(n):
 def test_conditions_that_say_something(conditions, kept):
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         given = [Constraint(make(n.index("i"), n.index("j"))) for make in conditions]
-        assert guards.needed(n.blocks["B"], given) == [given[k] for k in kept]
+        assert guards.drop_implied_conditions(n.blocks["B"], given) == [given[k] for k in kept]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def ranged(n, i=(0, 3), j=(0, 7)):
 
 def at(constraint: Constraint, n, i: int, j: int) -> bool:
     values = {n.index("i").is_value(): Index.constant(i), n.index("j").is_value(): Index.constant(j)}
-    return constraint.index.substitute(values).simplified().as_constant() >= 0
+    return constraint.index.substitute(values).simplify().as_constant() >= 0
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def at(constraint: Constraint, n, i: int, j: int) -> bool:
 def test_one_of_two_conditions(first, second):
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         p, q = (Constraint(make(n.index("i"), n.index("j"))) for make in (first, second))
-        one = guards.either(p, q, ranged(n))
+        one = guards.disjunction(p, q, ranged(n))
         assert one is not None
         for i, j in itertools.product(range(4), range(8)):
             assert at(one, n, i, j) is (at(p, n, i, j) or at(q, n, i, j)), (i, j)
@@ -98,21 +98,21 @@ def test_one_of_two_conditions(first, second):
 def test_without_bounds_there_is_no_such_condition():
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         p, q = Constraint(n.index("i") - 2), Constraint(n.index("j") - 5)
-        assert guards.either(p, q, ranged(n, i=(None, None))) is None
-        assert guards.either(p, q, ranged(n, j=(None, 7))) is None
-        assert guards.either(Constraint(p.index, True), q, ranged(n)) is None
+        assert guards.disjunction(p, q, ranged(n, i=(None, None))) is None
+        assert guards.disjunction(p, q, ranged(n, j=(None, 7))) is None
+        assert guards.disjunction(Constraint(p.index, True), q, ranged(n)) is None
 
 
 def test_a_constraint_that_always_holds_suffices():
     with nest("B: T.Buffer((4, 8))", NEST) as n:
-        one = guards.either(Constraint(n.index("i") + 1), Constraint(n.index("j") - 5), ranged(n))
+        one = guards.disjunction(Constraint(n.index("i") + 1), Constraint(n.index("j") - 5), ranged(n))
         assert one is not None and one.index.as_constant() == 0
 
 
 def test_the_two_sides_are_found_again():
     with nest("B: T.Buffer((4, 8))", NEST) as n:
         p, q = Constraint(n.index("i") - 2), Constraint(n.index("j") - 5)
-        one = guards.either(p, q, ranged(n))
+        one = guards.disjunction(p, q, ranged(n))
         sides = guards.sides(one, ranged(n))
         assert sides is not None
         for i, j in itertools.product(range(4), range(8)):

@@ -6,7 +6,7 @@ import pytest
 from harness.nests import nest
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, entered
+from tir_mlir.dialect.ir import Index, enter_context
 from tir_mlir.dialect.presburger import intervals
 
 
@@ -33,8 +33,8 @@ def expression(text: str) -> ir.AffineExpr:
     ],
 )
 def test_the_range_of_an_expression(text, first, second, expected):
-    with entered():
-        assert intervals.of_expr(expression(text), (first, second)) == expected
+    with enter_context():
+        assert intervals.expr_interval(expression(text), (first, second)) == expected
 
 
 def test_loops_and_iters_range_over_their_bounds_and_domains():
@@ -47,20 +47,20 @@ for i in range(2, 8):
             B[vi, vj] = 1.0
 """
     with nest("B: T.Buffer((8, 8))", text) as n:
-        box = intervals.within(n.blocks["B"].op)
+        box = intervals.body_ranges(n.blocks["B"].op)
         found = {name: intervals.interval(n.index(name), box) for name in ("i", "j", "vi", "vj")}
     assert found == {"i": (2, 7), "j": (0, 7), "vi": (2, 7), "vj": (0, 7)}
 
 
 def test_a_loop_with_several_ends_stops_at_the_first():
     with nest("B: T.Buffer((8,))", "for i in range(T.min(5, 9)):\n    B[i] = 1.0") as n:
-        assert intervals.interval(n.index("i"), intervals.within(n.loops["i"].op)) == (0, 4)
+        assert intervals.interval(n.index("i"), intervals.body_ranges(n.loops["i"].op)) == (0, 4)
 
 
 def test_a_size_is_at_least_zero_and_has_no_end():
     text = "A = T.match_buffer(a, (n,))\nfor i in range(n):\n    A[i] = 1.0"
     with nest("a: T.handle, n: T.int32", text) as n:
-        size = Index.of(next(a for a in n.func.body.arguments if isinstance(a.type, ir.IndexType)))
+        size = Index.from_value(next(a for a in n.func.body.arguments if isinstance(a.type, ir.IndexType)))
         assert intervals.interval(size, {}) == (0, None)
         assert intervals.interval(size * -2 + 1, {}) == (None, 1)
         assert intervals.at_least_zero(size + 3, {}) and not intervals.at_least_zero(size - 1, {})
@@ -70,13 +70,13 @@ def test_a_size_is_at_least_zero_and_has_no_end():
 def test_a_piece_of_a_range(start, count, inside):
     """[i, i + 2) with i = 0 .. 6 takes 0 .. 7."""
     with nest("B: T.Buffer((7,))", "for i in range(7):\n    B[i] = 1.0") as n:
-        box = intervals.within(n.loops["i"].op)
+        box = intervals.body_ranges(n.loops["i"].op)
         two, low, size = (Index.constant(c) for c in (2, start, count))
-        assert intervals.inside(n.index("i"), two, low, size, box) is inside
+        assert intervals.is_in_range(n.index("i"), two, low, size, box) is inside
 
 
 def test_a_variable_of_unknown_range_decides_nothing():
     with nest("B: T.Buffer((7,))", "for i in range(7):\n    B[i] = 1.0") as n:
         one, low, size = (Index.constant(c) for c in (1, 0, 1000))
-        assert not intervals.inside(n.index("i"), one, low, size, {})
+        assert not intervals.is_in_range(n.index("i"), one, low, size, {})
         assert not intervals.at_least_zero(n.index("i"), {})

@@ -8,7 +8,7 @@ import islpy as isl
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.presburger import recover
 
 
@@ -17,7 +17,7 @@ def aff(text: str) -> isl.Aff:
 
 
 def recovered(text: str) -> str:
-    with entered():
+    with enter_context():
         return str(recover(aff(text), [ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(1)], 2))
 
 
@@ -50,7 +50,7 @@ def test_values_stay(seed):
             f"{random.choice([-32, -8, -1, 1, 2, 8])} * floor(({x}x + {y}y + {c}) / {random.choice([2, 4, 5, 16])})"
         )
     text = " + ".join([*terms, f"{random.randint(-9, 9)}x"])
-    with entered():
+    with enter_context():
         dims = [ir.AffineExpr.get_dim(n) for n in range(2)]
         map_ = ir.AffineMap.get(2, 0, [recover(aff(text), dims, 2)])
         exact = isl.PwAff.from_aff(aff(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import Index, entered
+from tir_mlir.dialect.ir import Index, enter_context
 from tir_mlir.dialect.presburger import dim_factors, intervals, linear_terms, split_linear, summands
 
 
@@ -25,13 +25,13 @@ def expression(text: str) -> ir.AffineExpr:
     ],
 )
 def test_a_plain_sum(text, factors, constant):
-    with entered():
+    with enter_context():
         assert dim_factors(expression(text)) == (factors, constant)
 
 
 @pytest.mark.parametrize("text", ["d0 floordiv 2", "d0 mod 3 + d1", "(d0 ceildiv 2) * 4"])
 def test_a_division_is_not_one(text):
-    with entered():
+    with enter_context():
         assert dim_factors(expression(text)) is None
         assert not intervals.only_positive(expression(text))
 
@@ -41,7 +41,7 @@ def test_a_division_is_not_one(text):
 )
 def test_only_positive_factors(text, positive):
     """The constant does not count."""
-    with entered():
+    with enter_context():
         assert intervals.only_positive(expression(text)) is positive
 
 
@@ -60,7 +60,7 @@ def read(text: str) -> ir.AffineExpr:
     ],
 )
 def test_sums_of_dimensions(text, factors, constant):
-    with entered():
+    with enter_context():
         found = dim_factors(read(text))
         assert found is not None
         assert (dict(found.factors), found.constant) == (factors, constant)
@@ -68,12 +68,12 @@ def test_sums_of_dimensions(text, factors, constant):
 
 @pytest.mark.parametrize("text", ["d0 floordiv 4", "d0 + d1 mod 4", "(d0 ceildiv 8) * 2"])
 def test_divisions_are_no_sums_of_dimensions(text):
-    with entered():
+    with enter_context():
         assert dim_factors(read(text)) is None
 
 
 def test_divisions_are_terms():
-    with entered():
+    with enter_context():
         found = linear_terms(read("(d0 floordiv 4 + d1 + 1) * 3 + d0 floordiv 4"))
         assert {str(term): factor for term, factor in found.factors.items()} == {"d0 floordiv 4": 4, "d1": 3}
         assert found.constant == 3
@@ -81,14 +81,14 @@ def test_divisions_are_terms():
 
 def test_split_and_summands():
     module = """func.func @f(%a: index, %b: index) { return }"""
-    with entered():
+    with enter_context():
         parsed = ir.Module.parse(module)
         a, b = parsed.body.operations[0].regions[0].blocks[0].arguments
-        index = Index.of(a) * 16 + Index.of(b) // 4 + 5
+        index = Index.from_value(a) * 16 + Index.from_value(b) // 4 + 5
         split = split_linear(index, [a])
         assert split is not None
         assert split.factors == (16,)
-        assert split.rest.same(Index.of(b) // 4 + 5)
+        assert split.rest.is_equal_to(Index.from_value(b) // 4 + 5)
         assert split_linear(index, [b]) is None  # in a division
         parts = summands(index)
         assert [len(p.values) for p in parts] == [1, 1, 0]

@@ -11,7 +11,7 @@ from programs.parsed import parse
 
 from fuzzing.inputs import simplify
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.presburger import fold_expr
 
 
@@ -39,7 +39,7 @@ def test_same_values_where_nothing_is_known():
     ],
 )
 def test_forms(text, short):
-    with entered():
+    with enter_context():
 
         def read(expr: str) -> ir.AffineExpr:
             return ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(d0, d1, d2) -> ({expr})>")).value.results[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, NotAffine
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.presburger import dim_type, local_space, recover, to_aff
 from tir_mlir.dialect.symbolic import (
     Constant,
@@ -57,7 +57,7 @@ def given(*strategies: st.SearchStrategy) -> Callable[[Callable[..., None]], Cal
 
 
 def _short(expr: IntExpr) -> IntExpr:
-    return Polynomial.of(expr).expr()
+    return Polynomial.from_expr(expr).expr()
 
 
 def value(expr: IntExpr, sizes: dict[str, int]) -> int:
@@ -108,7 +108,7 @@ def test_what_is_not_negative_is_not(expr, sizes):
 
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_an_exact_quotient_is_a_factor(left, right):
-    one, other = Polynomial.of(left), Polynomial.of(right)
+    one, other = Polynomial.from_expr(left), Polynomial.from_expr(right)
     quotient = (one * other).exact_quotient(other)
     assert quotient == one if other.terms else quotient is None
     if (quotient := one.exact_quotient(other)) is not None:
@@ -117,7 +117,7 @@ def test_an_exact_quotient_is_a_factor(left, right):
 
 @given(EXPRESSIONS, SIZES)
 def test_the_affine_form_and_back(expr, sizes):
-    with entered():
+    with enter_context():
         dims = {name: ir.AffineExpr.get_dim(n) for n, name in enumerate(NAMES)}
         try:
             affine = to_affine(expr, lambda leaf: dims[leaf.name])
@@ -132,7 +132,7 @@ def test_the_affine_form_and_back(expr, sizes):
 
 @given(EXPRESSIONS, SIZES)
 def test_the_isl_form_and_back(expr, sizes):
-    with entered():
+    with enter_context():
         dims = {name: ir.AffineExpr.get_dim(n) for n, name in enumerate(NAMES)}
         try:
             affine = to_affine(expr, lambda leaf: dims[leaf.name])

@@ -10,7 +10,7 @@ from programs.parsed import parse
 from programs.short import each, main, nest, sblock
 
 from tir_mlir.dialect.diagnostics import VerifyError
-from tir_mlir.dialect.ir import all_blocks, entered, frozen, ops
+from tir_mlir.dialect.ir import all_blocks, enter_context, freeze_modules, ops
 from tir_mlir.dialect.verify import rules, verify
 from tir_mlir.dialect.verify.coverage import _fills_domain
 
@@ -25,14 +25,14 @@ SECOND = ("affine.parallel", 1)  # the second block, whose iter vk is reduce
 @pytest.fixture
 def module() -> Iterator[ir.Module]:
     module = parse(TEXT).mlir
-    with entered():
+    with enter_context():
         yield module
 
 
 def test_plain_programs_need_no_key(module, monkeypatch):
     asked: list[ir.Operation] = []
     monkeypatch.setattr(rules, "_check_settled", asked.append)
-    with frozen():
+    with freeze_modules():
         verify(module)
         assert all(_fills_domain(b) for b in all_blocks(module.operation))
     assert asked == []

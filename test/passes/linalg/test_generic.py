@@ -264,9 +264,9 @@ def test_sources_of_every_kind_give_the_same_and_stay_as_they_are(tmp_path):
     assert list(only) == ["main"]
     from mlir import ir
 
-    from tir_mlir.dialect.ir import entered
+    from tir_mlir.dialect.ir import enter_context
 
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
     before = str(module)
     for source in (module, IRModule(module)):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import create, entered
+from tir_mlir.dialect.ir import create, enter_context
 from tir_mlir.passes.lower.to_llvm import lower_to_llvm
 from tir_mlir.script import IRModule
 
@@ -61,7 +61,7 @@ def test_a_chain_of_calls_through_an_arena(driver):
 
 
 def test_called_programs_stay_functions():
-    with entered():
+    with enter_context():
         module = create.clone_module(model(3, 6).mlir)
         lower_to_llvm(module)
         heads = re.findall(r"llvm.func internal @tir\.(f\d)\(.*", str(module))
@@ -85,7 +85,7 @@ func.func @main(%A: memref<8xf32> {tir.name = "A"}) {
   return
 }
 """
-    with entered():
+    with enter_context():
         module = create.clone_module(IRModule.from_mlir(text).mlir)
         lower_to_llvm(module)
         assert "no_inline" not in str(module)

@@ -7,15 +7,15 @@ import pytest
 from harness.graphs import graph_of
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import attrs, entered, funcs
+from tir_mlir.dialect.ir import attrs, enter_context, funcs
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
 from tir_mlir.passes.lower.direct.code import direct_code, is_direct
-from tir_mlir.passes.lower.direct.nests import Registers
+from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.script import tir as T
 
 pytestmark = pytest.mark.filterwarnings("ignore::tir_mlir.passes.lower.LoweringWarning")
-REGISTERS = Registers(8, 8)
+REGISTERS = VectorRegisters(8, 8)
 
 
 def weight(b, *shape):
@@ -68,7 +68,7 @@ def test_threads_share_a_large_nest():
     graph = graph_of(write, (70, 300))
     x = np.random.default_rng(1).standard_normal((70, 300)).astype("float32")
     fast = build(graph, threads=2, optimize="fast")
-    with entered():
+    with enter_context():
         direct = [f for f in funcs(fast.graph.module.mlir) if attrs.DIRECT in f.op.attributes]
         assert any(direct_code(func, "f", 2, REGISTERS).threads for func in direct)
     np.testing.assert_allclose(fast(x), build(graph, threads=2)(x), rtol=1e-4, atol=1e-4)
@@ -131,6 +131,6 @@ def twice(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 
 @pytest.mark.parametrize("function", [exponential, doubles, sized, shifted, twice])
 def test_other_programs_take_the_way_of_the_passes(function):
-    with entered():
+    with enter_context():
         (func,) = funcs(function.module.mlir)
         assert not is_direct(func, REGISTERS)

@@ -13,7 +13,7 @@ from programs.short import main, nest, sblock
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import LoweringError, TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipeline
 from tir_mlir.passes.lower.registry import text_of
 
@@ -28,7 +28,7 @@ FORBIDDEN = (
 
 
 def lowered(source: str, **options) -> str:
-    with entered():
+    with enter_context():
         module = ir.Module.parse(source)
         lower_to_llvm(module, **options)
         return str(module)
@@ -82,7 +82,7 @@ def _lit_programs():
 
 def test_a_pass_that_is_left_out_by_the_words_of_the_module_would_change_nothing():
     left_out = set[str]()
-    with entered(), warnings.catch_warnings():
+    with enter_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module in _lit_programs():
             words = before = text_of(module)

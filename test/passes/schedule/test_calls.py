@@ -136,7 +136,7 @@ def nested() -> IRModule:
 
 
 def test_a_function_takes_along_what_it_calls():
-    mod = nested()["main"].alone
+    mod = nested()["main"].isolated_module
     assert sorted(mod.functions) == ["main", "scale", "twice"]
     check(Schedule(mod), Schedule(nested()))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tir_mlir.dialect.diagnostics import ScheduleError, ScriptError
-from tir_mlir.dialect.ir import Loop, entered, is_loop, walk
+from tir_mlir.dialect.ir import Loop, enter_context, is_loop, walk
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.script.module import IRModule
@@ -58,7 +58,7 @@ def parsed(body: str) -> IRModule:
 
 def step(primitive: str, body: str, *arguments: Any) -> None:
     """Apply a primitive to the loop with id 1."""
-    with entered():
+    with enter_context():
         module = parsed(body).mlir
         op = next(op for op in walk.ops(module.operation) if is_loop(op) and Loop(op).id == 1)
         PRIMITIVES[primitive].run(Loop(op), *arguments)
@@ -95,6 +95,6 @@ def test_what_only_computes_is_no_such_write():
 def test_a_buffer_that_is_written_through_an_aligned_view_is_written():
     body = "%a = memref.assume_alignment %B, 64 : memref<32xf32>\n%c0 = arith.constant 0 : index\n"
     body += "%one = arith.constant 1.0 : f32\nmemref.store %one, %a[%c0] : memref<32xf32>"
-    with entered():
+    with enter_context():
         params = signatures(parsed(body).mlir)["main"].params
     assert [p.written for p in params[:2]] == [False, True]

@@ -6,7 +6,7 @@ from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError, VerifyError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.verify import verify
 from tir_mlir.script import tir as T
 
@@ -117,7 +117,7 @@ def test_loops_that_are_too_short_are_errors_still(loops, row, column, missing):
 
 def test_a_step_may_not_leave_out_more():
     whole, part = Schedule(some).mod.mlir, parse(Schedule(some).mod.script().replace("< 100", "< 99")).mlir
-    with entered():
+    with enter_context():
         verify(whole, old_module=part)
         verify(part, old_module=part)
         for before in (whole, None):

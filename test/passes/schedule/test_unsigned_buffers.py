@@ -10,7 +10,7 @@ from programs.parsed import parse
 from programs.short import each, main, program
 
 from tir_mlir import Schedule, build, te
-from tir_mlir.dialect.ir import Buffer, entered, walk
+from tir_mlir.dialect.ir import Buffer, enter_context, walk
 
 DTYPES = ("uint8", "uint32")
 STAGES = main(
@@ -22,7 +22,7 @@ REDUCED = main("A:37x20:{dtype} C:37:{dtype}", each("C i:37 j:20R", "C[vi] = {up
 
 
 def _allocated(sch: Schedule) -> set[str]:
-    with entered():
+    with enter_context():
         ops = walk.ops(sch.mod.mlir.operation)
         return {Buffer(o.results[0]).dtype for o in ops if o.name == "memref.alloc"}
 

@@ -8,7 +8,7 @@ from tir_mlir.build import build_by_function
 from tir_mlir.code_units import unit_code
 from tir_mlir.code_units.divide import divide
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.runtime import workers
 from tir_mlir.target import named
@@ -54,14 +54,14 @@ def folder(monkeypatch, tmp_path):
 
 
 def test_equal_functions_are_one_unit(parse):
-    with entered():
+    with enter_context():
         units = divide(program(parse))
     assert len(units) == 1 and units[0].name == "tir.one" and "tir.one" not in units[0].text
 
 
 def test_the_host_has_calls_only(parse):
     module = program(parse)
-    with entered():
+    with enter_context():
         (unit,) = divide(module)
         text = str(module)
     assert text.count(f"call @{unit.symbol}") == 2 and "affine" not in text
@@ -69,7 +69,7 @@ def test_the_host_has_calls_only(parse):
 
 def test_buffers_of_constant_shape_are_bare_pointers(parse):
     module = program(parse)
-    with entered():
+    with enter_context():
         (unit,) = divide(module)
         alone = parse(unit.text)
         lower_to_llvm(alone)
@@ -103,7 +103,7 @@ def test_without_the_cache_nothing_is_stored(parse, folder):
 
 
 def test_code_for_a_named_cpu_is_apart(parse):
-    with entered():
+    with enter_context():
         (unit,) = divide(program(parse))
         assert unit_code.task(unit, []).key != unit_code.task(unit, [], named("avx2")).key
 

@@ -17,7 +17,7 @@ WINDOW = main("A:1027 B:1024", each("B i:1024 k:3R", "B[vi] += A[vi + vk]", init
 def no_gpu(monkeypatch):
     """The tests run as on a machine without a GPU, and nothing was said yet."""
     monkeypatch.setattr(gpu_targets, "has_gpu", lambda: False)
-    monkeypatch.setattr(gpu_targets, "_said", {"cuda"})
+    monkeypatch.setattr(gpu_targets, "_warned_keys", {"cuda"})
 
 
 def bound(tvm, text: str, block: str):
@@ -70,7 +70,7 @@ def test_a_module_for_the_cpu_imports_nothing(tvm):
 
 
 def test_what_is_missing_is_said_once(tvm, monkeypatch):
-    monkeypatch.setattr(gpu_targets, "_said", set())
+    monkeypatch.setattr(gpu_targets, "_warned_keys", set())
     sch, _ = bound(tvm, ADD, "C")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

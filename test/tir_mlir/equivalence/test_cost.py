@@ -25,14 +25,14 @@ def cached(value: str) -> Schedule:
 def made(monkeypatch) -> list[tuple[str, bool]]:
     """The programs that are compiled: their domain, and whether they have a cache."""
     found: list[tuple[str, bool]] = []
-    real = compile.compiled
+    real = compile.compile_checked
 
     def compiled(module, domain, quick=True):
         found.append((domain, "A_global" in str(module)))
         return real(module, domain, quick)
 
-    monkeypatch.setattr(compile, "compiled", compiled)
-    monkeypatch.setattr(compare, "_kept", type(compare._kept)())
+    monkeypatch.setattr(compile, "compile_checked", compiled)
+    monkeypatch.setattr(compare, "_program_cache", type(compare._program_cache)())
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 from programs.short import each, program
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.equivalence.compare import compare
 from tir_mlir.equivalence.work import work_of
 
@@ -26,12 +26,12 @@ def elementwise(value: str, n: int = 24):
     ],
 )
 def test_an_inverse_undoes_a_product(value, same):
-    with entered():
+    with enter_context():
         assert bool(compare(elementwise("A[vi]").mlir, elementwise(value).mlir)) == same
 
 
 def test_an_inverse_of_zero_is_zero():
-    with entered():
+    with enter_context():
         assert compare(elementwise("A[vi] * 0.0").mlir, elementwise("1.0 / (A[vi] - A[vi])").mlir)
 
 
@@ -39,6 +39,6 @@ def test_divisions_count_as_work():
     sch = Schedule(elementwise("A[vi] / 3.0", 3 << 20))
     sch.split(sch.get_loops("B")[0], [None, 16])
     assert "sizes scaled" in str(sch.verify())
-    with entered():
+    with enter_context():
         modules = [elementwise(v) for v in ("A[vi] / 3.0", "A[vi] * 3.0")]
         assert [work_of(funcs(m.mlir)[0].op, {}) for m in modules] == [192, 24]

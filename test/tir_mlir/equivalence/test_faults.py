@@ -9,7 +9,7 @@ from programs.fault_programs import PAIRS
 from programs.parsed import parse
 
 from tir_mlir.dialect.diagnostics import NotChecked, VerifyError
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import equivalent
 from tir_mlir.equivalence.compare import races
@@ -37,7 +37,7 @@ def broken(name, old, new, match, what):
     """A schedule with a fault in its MLIR text."""
     text = program(PAIRS[name][1]).text()
     found = list(re.finditer(old, text))[match]
-    with entered():
+    with enter_context():
         return ir.Module.parse(text[: found.start()] + found.expand(new) + text[found.end() :])
 
 
@@ -47,7 +47,7 @@ IDS = [f"{fault[0]}: {fault[-1]}" for _, fault in PLANTED]
 
 def is_legal(module):
     """Whether the rules of the encoding and the freedom from races, proved without running, have nothing to say."""
-    with entered():
+    with enter_context():
         try:
             verify(module, source=True)
         except VerifyError:

@@ -9,8 +9,8 @@ from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.ir import entered, frozen, funcs
-from tir_mlir.equivalence.verify_schedule import axes_of, constants_meeting, scales
+from tir_mlir.dialect.ir import enter_context, freeze_modules, funcs
+from tir_mlir.equivalence.verify_schedule import axes_of, index_constants, scales
 from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.target import Target
 
@@ -26,10 +26,10 @@ def product() -> Schedule:
 
 def met(sch: Schedule) -> dict[str, int]:
     """The step in which each axis can be made smaller, by loop name."""
-    with entered(), frozen():
+    with enter_context(), freeze_modules():
         axes = axes_of(funcs(sch._executor.original)[0])
         assert axes is not None
-        constants = constants_meeting(sch._executor.module, axes)
+        constants = index_constants(sch._executor.module, axes)
         return {axes.names[a]: lcm(*found) for a, found in constants.items()}
 
 
@@ -72,7 +72,7 @@ def test_factors_that_make_one_tile_of_an_extent_keep_doing_so():
 def test_a_large_gemm_is_checked_at_smaller_sizes(threads):
     sch = product()
     gemm(sch, sch.get_block("C"), Target(512, 32, cores=threads), threads=threads)
-    with entered():
+    with enter_context():
         smaller = next(scales(sch._executor.original, sch._executor.module))
     assert prod(new for _, new in smaller.axes.values()) < 1024**3 / 8
     assert sch.verify("scaled")
@@ -82,6 +82,6 @@ def test_what_is_left_of_the_last_tile_stays_the_same():
     sch = product()
     _, _, k = sch.get_loops(sch.get_block("C"))
     sch.split(k, [None, 147])
-    with entered():
+    with enter_context():
         smaller = next(scales(sch._executor.original, sch._executor.module))
     assert smaller.axes["k"][1] % 147 == 1024 % 147

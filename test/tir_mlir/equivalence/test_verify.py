@@ -10,7 +10,7 @@ from programs.short import each, main, nest, sblock
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError, NotChecked, ScheduleError, StepError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.equivalence import equivalent
 from tir_mlir.examples import matmul as chapter
 from tir_mlir.intrin.outer_products import outer_product
@@ -23,10 +23,10 @@ ADD = main(
 
 
 def test_the_chapters_program_at_its_own_sizes_and_scaled():
-    sch = chapter.scheduled(64, 48, 32)
+    sch = chapter.schedule_matmul(64, 48, 32)
     answer = sch.verify()
     assert answer and "C 64x48" in str(answer), answer
-    answer = chapter.scheduled(1024, 1024, 1024).verify()
+    answer = chapter.schedule_matmul(1024, 1024, 1024).verify()
     assert answer and "1024 -> 32" in str(answer), answer
 
 
@@ -210,21 +210,21 @@ def test_loops_that_the_schedule_makes_too_long_are_reported():
 
 
 def test_a_call_that_is_not_its_implementation_is_named():
-    sch = chapter.scheduled(32, 32, 48)
+    sch = chapter.schedule_matmul(32, 32, 48)
     text = sch.mod.text()
     call = re.search(r"call @tmm16\((%\d+), (%\d+), (%\d+), (%\d+), (%\d+), (%\d+)\)", text)
     assert call is not None
     a, b = call.start(4), call.end(5)
     swapped = text[:a] + f"{call[5]}, {call[4]}" + text[b:]
-    with entered():
+    with enter_context():
         module = ir.Module.parse(swapped)
     with pytest.raises(NotChecked, match="tmm16"):
         equivalent(chapter.matmul(32, 32, 48), module)
 
 
 def test_a_kernels_window_at_another_place_is_found():
-    text = chapter.scheduled(32, 32, 48).mod.text()
-    with entered():
+    text = chapter.schedule_matmul(32, 32, 48).mod.text()
+    with enter_context():
         module = ir.Module.parse(text.replace("affine_map<(d0) -> (d0 * 16)>", "affine_map<(d0) -> (d0 * 15)>"))
     assert not equivalent(chapter.matmul(32, 32, 48), module)
 
@@ -233,7 +233,7 @@ def test_an_out_of_bounds_access_is_reported_without_stopping():
     text = parse(ADD).text()
     found = re.search(r"affine.store %\w+, %arg1\[%\w+", text)
     assert found is not None
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text[: found.end()] + " + 1" + text[found.end() :])
     answer = equivalent(parse(ADD), module)
     assert not answer
@@ -243,7 +243,7 @@ def test_an_out_of_bounds_access_is_reported_without_stopping():
 def test_optimized_code_gives_the_same_report(monkeypatch):
     module = importlib.import_module("tir_mlir.equivalence.compare")
     monkeypatch.setattr(module, "QUICK_WORK", 0)
-    assert chapter.scheduled(64, 64, 64).verify()
+    assert chapter.schedule_matmul(64, 64, 64).verify()
     assert not equivalent(parse(ADD), parse(ADD.replace("X[vi, vj] + 1.0", "X[vi, 39 - vj] + 1.0")))
 
 

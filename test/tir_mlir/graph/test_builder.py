@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import te, topi
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.errors import GraphError
 from tir_mlir.graph.builder import GraphBuilder
 
@@ -21,7 +21,7 @@ def test_an_operator_is_a_call_with_its_name_and_all_attributes(b):
     y = b.op("nn.softmax", b.op("nn.dense", x, b.weight("w", WEIGHT)))
     b.output(y)
     graph = b.finish()
-    with entered():
+    with enter_context():
         dense, softmax = graph.func.nodes
         assert (dense.operator, softmax.operator, softmax.attributes) == ("nn.dense", "nn.softmax", {"axis": -1})
         assert graph.func.weight(1) == "w" and graph.func.weight(0) is None
@@ -82,7 +82,7 @@ def test_numbers_become_constants_of_the_type_of_the_others(b):
 def test_constants_keep_their_values(b, dtype):
     value = np.array([[1, 0, 1], [0, 1, 1]], dtype)
     b.output(b.constant(value))
-    with entered():
+    with enter_context():
         (node,) = b.finish().func.nodes
         assert node.types[0].dtype == dtype
         np.testing.assert_array_equal(np.array(node.constant).astype(dtype), value)

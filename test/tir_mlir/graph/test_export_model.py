@@ -14,7 +14,7 @@ from harness.graph_cases import mlp, random, run_mlp
 from tir_mlir import build, target
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.packed_functions import register_packed
 from tir_mlir.graph.shipping import c_model
@@ -196,7 +196,7 @@ int main(int argc, char **argv) {
 def ranged(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranged")
     graph = mlp("n")
-    with entered():
+    with enter_context():
         attrs.put(graph.func.op, encoding.RANGES, {"n": [2, 32]})
     build(graph, threads=1).export(folder / "net")
     (folder / "misuse.c").write_text(MISUSE)

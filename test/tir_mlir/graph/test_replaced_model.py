@@ -15,7 +15,7 @@ from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError, GraphError
 from tir_mlir.graph.replacing import replaced_model
 from tir_mlir.graph.replacing.replaced_model import ReplacementWarning
-from tir_mlir.runtime.workers import CRASHED, Answer
+from tir_mlir.runtime.workers import CRASHED, TaskResult
 from tir_mlir.runtime.workers.messages import FAILED
 
 X = random(3, 33)
@@ -48,7 +48,7 @@ def test_calls_go_on_and_give_the_same_before_and_after(by_hand):
     model = fast_then_full(graph)
     before, first = model(X), model.schedules
     assert not model.is_replaced
-    by_hand[0](Answer(FAILED))  # the worker was ended from outside: it is built here
+    by_hand[0](TaskResult(FAILED))  # the worker was ended from outside: it is built here
     assert model.is_replaced
     assert model.schedules != first
     np.testing.assert_allclose(model(X), before, rtol=1e-4, atol=1e-5)
@@ -74,7 +74,7 @@ def test_without_a_cache_it_is_built_here():
 def test_an_error_of_the_full_build_is_told_once(by_hand):
     model = fast_then_full(mlp(3))
     before = model(X)
-    by_hand[0](Answer(CRASHED, 0.0, b"SIGSEGV"))
+    by_hand[0](TaskResult(CRASHED, 0.0, b"SIGSEGV"))
     with pytest.warns(ReplacementWarning, match="goes on as it was built first, as its full build failed: .*SIGSEGV"):
         np.testing.assert_array_equal(model(X), before)
     with warnings.catch_warnings():
@@ -84,7 +84,7 @@ def test_an_error_of_the_full_build_is_told_once(by_hand):
 
 def test_waiting_raises_the_error_of_the_full_build(by_hand):
     model = fast_then_full(mlp(3))
-    by_hand[0](Answer(CRASHED, 0.0, b"SIGSEGV"))
+    by_hand[0](TaskResult(CRASHED, 0.0, b"SIGSEGV"))
     with pytest.raises(BuildError, match="MLIR or LLVM crashed"):
         model.wait()
     with warnings.catch_warnings():

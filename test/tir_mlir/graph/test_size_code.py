@@ -6,7 +6,7 @@ from mlir.dialects import arith
 from mlir.passmanager import PassManager
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph import size_code
 
 
@@ -25,7 +25,7 @@ def test_values(text, expected):
 
 
 def test_a_product_of_names_is_not_affine():
-    with entered():
+    with enter_context():
         assert size_code.affine("n * m", ["n", "m"]) is None
         assert str(size_code.affine("n - 1", ["n"])) == "s0 - 1"
 
@@ -33,11 +33,11 @@ def test_a_product_of_names_is_not_affine():
 @pytest.mark.parametrize("n", [0, 2, 7])
 @pytest.mark.parametrize("text", ["(n - 5) % 3", "(n - 5) // 3", "n * n + 4 - n"])
 def test_emitted_ops_round_down(text, n):
-    with entered(), ir.Location.unknown():
+    with enter_context(), ir.Location.unknown():
         module = ir.Module.parse("func.func @f() -> index { %c = arith.constant 0 : index return %c : index }")
         end = module.body.operations[0].regions[0].blocks[0].operations[1]
         with ir.InsertionPoint(end):
-            end.operands[0] = size_code.emitted(text, {"n": arith.constant(ir.IndexType.get(), n)})
+            end.operands[0] = size_code.emit_size(text, {"n": arith.constant(ir.IndexType.get(), n)})
         PassManager.parse("builtin.module(canonicalize)").run(module.operation)
         assert f"arith.constant {size_code.value(text, {'n': n})} : index" in str(module)
 

@@ -8,7 +8,7 @@ from harness.graph_cases import mlp, random
 
 from tir_mlir.dialect.diagnostics import GraphError, NotChecked
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph import compile, verify_graph
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import Stage, compile_graph
@@ -69,7 +69,7 @@ def test_a_name_of_another_value_is_no_cut(by_parts):
 
 def test_only_sizes_in_the_ranges_of_the_graph_are_tried():
     graph = mlp("n", (3, 4, 2))
-    with entered():
+    with enter_context():
         attrs.put(graph.func.op, encoding.RANGES, {"n": [3, 17]})
     found = compile_graph(graph, until="fuse_tir").verify(graph)
     sizes = {int(size.removeprefix("n = ")) for size in found.sizes}

@@ -8,7 +8,7 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import NotInterpreted, OutOfBoundsError, UnwrittenError
-from tir_mlir.examples.matmul import scheduled
+from tir_mlir.examples.matmul import schedule_matmul
 
 EXTERN = main(
     "A:4x4 B:4x4",
@@ -50,7 +50,7 @@ def test_a_kernel_that_nothing_describes():
 
 def test_a_described_kernel_counts_for_the_buffers_that_it_is_called_on():
     a, b, c = whole(32, 16), whole(16, 16), np.zeros((32, 16), np.float32)
-    report = interpret(scheduled(32, 16, 16), a, b, c)
+    report = interpret(schedule_matmul(32, 16, 16), a, b, c)
     np.testing.assert_array_equal(c, a @ b.T)
     assert report.total.flops == 2 * 32 * 16 * 16
     assert set(report.buffers) >= {"A", "B", "C"} and report.runs

@@ -6,7 +6,7 @@ from programs.products import summed_product
 from programs.short import each, main
 
 from tir_mlir import Schedule, interpret
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.interpreter import Counts
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 
@@ -43,7 +43,7 @@ def test_lanes_and_masked_ones_count_one_by_one():
     sch.reorder(k, inner)
     sch.decompose_reduction("C", k)
     sch.vectorize(inner)
-    with entered():
+    with enter_context():
         module = sch.mod.clone().mlir
         for name in pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-scopes")]:
             LOWERINGS[name].run(module)

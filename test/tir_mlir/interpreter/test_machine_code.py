@@ -65,7 +65,7 @@ def test_right_code_is_built(name: str):
 
 
 def test_a_schedule_with_kernels_is_compared():
-    build(matmul.scheduled(32, 32, 32), verify=True)
+    build(matmul.schedule_matmul(32, 32, 32), verify=True)
 
 
 def test_the_first_wrong_element_is_named():
@@ -119,15 +119,15 @@ def test_a_guarded_array_has_the_strides_of_the_given_one():
     given = np.arange(60.0).reshape(6, 10)[:, :4]
     guarded = Guarded(given)
     np.testing.assert_array_equal(guarded.array, given)
-    assert guarded.array.strides == given.strides and not guarded.overwritten()
+    assert guarded.array.strides == given.strides and not guarded.find_overwritten()
     guarded.memory.view()[np.flatnonzero(guarded.memory == 0xA5)[300]] = 0
-    assert guarded.overwritten()
+    assert guarded.find_overwritten()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: build(matmul.scheduled(1024, 1024, 1024), verify=True), "main is too large to be interpreted; fix: "),
+        (lambda: build(matmul.schedule_matmul(1024, 1024, 1024), verify=True), "main is too large to be interpreted; "),
         (lambda: build(RIGHT["bool"], target="cuda", verify=True), r'not for GPUs; .*sch\.verify\(target="cuda"\)'),
         (lambda: build(RIGHT["bool"], verify=1), "verify is True or False, not 1"),
     ],

@@ -10,8 +10,8 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, interpret, schedules
 from tir_mlir.dialect.diagnostics import NotInterpreted
-from tir_mlir.dialect.ir import entered
-from tir_mlir.examples.matmul import scheduled
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.examples.matmul import schedule_matmul
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.lower.to_llvm import run_upstream
 from tir_mlir.target import AVX2
@@ -22,7 +22,7 @@ ADDRESSES, LAST = "tir-lower-addresses", "finalize-memref-to-llvm"
 def stages(program):
     """The module after each pass, with the name of the pass, up to the last one that has buffers. What the pass of
     addresses leaves to upstream takes the same way; here, that is all."""
-    with entered(), warnings.catch_warnings():
+    with enter_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = program.mod.clone().mlir if hasattr(program, "mod") else program.clone().mlir
         parallel = False
@@ -77,7 +77,7 @@ def test_a_ready_made_schedule(size):
 
 def test_the_chapters_instruction():
     a, b, c = whole(32, 16), whole(16, 16), np.zeros((32, 16), np.float32)
-    np.testing.assert_array_equal(check(scheduled(32, 16, 16), a, b, c)[2], a @ b.T)
+    np.testing.assert_array_equal(check(schedule_matmul(32, 16, 16), a, b, c)[2], a @ b.T)
 
 
 def test_dot_products_of_integers():

@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.intrin.check_data import RUNS, Facts, arguments, deciding
+from tir_mlir.intrin.check_data import RUNS, DescriptionFacts, arguments, deciding
 from tir_mlir.runtime.tools import c_tools
 from tir_mlir.script import tir as T
 
@@ -130,7 +130,7 @@ def test_a_kernel_and_a_library():
 
 
 def test_numbers_at_which_a_description_decides():
-    points = deciding(Facts((127.0, 2.0**-9), divides=False))
+    points = deciding(DescriptionFacts((127.0, 2.0**-9), divides=False))
     assert {127.0, 127.5, 127 / 2**-9, 127.5 / 2**-9, 0.5 / 2**-9, 0.0} <= set(points)
 
 
@@ -152,7 +152,7 @@ class _Size(int):
 )
 def test_data_of_each_type(dtype):
     for run in range(RUNS):
-        facts = Facts((1e30, -3.0, 0.0, 2.0**-9), divides=True)
+        facts = DescriptionFacts((1e30, -3.0, 0.0, 2.0**-9), divides=True)
         memories = arguments([_Param(dtype)] * 3, [4, 4, 4], facts, run, seed=0)
         assert {m.part.dtype for m in memories} == {np.dtype(dtype)} and {m.part.shape for m in memories} == {(7, 5)}
         assert len({m.part.strides[0] for m in memories}) == 3

@@ -12,8 +12,8 @@ import pytest
 
 from tir_mlir import TensorIntrin, build, create_llvm
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import entered
-from tir_mlir.examples.matmul import scheduled, tmm16_desc, tmm16_impl
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.examples.matmul import schedule_matmul, tmm16_desc, tmm16_impl
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.runtime.drivers.link_kernels import import_llvm
 from tir_mlir.runtime.kernels.outer_product import outer_product
@@ -37,7 +37,7 @@ def source(name: str = "tmm16", extra: str = "") -> str:
 
 def warned(kernel: str | None, build: Callable[..., Any] = build) -> list[str]:
     """The texts of the warnings of a build of the chapter's program; all are at the line of the build."""
-    sch = scheduled(32, 32, 32, kernel)
+    sch = schedule_matmul(32, 32, 32, kernel)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         build(sch)
@@ -84,7 +84,7 @@ def intrinsic() -> None:
 
 
 def as_mlir(code: str) -> str:
-    with entered():
+    with enter_context():
         return str(import_llvm(create_llvm(code)))
 
 

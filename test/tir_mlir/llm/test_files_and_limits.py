@@ -12,7 +12,7 @@ from tir_mlir.llm import LanguageModel, Sampling
 from tir_mlir.llm.checks.matching import Parameters
 from tir_mlir.llm.description import Description
 from tir_mlir.llm.native.load_loop import loop
-from tir_mlir.llm.native.parts import Limits, Parts, Rows
+from tir_mlir.llm.native.parts import ModelLimits, Parts, Rows
 from tir_mlir.llm.native.rotary import without_positions
 from tir_mlir.llm.safetensors_files import StoredTensor, tensors_of
 
@@ -66,7 +66,7 @@ def test_a_folder_without_files(tmp_path):
 def test_files_of_another_model_are_refused_before_elements_are_read(tmp_path, monkeypatch, shapes, words):
     parameters = Parameters(shapes, {}, "model", "model.layers.", [])
     description = Description(parameters, "w", [(0, {"x": "w"})], [], "", {}, 1, without_positions(1))
-    monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "described", lambda *_: description)
+    monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "describe_model", lambda *_: description)
     monkeypatch.setattr(np, "fromfile", None)
     (written(tmp_path) / "config.json").write_text("{}")
     with pytest.raises(ArgumentError, match=words):
@@ -81,7 +81,7 @@ def test_files_of_another_model_are_refused_before_elements_are_read(tmp_path, m
 def test_tokens_that_are_refused(tokens, count, most, words):
     angles = np.zeros((8, 2), "float32")
     rows = Rows("F32", angles.view("uint8"), 2)
-    model = LanguageModel(Parts(Limits(10, 8, 4, model=most), rows, without_positions(8), [], [], 10))
+    model = LanguageModel(Parts(ModelLimits(10, 8, 4, model=most), rows, without_positions(8), [], [], 10))
     with pytest.raises(ArgumentError, match=words):
         model.generate(tokens, count)
 
@@ -90,7 +90,7 @@ def test_tokens_that_are_refused(tokens, count, most, words):
 def model(monkeypatch):
     """A model whose tokens are 1, 2, 3, ..."""
     angles = np.zeros((8, 2), "float32")
-    limits = Limits(100, 64, 4)
+    limits = ModelLimits(100, 64, 4)
     found = LanguageModel(Parts(limits, Rows("F32", angles.view("uint8"), 2), without_positions(8), [], [], 10))
     monkeypatch.setattr(found, "_tokens", lambda _, count, __: ([number] for number in range(1, count + 1)))
     return found

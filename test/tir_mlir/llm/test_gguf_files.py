@@ -37,7 +37,7 @@ def written(folder, kind=Q4_0, architecture="qwen2", cut=0, magic=b"GGUF"):
 
 def test_weights_of_few_bits_are_taken_as_they_are(tmp_path):
     path, rows = written(tmp_path)
-    stored = gguf_model(path).tensors["model.layers.0.self_attn.q_proj.weight"].stored(1, 3)
+    stored = gguf_model(path).tensors["model.layers.0.self_attn.q_proj.weight"].read_encoded(1, 3)
     assert isinstance(stored, Grouped)
     np.testing.assert_array_equal(stored.weight, rows[1:3, 2:])
     assert (stored.group, stored.bits, stored.scale.tolist()) == (32, 4, [[0.5], [0.5]])

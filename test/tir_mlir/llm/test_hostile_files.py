@@ -52,7 +52,7 @@ def opened(monkeypatch):
     def described(*_):
         raise Described("described")
 
-    monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "described", described)
+    monkeypatch.setattr(importlib.import_module("tir_mlir.llm.load"), "describe_model", described)
     return lambda folder: llm.load(folder, "float32", context=8, chunk=8)
 
 

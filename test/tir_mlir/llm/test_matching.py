@@ -12,7 +12,7 @@ FILES = {"wte.weight": (8, 4), "h.0.ln.weight": (4,)}
 
 def matched(more, files=FILES):
     given = {name: StatedTensor(shape, "F32") for name, shape in files.items()}
-    return MODEL.matched("files", {**given, **more})
+    return MODEL.match_tensors("files", {**given, **more})
 
 
 @pytest.mark.parametrize("prefix", ["", "transformer."])

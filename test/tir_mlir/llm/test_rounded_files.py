@@ -9,8 +9,8 @@ from harness.packed_words import packed_words
 from tir_mlir.errors import ArgumentError
 from tir_mlir.graph.precision.formats import INT4, INT8
 from tir_mlir.llm.load import precision_of_scores
-from tir_mlir.llm.repeated import Precision
-from tir_mlir.llm.rounded_files import joined
+from tir_mlir.llm.repeated_part import Precision
+from tir_mlir.llm.rounded_files import join_rounded_tensors
 from tir_mlir.llm.safetensors_files import tensors_of
 
 K, N, GROUP = 64, 16, 32
@@ -46,10 +46,10 @@ def config(method="gptq", **others):
 @pytest.mark.parametrize("zero", [8, 5])
 def test_weights_are_what_the_format_defines(tmp_path, method, zero):
     arrays, values = checkpoint(method, zero)
-    files, text, group = joined(tmp_path, written(tmp_path, arrays), config(method))
+    files, text, group = join_rounded_tensors(tmp_path, written(tmp_path, arrays), config(method))
     assert (json.loads(text), group, files["p.weight"].shape) == ({"hidden_size": K}, GROUP, (N, K))
     np.testing.assert_allclose(files["p.weight"].read(), values, rtol=1e-6)
-    assert (files["p.weight"].stored().offset is None) == (zero == 8)
+    assert (files["p.weight"].read_encoded().offset is None) == (zero == 8)
 
 
 @pytest.mark.parametrize(("facts", "change", "words"), [
@@ -62,13 +62,13 @@ def test_checkpoints_that_are_refused(tmp_path, facts, change, words):
     arrays = {**checkpoint("gptq")[0], **change}
     files = written(tmp_path, {name: array for name, array in arrays.items() if array is not None})
     with pytest.raises(ArgumentError, match=words):
-        joined(tmp_path, files, config(**facts))
+        join_rounded_tensors(tmp_path, files, config(**facts))
 
 
 def test_scales_that_are_not_finite_are_refused(tmp_path):
     arrays, _ = checkpoint("gptq")
     arrays["p.scales"][1, 2] = np.nan
-    files = joined(tmp_path, written(tmp_path, arrays), config())[0]
+    files = join_rounded_tensors(tmp_path, written(tmp_path, arrays), config())[0]
     with pytest.raises(ArgumentError, match="a scale of p.weight is not finite"):
         files["p.weight"].check("p.weight")
 
@@ -76,7 +76,7 @@ def test_scales_that_are_not_finite_are_refused(tmp_path):
 @pytest.mark.parametrize(("scores", "dtype"), [("floats", INT8), ("p.weight", INT4)])
 def test_scores_that_the_file_has_in_more_bits_keep_eight(tmp_path, scores, dtype):
     arrays = {**checkpoint("gptq")[0], "floats": np.zeros((N, K), "float16")}
-    files = joined(tmp_path, written(tmp_path, arrays), config())[0]
+    files = join_rounded_tensors(tmp_path, written(tmp_path, arrays), config())[0]
     found = precision_of_scores(Precision(INT4, GROUP, INT8), [files["p.weight"]], files[scores])
     assert found == Precision(dtype, GROUP, INT8)
 
@@ -95,7 +95,7 @@ def torchao(folder, kind, bits, zero=0, group=GROUP, **facts):
     data = {"block_size": [1, group], "target_dtype": {"_type": "torch.dtype", "_data": f"int{bits}"}, **facts}
     told = {"p.weight": json.dumps({"_type": kind, "_data": data}), "format": "pt"}
     config = {"quantization_config": {"quant_method": "torchao"}}
-    return joined(folder, written(folder, parts, told), config), values
+    return join_rounded_tensors(folder, written(folder, parts, told), config), values
 
 
 @pytest.mark.parametrize(("kind", "bits"), [
@@ -104,7 +104,7 @@ def torchao(folder, kind, bits, zero=0, group=GROUP, **facts):
 @pytest.mark.parametrize("zero", [0, 3])
 def test_weights_of_torchao(tmp_path, kind, bits, zero):
     (files, _, group), values = torchao(tmp_path, kind, bits, zero)
-    stored = files["p.weight"].stored()
+    stored = files["p.weight"].read_encoded()
     assert list(files) == ["p.weight"] and (group, stored.bits, files["p.weight"].shape) == (GROUP, bits, (N, K))
     assert (stored.offset is None) == (zero == 0)
     for found in (stored, stored.in_groups(16)):
@@ -124,7 +124,7 @@ def test_weights_of_torchao_that_are_refused(tmp_path, kind, facts, words):
 def test_parts_of_a_weight_in_a_type_that_is_not_read_are_refused(tmp_path):
     arrays, _ = checkpoint("gptq")
     with pytest.raises(ArgumentError, match="a part of a weight is of type I64; fix: a file of F32"):
-        joined(tmp_path, written(tmp_path, {**arrays, "p.g_idx": np.arange(K) // GROUP}), config())
+        join_rounded_tensors(tmp_path, written(tmp_path, {**arrays, "p.g_idx": np.arange(K) // GROUP}), config())
 
 
 def test_a_weight_that_is_called_like_a_part_of_another_is_refused(tmp_path):
@@ -135,10 +135,10 @@ def test_a_weight_that_is_called_like_a_part_of_another_is_refused(tmp_path):
     parts |= {name: np.zeros(shape, "int8") for name, shape in inner.items()}
     files = written(tmp_path, parts, {"p._weight_qdata": facts, "p.weight": facts})
     with pytest.raises(ArgumentError, match="no tensor p._weight_qdata"):
-        joined(tmp_path, files, {"quantization_config": {"quant_method": "torchao"}})
+        join_rounded_tensors(tmp_path, files, {"quantization_config": {"quant_method": "torchao"}})
 
 
 def test_groups_that_are_no_part_of_a_group_are_refused(tmp_path):
     (files, *_), _ = torchao(tmp_path, "Int8Tensor", 8)
     with pytest.raises(ArgumentError, match="groups of 32 are no groups of 24"):
-        files["p.weight"].stored().in_groups(24)
+        files["p.weight"].read_encoded().in_groups(24)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tir_mlir.errors import GraphError
-from tir_mlir.graph.precision.formats import Format, from_bfloat16, rounded
-from tir_mlir.llm.rounded_ahead import rounded_ahead
+from tir_mlir.graph.precision.formats import Format, from_bfloat16, round_weight
+from tir_mlir.llm.rounded_ahead import round_ahead
 from tir_mlir.llm.rounding import rounded_rows
 from tir_mlir.llm.safetensors_files import StoredTensor
 
@@ -17,7 +17,7 @@ def test_the_same_as_by_numpy(how, kind):
     rows[1, :64], rows[2] = 0, 1e-40
     bits = (rows.view("uint32") >> 16).astype("uint16")
     given, wide = (bits, from_bfloat16(bits)) if kind == "bfloat16" else (rows, rows)
-    expected = rounded(wide, how, 0)
+    expected = round_weight(wide, how, 0)
     stored, scale = rounded_rows("w", given, how)
     np.testing.assert_array_equal(stored, expected.stored)
     np.testing.assert_array_equal(scale, expected.scale)
@@ -37,8 +37,8 @@ def test_what_there_is_time_for_is_rounded_ahead(tmp_path):
     rows.tofile(tmp_path / "w")
     files = {f"w{n}": StoredTensor(tmp_path / "w", "F32", (8, 64), n * rows[0].nbytes) for n in range(3)}
     files["bias"] = StoredTensor(tmp_path / "w", "F32", (64,), 0)
-    ahead = rounded_ahead(files, how, lambda: True)
+    ahead = round_ahead(files, how, lambda: True)
     assert set(ahead) == {"w0", "w2"}  # of the other one is told where it is bound
-    for part, expected in zip(ahead["w2"].stored(2, 5).parts, rounded_rows("", rows[2, 2:5], how), strict=True):
+    for part, expected in zip(ahead["w2"].read_encoded(2, 5).parts, rounded_rows("", rows[2, 2:5], how), strict=True):
         np.testing.assert_array_equal(part, expected)
-    assert not rounded_ahead(files, how, lambda: False)
+    assert not round_ahead(files, how, lambda: False)

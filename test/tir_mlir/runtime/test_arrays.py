@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import signatures
 
@@ -33,7 +33,7 @@ func.func @f(%A: memref<?x16xf32> {tir.name = "A", tir.shape = #rows, tir.syms =
 def packer(parse):
     def packer(text: str = TEXT) -> Packer:
         module = parse(text)
-        with entered():
+        with enter_context():
             (signature,) = signatures(module).values()
         return Packer(signature)
 

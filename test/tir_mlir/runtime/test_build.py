@@ -69,9 +69,9 @@ SMALL = """func.func @f(%X: memref<4xTYPE> {tir.name = "X"}, %Y: memref<4xTYPE> 
 def lib(request):
     from mlir import ir
 
-    from tir_mlir.dialect.ir import entered
+    from tir_mlir.dialect.ir import enter_context
 
-    with entered():
+    with enter_context():
         module = ir.Module.parse(PROGRAM)
     return build(module, driver=request.param, cache=False)
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tir_mlir.dialect.diagnostics import BuildWarning
-from tir_mlir.runtime.cache import claims, crash_notes, mapped, store
+from tir_mlir.runtime.cache import claims, crash_notes, mapped_arrays, store
 from tir_mlir.runtime.tools import files, toolchain
 
 NAME = "0" * 32
@@ -31,7 +31,7 @@ def victim(tmp_path):
 def test_a_claim_does_not_write_through_a_link(folder, victim):
     (folder / "functions").mkdir()
     (folder / "functions" / f"new-claim-{NAME}").symlink_to(victim)
-    with claims.claimed("functions", NAME):
+    with claims.claim_entry("functions", NAME):
         assert victim.read_text() == "precious"
 
 
@@ -67,19 +67,21 @@ def a_folder(path):
     path.mkdir()
 
 
-@pytest.mark.parametrize("kind", ["code", mapped.KIND])
+@pytest.mark.parametrize("kind", ["code", mapped_arrays.KIND])
 @pytest.mark.parametrize("make", [a_pipe, an_endless_file, a_huge_file, a_folder])
 def test_what_is_not_a_file_of_the_cache_is_not_read(folder, kind, make):
     (folder / kind).mkdir()
     make(folder / kind / NAME)
-    assert (mapped if kind == mapped.KIND else store).load(*([NAME] if kind == mapped.KIND else [kind, NAME])) is None
+    assert (mapped_arrays if kind == mapped_arrays.KIND else store).load(
+        *([NAME] if kind == mapped_arrays.KIND else [kind, NAME])
+    ) is None
 
 
 @pytest.mark.parametrize("make", [a_pipe, an_endless_file, a_huge_file])
 def test_a_claim_that_is_not_a_file_does_not_count(folder, make):
     (folder / "functions").mkdir()
     make(folder / "functions" / f"new-claim-{NAME}")
-    with claims.claimed("functions", NAME) as is_free:
+    with claims.claim_entry("functions", NAME) as is_free:
         assert is_free
 
 

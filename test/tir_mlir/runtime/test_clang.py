@@ -1,7 +1,7 @@
 import pytest
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.drivers import link_kernels
 from tir_mlir.runtime.drivers.clang import create_llvm
 
@@ -11,7 +11,7 @@ def test_c_and_cpp_give_portable_text_that_imports(tmp_path):
     text = create_llvm('extern "C" float twice(float x) { return x + x; }', output=str(out))
     assert out.read_text() == text
     assert "define" in text and "@twice" in text and "target-cpu" not in text and "ubsan" not in text
-    with entered():
+    with enter_context():
         assert "llvm.func" in str(link_kernels.import_llvm(text))
         assert "llvm.func" in str(link_kernels.import_llvm(str(out)))
     assert "@plain(" in create_llvm("int plain(int x) { return -x; }")
@@ -34,7 +34,7 @@ def test_neither_source_nor_file():
 
 
 def test_text_that_is_no_llvm_ir():
-    with entered(), pytest.raises(BuildError, match="this LLVM IR cannot be read"):
+    with enter_context(), pytest.raises(BuildError, match="this LLVM IR cannot be read"):
         link_kernels.import_llvm("define nonsense\n{")
-    with entered(), pytest.raises(BuildError, match="neither LLVM IR text nor a .ll file"):
+    with enter_context(), pytest.raises(BuildError, match="neither LLVM IR text nor a .ll file"):
         link_kernels.import_llvm("nowhere.ll")

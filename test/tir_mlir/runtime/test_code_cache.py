@@ -116,13 +116,15 @@ def test_registered_kernels_count(parse, folder):
 
 def test_built_in_kernels_are_keyed_by_their_arguments():
     from tir_mlir.intrin.outer_products import outer_product
-    from tir_mlir.runtime.drivers.program_key import _own
+    from tir_mlir.runtime.drivers.program_key import _package_builder_key
 
     outer_product(4, 4, 4)
     outer_product(4, 8, 4)
-    names = [_own(_kernels[f"outer_product_4x{n}x4"]) for n in (4, 8)] + [_own(_kernels["tmm16"])]
+    names = [_package_builder_key(_kernels[f"outer_product_4x{n}x4"]) for n in (4, 8)] + [
+        _package_builder_key(_kernels["tmm16"])
+    ]
     assert None not in names and len(set(names)) == 3
-    assert _own(lambda: None) is None
+    assert _package_builder_key(lambda: None) is None
 
 
 def test_kernels_in_the_program_and_in_files_count(parse, folder, tmp_path):

@@ -18,7 +18,7 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError, LoweringError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import STAGES
 from tir_mlir.passes.lower import pipeline
@@ -49,7 +49,7 @@ def test_the_state_after_each_pass(tmp_path):
     first, *_, last = sorted(tmp_path.iterdir())
     assert first.read_text() == str(parse(SCALE).mlir)
     assert last.read_text() == lib.lowered == plain.lowered
-    with entered():
+    with enter_context():
         for path in tmp_path.iterdir():
             assert ir.Module.parse(path.read_text()).operation.verify()
 

@@ -6,8 +6,8 @@ import pytest
 from mlir import ir
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import entered
-from tir_mlir.examples.matmul import scheduled
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.examples.matmul import schedule_matmul
 from tir_mlir.runtime.kernels.outer_product import outer_product, tiling
 from tir_mlir.runtime.kernels.registry import emit, find_kernel, register_kernel
 from tir_mlir.target.host import Host, host
@@ -19,7 +19,7 @@ def run(text: str, name: str, c, a, b) -> None:
     """Call an outer-product kernel on row-major views whose rows may lie further apart than they are long."""
     from mlir.execution_engine import ExecutionEngine
 
-    with entered():
+    with enter_context():
         engine = ExecutionEngine(ir.Module.parse(text), opt_level=2)
         address = engine.raw_lookup(name)
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (c, a, b)]
@@ -79,6 +79,6 @@ def test_the_kernel_reads_the_copy_that_the_program_made():
     """Rows of the array are 4 KiB apart, which share a set of the cache; those of the tile's copy are adjacent."""
     if host().vector_bits < 512:
         pytest.skip("operands are broadcast from memory only by AVX-512")
-    code = build(scheduled(64, 64, 1024), cache=False).assembly
+    code = build(schedule_matmul(64, 64, 1024), cache=False).assembly
     offsets = [int(offset, 16) for offset in re.findall(r"vfmadd\S+\s+0x(\w+)\(.*1to16", code)]
     assert offsets and max(offsets) < 16 * 16 * 4

@@ -8,7 +8,7 @@ from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.runtime.call import lent_tensors
+from tir_mlir.runtime.call import borrowed_tensors
 
 TEXT = """
 @T.prim_func
@@ -39,7 +39,7 @@ kept, lent = [], []
 def tensor_type(version=1, **facts):
     """A new type of tensors. `facts`: what its C API says of them instead of the truth."""
 
-    @lent_tensors._Lend
+    @borrowed_tensors._Lend
     def lend(value, out):
         lent.append(value)
         if value.raises:

@@ -4,7 +4,7 @@ from mlir import ir
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.runtime.drivers import link_kernels
 from tir_mlir.runtime.drivers.clang import create_llvm
 from tir_mlir.runtime.kernels import registry
@@ -51,7 +51,7 @@ def program(parse):
     def program(symbol: str = "tmm16", *texts: str) -> ir.Module:
         module = parse(CALL.replace("SYMBOL", symbol))
         loops = []
-        with entered():
+        with enter_context():
             module.operation.walk(
                 lambda op: (loops.append(op) if op.name == "affine.for" else None, ir.WalkResult.ADVANCE)[1]
             )

@@ -10,10 +10,10 @@ from programs.parsed import parse
 
 from tir_mlir import Schedule, build
 from tir_mlir.errors import BuildError, OutOfBoundsError
-from tir_mlir.passes.lower.llvm.nest_functions import MOST
+from tir_mlir.passes.lower.llvm.nest_functions import MAX_NESTS
 from tir_mlir.runtime.llvm import object_code
 
-COUNT = MOST + 2
+COUNT = MAX_NESTS + 2
 
 
 @pytest.fixture(autouse=True)
@@ -188,7 +188,7 @@ def test_a_variable_of_a_kernel_exists_once(linkage):
 
 
 def test_a_part_that_fails_is_a_build_error(monkeypatch):
-    monkeypatch.setattr(object_code, "AFTER", b"no-such-pass")
+    monkeypatch.setattr(object_code, "PART_PASSES", b"no-such-pass")
     with pytest.raises(BuildError, match="no-such-pass"):
         build(parse(text("B[vi] + N")), cache=False)
 

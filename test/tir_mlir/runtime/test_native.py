@@ -339,9 +339,9 @@ def test_a_fork_while_the_entry_is_made():
 
 @pytest.mark.parametrize("field", ["_SHAPE", "_DESCR", "_DATA", "_RANK", "_TYPE", "_WRITEABLE"])
 def test_another_layout_is_noticed(monkeypatch, field):
-    assert fast_entry._as_expected()
+    assert fast_entry._has_expected_layouts()
     monkeypatch.setattr(fast_entry, field, getattr(fast_entry, field) + 8)
-    assert not fast_entry._as_expected()
+    assert not fast_entry._has_expected_layouts()
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="it is made on x86-64")

@@ -8,8 +8,8 @@ from mlir import ir
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import entered
-from tir_mlir.dialect.ir.function_texts import callees_in, function_text, quoted, symbol
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.dialect.ir.function_texts import callees_in, function_text, quote, symbol
 from tir_mlir.script import IRModule
 
 ODD = ['a"() #9 ; x', "a\\b", "a\nb", "a b", "größe", "%s%n", "@x", "f(){}/**/", "a;b", "x" * 5000, "a.b", "a-b", "\t"]
@@ -40,7 +40,7 @@ def test_a_name_that_is_not_one_of_c_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_written_name_is_the_one_that_mlir_reads(name):
-    with entered():
+    with enter_context():
         caller = f"func.func @f() {{ call {symbol(name)}() : () -> () return }} func.func private {symbol(name)}()"
         module = ir.Module.parse(caller)
         functions = list(module.body.operations)
@@ -49,4 +49,4 @@ def test_a_written_name_is_the_one_that_mlir_reads(name):
 
 
 def test_plain_names_stay_as_they_are():
-    assert symbol("main_1.b") == "@main_1.b" and symbol("1a") == '@"1a"' and quoted('a"\\') == '"a\\22\\5C"'
+    assert symbol("main_1.b") == "@main_1.b" and symbol("1a") == '@"1a"' and quote('a"\\') == '"a\\22\\5C"'

@@ -48,7 +48,7 @@ def worker_of_trials(monkeypatch):
 
 
 def substitute_of_mlir_opt(monkeypatch):
-    monkeypatch.setattr(toolchain, "_found", lambda name: toolchain.Tool(name, sys.executable, "bindings"))
+    monkeypatch.setattr(toolchain, "_find_or_substitute", lambda name: toolchain.Tool(name, sys.executable, "bindings"))
     assert "module" in toolchain.run("mlir-opt", [], "module {}")
 
 
@@ -57,7 +57,7 @@ def compiler_of_an_intrinsic(monkeypatch):
         raise ToolError("not installed")
 
     monkeypatch.setattr(toolchain, "attempt", missing)
-    assert check_intrinsics._compiled(llc_targets.EMPTY, object_code.target()) == ""
+    assert check_intrinsics._compile_in_child(llc_targets.EMPTY, object_code.target()) == ""
 
 
 def times_of_a_library(monkeypatch):
@@ -78,7 +78,9 @@ def description_of_a_language_model(monkeypatch):
     tensors = {f"model.{name}": StatedTensor(shape, "F32") for name, shape in shapes.items()}
     tensors["lm_head.weight"] = StatedTensor((64, 32), "F32")
     sizes = (8, 16, 1, "float32")
-    answer = description._asked(toolchain.cache_folder(), json.dumps(config), sizes, tensors, lambda running: None)
+    answer = description._describe_in_process(
+        toolchain.cache_folder(), json.dumps(config), sizes, tensors, lambda running: None
+    )
     assert len(json.loads(answer)["forms"]) == 1
 
 

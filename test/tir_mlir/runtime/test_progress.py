@@ -31,7 +31,7 @@ def shown(monkeypatch):
 def build(terminal: io.StringIO | None = None, until: str = "") -> Timing:
     """A build of two functions that ends when the terminal shows the text."""
     timing = Timing()
-    with contextlib.redirect_stderr(terminal), progress.followed("build of net") as followed:
+    with contextlib.redirect_stderr(terminal), progress.follow_build("build of net") as followed:
         timing.follow(followed)
         with timing.clock("compile"):
             payloads = {"conv": b"2 a", "relu": b"1"}
@@ -74,7 +74,7 @@ def test_programs_get_records_of_stages_and_functions(caplog):
 
 
 def test_a_part_of_a_build_is_told_as_the_build():
-    with progress.followed("build of net") as whole, progress.followed("build of part") as part:
+    with progress.follow_build("build of net") as whole, progress.follow_build("build of part") as part:
         assert part is whole and part.title == "build of net"
     assert progress.current() is None
 

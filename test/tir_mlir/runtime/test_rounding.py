@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tir_mlir import Schedule, build, interpret
-from tir_mlir.dialect.constants.float_constants import rounded
+from tir_mlir.dialect.constants.float_constants import round_to_dtype
 from tir_mlir.script import parse
 
 FORMS = {"bfloat16": (8, -133, 255 * 2**120), "float16": (11, -24, 65504), "float32": (24, -149, (2**24 - 1) * 2**104)}
@@ -94,4 +94,4 @@ def test_a_conversion_rounds_once(source: str, dtype: str):
 @pytest.mark.parametrize("dtype", FORMS)
 def test_a_constant_rounds_once(dtype: str):
     for value in (*doubles().tolist(), *integers("int64").tolist()):
-        np.testing.assert_equal(rounded(value, dtype), nearest(value, dtype))
+        np.testing.assert_equal(round_to_dtype(value, dtype), nearest(value, dtype))

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tir_mlir.runtime.sampling_runs import Clock, clock_of, in_turns, repeats, sample
+from tir_mlir.runtime.sampling_runs import Clock, clock_of, repeats, sample, sample_interleaved
 
 
 class Program:
@@ -78,6 +78,6 @@ def test_threads_are_timed_on_the_wall_by_more_runs():
 def test_turns_begin_with_another_program_each_round():
     order = []
     clock = Clock(lambda: 1.0 * len(order), 3, 0.03)
-    found = in_turns([lambda n=n: order.append(n) for n in range(3)], clock, rounds=3)
+    found = sample_interleaved([lambda n=n: order.append(n) for n in range(3)], clock, rounds=3)
     assert found == [[1.0] * 3] * 3
     assert order[3:] == [0, 1, 2, 1, 2, 0, 2, 0, 1]

@@ -68,8 +68,8 @@ def test_cached_text_survives_and_a_damaged_entry_does_not(monkeypatch, tmp_path
     monkeypatch.setattr(store, "cache_folder", lambda: tmp_path)
     made = []
     for _ in range(2):
-        assert store.cached("kind", ["a"], lambda: made.append(1) or "text\nmore") == "text\nmore"
+        assert store.cached_text("kind", ["a"], lambda: made.append(1) or "text\nmore") == "text\nmore"
     assert len(made) == 1
     (entry,) = (tmp_path / "kind").iterdir()
     entry.write_text(entry.read_text()[:-1])
-    assert store.cached("kind", ["a"], lambda: "anew") == "anew"
+    assert store.cached_text("kind", ["a"], lambda: "anew") == "anew"

@@ -15,7 +15,7 @@ from harness import ROOT
 import tir_mlir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.runtime.cache import claims, store
-from tir_mlir.runtime.cache.claims import claimed
+from tir_mlir.runtime.cache.claims import claim_entry
 from tir_mlir.runtime.workers import Task, pool, run, start
 
 HERE = "harness.worker_tasks:"
@@ -150,7 +150,7 @@ def test_a_fork_in_the_middle_of_a_run(worker):
 
 def test_what_another_build_computes_comes_last(folder, monkeypatch):
     monkeypatch.setattr(claims, "PATIENCE", 0.01)
-    with claimed("code", "a0") as is_free:
+    with claim_entry("code", "a0") as is_free:
         results, told = [], []
         assert is_free
         results = run(tasks("process", [b"0 the longest", b"0"], "a"), progress=told.append)
@@ -158,7 +158,7 @@ def test_what_another_build_computes_comes_last(folder, monkeypatch):
 
 
 def test_what_another_build_finishes_in_a_moment_is_not_computed(folder):
-    with claimed("code", "a0"):
+    with claim_entry("code", "a0"):
         threading.Timer(0.05, store.save, ("code", "a0", b"theirs")).start()
         threading.Timer(0.1, (folder / "code" / "new-claim-a0").unlink).start()
         assert run([Task("no.such:function", b"", "code", "a0")]) == [b"theirs"]
@@ -167,7 +167,7 @@ def test_what_another_build_finishes_in_a_moment_is_not_computed(folder):
 def test_a_claim_of_a_dead_process_does_not_count(folder):
     (folder / "code").mkdir()
     (folder / "code" / "new-claim-a0").write_text("999999999")
-    with claimed("code", "a0") as is_free:
+    with claim_entry("code", "a0") as is_free:
         assert is_free
     assert not list((folder / "code").iterdir())
 

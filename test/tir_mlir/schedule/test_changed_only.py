@@ -11,7 +11,7 @@ from mlir import ir
 from fuzzing.untouched import NotRecorded, check_untouched
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, entered, func_of, ops
+from tir_mlir.dialect.ir import Block, Index, Loop, all_blocks, edit, enter_context, func_of, ops
 from tir_mlir.dialect.verify import rules
 from tir_mlir.passes.schedule.registry import PRIMITIVES, primitive
 from tir_mlir.schedule.executor import Executor
@@ -112,7 +112,7 @@ def test_a_function_of_a_parsed_program_is_not_verified_again(verified):
 
 def test_a_parsed_program_that_was_edited_is_verified_again():
     mod = parse(text(3))
-    with entered():
+    with enter_context():
         block = next(b for b in all_blocks(mod.mlir.operation) if b.name == "b2")
         edit.rebind(block.op, [block.bindings[0] + 1, block.bindings[1]])
     sch = Schedule(mod)

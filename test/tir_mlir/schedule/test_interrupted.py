@@ -12,14 +12,14 @@ from tir_mlir.examples import matmul as chapter
 from tir_mlir.passes.schedule.legality import every_step
 from tir_mlir.schedule import executor
 from tir_mlir.schedule.handle_table import DeadHandles
-from tir_mlir.schedule.history import Entry
+from tir_mlir.schedule.history import HistoryEntry
 
 MOMENTS = {
     "in the rules": (executor, "verify"),
-    "in the race check": (every_step.dependences, "carried"),
+    "in the race check": (every_step.dependences, "loop_carried_conflict"),
     "while dead handles are recorded": (DeadHandles, "record"),
     "before the trace knows": (executor, "Version"),
-    "before the history knows": (Entry, "__init__"),
+    "before the history knows": (HistoryEntry, "__init__"),
 }
 
 
@@ -101,7 +101,7 @@ def test_an_interrupt_at_any_call_or_return(checked, tier):
         assert tiled(Schedule(program)).mod.script() == whole
         assert sch.verify()
     assert hit > count * 3 // 5
-    assert memo.answers() is None and ir.Context.current is None
+    assert memo.active_cache() is None and ir.Context.current is None
 
 
 def test_an_interrupted_walk_is_an_interrupt():

@@ -102,7 +102,7 @@ def test_a_text_that_cannot_be_printed_any_more_says_so(monkeypatch):
     def entered() -> None:
         raise ForkError("forked")
 
-    monkeypatch.setattr(refusal, "entered", entered)
+    monkeypatch.setattr(refusal, "enter_context", entered)
     assert "the program before the step cannot be printed: forked" in str(error)
 
 

@@ -15,7 +15,7 @@ from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.passes.schedule.queries.decider import Choices
 from tir_mlir.schedule import Trace
 from tir_mlir.schedule.primitives import Primitives
-from tir_mlir.schedule.step_arguments import alternatives, bound, typed
+from tir_mlir.schedule.step_arguments import alternatives, bind_arguments, convert_argument
 from tir_mlir.testing import verify_trace_roundtrip
 
 PARAMETERS = [(p.name, k) for p in PRIMITIVES.values() for k in p.signature.parameters]
@@ -36,7 +36,7 @@ def takes_anything(primitive: str, key: str) -> bool:
 def test_every_argument_has_its_type(primitive, key):
     wrong = [1j] if parameter(primitive, key).kind is inspect.Parameter.VAR_POSITIONAL else 1j
     with pytest.raises(TypeError) as error:
-        typed(PRIMITIVES[primitive], key, wrong)
+        convert_argument(PRIMITIVES[primitive], key, wrong)
     message = str(error.value)
     assert message.startswith(f'In "Schedule.{primitive}", "{key}" has wrong type. Expected "')
     assert "complex" in message and "tir_mlir" not in message and "<class" not in message
@@ -59,12 +59,12 @@ def test_the_root_is_no_block_with_a_computation(primitive, key):
 def test_wrong_counts(primitive):
     parameters = PRIMITIVES[primitive].signature.parameters.values()
     with pytest.raises(TypeError, match=f'In "Schedule.{primitive}"'):
-        bound(PRIMITIVES[primitive], (), {"nothing": 1})
+        bind_arguments(PRIMITIVES[primitive], (), {"nothing": 1})
     needed = [p for p in parameters if p.default is inspect.Parameter.empty and p.annotation is not Choices]
     needed = [p for p in needed if p.kind is not inspect.Parameter.VAR_POSITIONAL]
     if needed:
         with pytest.raises(TypeError, match=f'"{needed[0].name}" is missing'):
-            bound(PRIMITIVES[primitive], (), {})
+            bind_arguments(PRIMITIVES[primitive], (), {})
 
 
 @pytest.mark.parametrize("primitive", sorted(PRIMITIVES))

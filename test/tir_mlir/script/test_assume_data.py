@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.passes.lower import LOWERINGS
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
@@ -40,8 +40,8 @@ def test_a_promise_that_is_not_kept_changes_nothing():
 
 
 def test_lowering_drops_it_and_its_unused_operands():
-    with entered():
-        copy = clone_module(main.alone.mlir)
+    with enter_context():
+        copy = clone_module(main.isolated_module.mlir)
         LOWERINGS["tir-lower-blocks"].run(copy)
     text = str(copy)
     assert "assume" not in text and "cmpf" not in text

@@ -161,11 +161,11 @@ def test_a_loop_inside_a_loop_over_data_is_vectorized(columns):
 
 
 def test_lowering_searches_for_nothing():
-    from tir_mlir.dialect.ir import clone_module, entered
+    from tir_mlir.dialect.ir import clone_module, enter_context
     from tir_mlir.passes.lower.to_llvm import lower_to_llvm
 
     module = scripts.function(PICK.format(condition="True", extent=16), PICKED)
-    with entered():
+    with enter_context():
         lowered = clone_module(module.mlir)
         lower_to_llvm(lowered)
         assert str(lowered).count("llvm.cond_br") == 2  # the loop over i, and whether I[i] is in the domain

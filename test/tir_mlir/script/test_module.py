@@ -8,7 +8,7 @@ from programs.short import nest, program, sblock
 from tir_mlir import TensorIntrin, create_llvm
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.intrin import outer_products
 from tir_mlir.script.module import IRModule
 
@@ -64,7 +64,7 @@ def test_text_over_which_mlir_crashes():
 
 
 def test_two_functions_of_one_name():
-    with entered():
+    with enter_context():
         module = ir.Module.parse("module { func.func @f() { return } func.func @g() { return } }")
         module.body.operations[1].operation.attributes["sym_name"] = ir.StringAttr.get("f")
     with pytest.raises(TirError, match='two functions of the MLIR module are called "f"; fix: rename one of them'):

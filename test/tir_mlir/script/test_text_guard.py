@@ -6,12 +6,12 @@ import pytest
 
 from tir_mlir import Schedule, interpret
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.opt.input import InputChunk, module_of
 from tir_mlir.script import IRModule
 from tir_mlir.script.linalg import from_linalg
 from tir_mlir.script.mlir_text import parse_mlir
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 from tir_mlir.tune.search.study_settings import program_of
 
 HEAD = "module {\n"
@@ -55,7 +55,7 @@ DOORS = {
     "from_linalg": from_linalg,
     "interpret": lambda text: interpret(text, []),
     "tir-opt": lambda text: module_of(InputChunk("file.mlir", text, False)),
-    "records and studies": lambda text: parse_mlir(text, Source("record", text.splitlines(keepends=True))),
+    "records and studies": lambda text: parse_mlir(text, SourceText("record", text.splitlines(keepends=True))),
 }
 
 
@@ -63,7 +63,7 @@ DOORS = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused(what, door):
     text, message = REFUSED[what]
-    with entered(), pytest.raises(TirError, match=message) as refusal:
+    with enter_context(), pytest.raises(TirError, match=message) as refusal:
         DOORS[door](text)
     assert "\n  " in str(refusal.value) or door == "tir-opt"  # its line
 
@@ -77,7 +77,7 @@ def test_refused(what, door):
     ],
 )
 def test_names_of_which_no_code_can_be_made(name, message, door):
-    with entered(), pytest.raises(TirError, match=message):
+    with enter_context(), pytest.raises(TirError, match=message):
         DOORS[door](program(name))
 
 
@@ -116,7 +116,7 @@ def test_a_deep_nest_is_refused_by_name():
 
 def test_data_of_a_global_is_no_name():
     text = r'llvm.mlir.global internal constant @text("\00\FF") {addr_space = 0 : i32}' + "\n"
-    with entered():
+    with enter_context():
         assert "text" in str(module_of(InputChunk("file.mlir", text, False)))
 
 

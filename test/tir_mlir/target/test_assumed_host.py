@@ -10,7 +10,7 @@ import pytest
 
 from tir_mlir import target
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.target.host import PREDEFINED, assumed, machine_architecture
+from tir_mlir.target.host import PREDEFINED, assumed_cpu_name, machine_architecture
 
 RUNNABLE = [name for name, cpu in target.NAMES.items() if cpu.hindrance is None]
 FOREIGN = "neon" if machine_architecture() == "x86_64" else "avx2"
@@ -73,7 +73,7 @@ def test_code_for_another_kind_of_cpu_is_only_generated():
 )
 def test_spellings(monkeypatch, text, name):
     monkeypatch.setenv("TIR_HOST", text)
-    assert assumed.__wrapped__() == name
+    assert assumed_cpu_name.__wrapped__() == name
 
 
 def test_an_unknown_name(monkeypatch):
@@ -81,7 +81,7 @@ def test_an_unknown_name(monkeypatch):
     with pytest.raises(
         BuildError, match=r"TIR_HOST names an unknown CPU, 'zen9' \(did you mean 'zen4'\?\); known: sse2"
     ):
-        assumed.__wrapped__()
+        assumed_cpu_name.__wrapped__()
 
 
 def test_each_predefined_cpu_has_a_row():

@@ -28,7 +28,7 @@ def on_mac(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(host.platform, "machine", lambda: "arm64")
     monkeypatch.setattr(mac, "sysctl", lambda name: ANSWERS.get(name, 0))
-    answers = mac.features, host.assumed, host.machine_features, host.features, host.host, target.host
+    answers = mac.features, host.assumed_cpu_name, host.machine_features, host.features, host.host, target.host
     for function in answers:
         function.cache_clear()
     yield
@@ -49,7 +49,7 @@ def test_only_code_for_macos_runs_there(on_mac):
 
 def test_names_of_files(on_mac):
     assert host.library_file("LLVM") == "libLLVM.dylib"
-    assert {path.suffix for path in openmp._places()} == {".dylib"}
+    assert {path.suffix for path in openmp._candidate_paths()} == {".dylib"}
 
 
 def test_an_object_for_macos(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from tir_mlir import te
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script import parse
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
@@ -16,7 +16,7 @@ def assert_same(func, text: str) -> None:
     )
     params, _, body = text.partition("\n")
     wanted = parse(head.format(params.strip()) + body)
-    with entered():
+    with enter_context():
         found = difference(wanted.mlir, func.module.mlir, names=False)
     assert found is None, found
 

@@ -8,7 +8,7 @@ from tir_mlir import Schedule, build, schedules, tune
 from tir_mlir.errors import BuildError, LoweringError, ScheduleError
 from tir_mlir.tune import Database
 from tir_mlir.tune.records.record import subject
-from tir_mlir.tune.search.candidates import drawn
+from tir_mlir.tune.search.candidates import draw_candidate
 from tir_mlir.tune.spaces.deciders import Defaults
 from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.trials.outcome import Status
@@ -41,7 +41,7 @@ def test_products_begin_with_the_tiles_of_the_library():
     product = program("A:32x8 B:8x32 C:32x32", SMALL)
     by_hand = Schedule(product)
     schedules.gemm(by_hand, "C", target="sm_80")
-    chosen = drawn(product, kernels, Defaults())
+    chosen = draw_candidate(product, kernels, Defaults())
     assert chosen.decisions["C.tile"] == 0 and chosen.schedule.mod.script() == by_hand.mod.script()
 
 
@@ -52,7 +52,7 @@ def test_a_gpu_that_is_not_there_is_named():
 
 def test_records_of_a_gpu_are_found_by_its_chip(tmp_path):
     product = program("A:32x8 B:8x32 C:32x32", SMALL)
-    best = drawn(product, kernels, Defaults()).schedule
+    best = draw_candidate(product, kernels, Defaults()).schedule
     about = subject(product, "sm_80")
     Database(tmp_path).add(about.record(
         space="library", decisions={}, trace=best.trace.as_json(), status=Status.OK,

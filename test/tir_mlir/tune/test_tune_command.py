@@ -4,7 +4,7 @@ import pytest
 
 from tir_mlir.errors import TuneError
 from tir_mlir.tune import __main__ as tune_command
-from tir_mlir.tune.__main__ import main, options_of, parser, program_of, selected
+from tir_mlir.tune.__main__ import main, options_of, parser, program_of, select_function
 from tir_mlir.tune.report.search_plots import Search, SearchPlots
 
 PROGRAM = """
@@ -81,9 +81,9 @@ def test_a_prim_func_that_is_named_is_the_program(tmp_path):
 
 
 def test_a_function_is_selected(file):
-    assert list(selected(program_of(file), "g")) == ["g"]
+    assert list(select_function(program_of(file), "g")) == ["g"]
     with pytest.raises(TuneError, match="the program has no function 'h'; it has f, g"):
-        selected(program_of(file), "h")
+        select_function(program_of(file), "h")
 
 
 def test_the_options_are_those_of_tune(asked, file):

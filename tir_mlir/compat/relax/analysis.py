@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.expressions import Function, PyExprVisitor
 from tir_mlir.script.module import IRModule, verify_module
 
@@ -16,8 +16,8 @@ def well_formed(obj: Any, check_struct_info: bool = True, **_: Any) -> bool:
     if not isinstance(obj, (IRModule, Function)):
         raise GraphError(f"well_formed takes a module or a graph, not {short_repr(obj)}")
     try:
-        with entered():
-            verify_module((obj if isinstance(obj, IRModule) else obj.alone).mlir)
+        with enter_context():
+            verify_module((obj if isinstance(obj, IRModule) else obj.isolated_module).mlir)
     except TirError:
         return False
     return True

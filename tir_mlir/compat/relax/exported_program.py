@@ -8,8 +8,8 @@ from tir_mlir.compat.ndarray import NDArray, array
 from tir_mlir.compat.relax.transforms import BindParams
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import encoding, tensor_func
-from tir_mlir.dialect.ir import attrs, entered
-from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
+from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.graph.importers.torch_export.from_torch import from_torch
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
@@ -32,7 +32,7 @@ def from_exported_program(
     graph = from_torch(exported_program)
     module = IRModule(graph.module.mlir).clone()
     if not unwrap_unit_return_tuple:
-        with entered():
+        with enter_context():
             func = tensor_func(module.mlir, graph.name)
             if not func.returns_tuple:
                 attrs.put(func.op, encoding.UNIT_TUPLE, True)
@@ -45,7 +45,7 @@ def from_exported_program(
 
 def _parameters(module: IRModule) -> dict[str, str]:
     """The parameters of `main` that are weights, and which ones, in order."""
-    with entered():
+    with enter_context():
         func = module["main"]
     return dict(func.attrs.get(WEIGHTS, {}))
 

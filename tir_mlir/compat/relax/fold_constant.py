@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_func
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.rewrite import group_of
@@ -31,13 +31,13 @@ def FoldConstant() -> Pass:  # noqa: N802
 
 def _folded_module(mod: IRModule) -> IRModule:
     for name in mod.graphs:
-        with entered():
+        with enter_context():
             func = tensor_func(mod.mlir, name)
             nodes = _fixed_nodes(func)
             values = _read_outside(nodes)
         if values:
-            arrays = _computed(mod, func, nodes, values)
-            with entered():
+            arrays = _evaluate_constants(mod, func, nodes, values)
+            with enter_context():
                 for value, array in zip(values, arrays, strict=True):
                     node = Node(ir.OpResult(value).owner)
                     with ir.InsertionPoint(node.op):
@@ -72,13 +72,13 @@ def _read_outside(fixed: list[Node]) -> list[ir.Value]:
     return [v for node in computed for v in node.results if any(use.owner.operation not in ops for use in v.uses)]
 
 
-def _computed(mod: IRModule, func: TensorFunc, nodes: list[Node], values: list[ir.Value]) -> list[np.ndarray]:
+def _evaluate_constants(mod: IRModule, func: TensorFunc, nodes: list[Node], values: list[ir.Value]) -> list[np.ndarray]:
     """The arrays that these values of nodes are, of a graph of their own that is built and run."""
-    with entered():
+    with enter_context():
         alone = group_of(mod.mlir, func, "constants", nodes, {}, values)
         attrs.put(alone.op, encoding.KIND, encoding.GRAPH)
         name = alone.name
-    arrays: Any = Graph(Function.of_module(mod, name).alone, name=name).build_model(cache=False)()
-    with entered():
+    arrays: Any = Graph(Function.of_module(mod, name).isolated_module, name=name).build_model(cache=False)()
+    with enter_context():
         alone.op.erase()
     return list(arrays) if isinstance(arrays, tuple) else [arrays]

@@ -24,10 +24,10 @@ def from_fx(
     `(bb, node_map, node, module) -> value`. `node_map` has the values of earlier nodes. Weights become constants.
     Raises GraphError for a node that has no function, with its name.
     """
-    return _Importer(fx_mod, call_function_map or {}, call_module_map or {}).run(input_shapes, input_dtypes)
+    return _FxImporter(fx_mod, call_function_map or {}, call_module_map or {}).run(input_shapes, input_dtypes)
 
 
-class _Importer:
+class _FxImporter:
     def __init__(self, fx_mod: Any, functions: Mapping[Any, Any], modules: Mapping[type, Any]):
         self.fx_mod, self.functions, self.modules = fx_mod, functions, modules
         self.named = dict(fx_mod.named_modules())
@@ -70,15 +70,17 @@ class _Importer:
             return const(value.detach().cpu().numpy())
         if node.op == "call_module":
             module = self.named[node.target]
-            return self._mapped(self.modules, type(module), "call_module_map", node)(
+            return self._find_converter(self.modules, type(module), "call_module_map", node)(
                 self.bb, self.node_map, node, module
             )
         if node.op in ("call_function", "call_method"):
-            return self._mapped(self.functions, node.target, "call_function_map", node)(self.bb, self.node_map, node)
+            return self._find_converter(self.functions, node.target, "call_function_map", node)(
+                self.bb, self.node_map, node
+            )
         raise GraphError(f"the node {node.name} is a {node.op}, which cannot be imported")
 
     @staticmethod
-    def _mapped(table: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
+    def _find_converter(table: Mapping[Any, Any], key: Any, word: str, node: Any) -> Callable[..., Any]:
         if key not in table:
             name = getattr(key, "__name__", str(key))
             line = getattr(node, "stack_trace", None) or ""  # of a tracer that records it

@@ -12,7 +12,7 @@ from tir_mlir.compat.equality import structural_equal
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc, free_name, node_of, tensor_func
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.expressions import Call, Expr, Function, TupleGetItem, Var, var_values
 from tir_mlir.graph.expressions.pattern_rewriting import variables
 from tir_mlir.graph.expressions.read_graph import CALL_TIR, nodes_of
@@ -51,7 +51,7 @@ class FusionPattern:
     attrs_getter: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
 
     @staticmethod
-    def of(pattern: Any) -> FusionPattern:
+    def from_tuple(pattern: Any) -> FusionPattern:
         """The pattern of a tuple of 2 to 5 of its fields, (name, pattern, annotation_patterns, check, attrs_getter).
 
         Errors: GraphError for something else.
@@ -86,7 +86,7 @@ def FuseOpsByPattern(  # noqa: N802
     attribute `Codegen`, the first word of the name. entry_functions: the graphs to rewrite, all if None. Equal
     functions are one. Errors: GraphError.
     """
-    fusions = [FusionPattern.of(p) for p in patterns]
+    fusions = [FusionPattern.from_tuple(p) for p in patterns]
 
     def run(mod: IRModule, _: Any) -> IRModule:
         graphs = [n for n, f in mod.graphs.items() if not f.attrs.get("Primitive")]
@@ -114,32 +114,32 @@ class _Fusion:
         func: Any = self.module[name]
         values, usages = var_values(func), uses(func)
         parts = parts_of(func, fusion.pattern, lambda part: _is_wanted(fusion, part, values, usages))
-        with entered():
+        with enter_context():
             graph = tensor_func(self.module.mlir, name)
             nodes = nodes_of(func, graph)
         for part in parts:
             attributes = self._attrs(fusion, part, values)
             self._outline(graph, [nodes[v] for v in part.members if v in nodes], _name(part, values), attributes)
-        with entered():
+        with enter_context():
             erase_dead_nodes(graph)
             verify_module(self.module.mlir)
 
-    def _attrs(self, fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
-        extra = fusion.attrs_getter(_named(fusion, part, values)) if fusion.attrs_getter else {}
+    def _attrs(self, fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any]) -> dict[str, Any]:
+        extra = fusion.attrs_getter(_annotated_matches(fusion, part, values)) if fusion.attrs_getter else {}
         codegen = {"Codegen": fusion.name.partition(".")[0]} if self.annotate_codegen else {}
         return {"Composite": fusion.name, **codegen, **extra}
 
     def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, attributes: dict[str, Any]) -> None:
         """Call a function in the place of nodes; what others read of them, it returns."""
         prefix += f"_{attributes['Codegen']}" if "Codegen" in attributes else ""
-        with entered():
+        with enter_context():
             inputs, outputs = self._inputs(graph, nodes), _results(nodes)
             name = free_name(prefix, self.module, "")
             group = group_of(self.module.mlir, graph, name, nodes, inputs, outputs)
             group.op.move_before(graph.op)
             attrs.put(group.op, attrs.ATTRS, attributes)
         equal = [n for n in self.groups if n.startswith(prefix) and self._are_equal(n, name)]
-        with entered():
+        with enter_context():
             if equal:
                 group.op.erase()
             self.groups += [] if equal else [name]
@@ -165,7 +165,7 @@ def _results(nodes: Sequence[Node]) -> list[ir.Value]:
 
 
 @dataclass
-class Part:
+class PatternMatch:
     """The bindings of a graph that match a pattern together."""
 
     root: Var
@@ -175,7 +175,7 @@ class Part:
     """The variables that are bound to what the pattern describes, in the order of the graph."""
 
 
-def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool]) -> list[Part]:
+def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[PatternMatch], bool]) -> list[PatternMatch]:
     """The parts of a graph that match a pattern, first the one whose result comes first; each value is in one.
 
     is_taken: whether to take a part. Errors: GraphError for a part that reads what is computed from it outside of it.
@@ -184,12 +184,12 @@ def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool
     order = {var: number for number, var in enumerate(values)}
     parts = []
     for var, value in values.items():
-        matches = pattern.matched(value, values.get) if isinstance(value, Call | TupleGetItem) else None
+        matches = pattern.find_matches(value, values.get) if isinstance(value, Call | TupleGetItem) else None
         if var in covered or matches is None:
             continue
         described = {e for p, e in matches.items() if p.parts and isinstance(e, Var) and e in values}
         members = sorted({var, *described}, key=order.__getitem__)
-        part = Part(var, matches, members)
+        part = PatternMatch(var, matches, members)
         if covered.isdisjoint(members) and is_taken(part):
             _check_closed(func, part, values)
             parts.append(part)
@@ -197,7 +197,7 @@ def parts_of(func: Function, pattern: DFPattern, is_taken: Callable[[Part], bool
     return parts
 
 
-def _check_closed(func: Function, part: Part, values: Mapping[Var, Expr]) -> None:
+def _check_closed(func: Function, part: PatternMatch, values: Mapping[Var, Expr]) -> None:
     """Errors: GraphError for a part that reads a value that is computed from it outside of it."""
     dependents: set[Var] = set()  # outside, computed from the part
     for var, value in values.items():
@@ -212,7 +212,7 @@ def _check_closed(func: Function, part: Part, values: Mapping[Var, Expr]) -> Non
             dependents.add(var)
 
 
-def _name(part: Part, values: Mapping[Var, Expr]) -> str:
+def _name(part: PatternMatch, values: Mapping[Var, Expr]) -> str:
     """`fused_relax_nn_conv2d_relax_nn_relu`: the names of what is called."""
     calls = [value for var in part.members if isinstance(value := values[var], Call)]
     words = [str(c.args[0]) if c.op == CALL_TIR else str(getattr(c.op, "name", c.op)) for c in calls]
@@ -228,12 +228,14 @@ def uses(func: Function) -> dict[Var, list[Var]]:
     return readers
 
 
-def _is_wanted(fusion: FusionPattern, part: Part, values: Mapping[Var, Any], usages: dict[Var, list[Var]]) -> bool:
+def _is_wanted(
+    fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any], usages: dict[Var, list[Var]]
+) -> bool:
     if fusion.check is None:
         return True
     context = PatternCheckContext(
         values[part.root],
-        _named(fusion, part, values),
+        _annotated_matches(fusion, part, values),
         {var: values[var] for var in part.members},
         usages,
         {value: var for var, value in values.items()},
@@ -241,7 +243,7 @@ def _is_wanted(fusion: FusionPattern, part: Part, values: Mapping[Var, Any], usa
     return bool(fusion.check(context))
 
 
-def _named(fusion: FusionPattern, part: Part, values: Mapping[Var, Any]) -> dict[str, Any]:
+def _annotated_matches(fusion: FusionPattern, part: PatternMatch, values: Mapping[Var, Any]) -> dict[str, Any]:
     """What the named parts of a pattern stand for: of a call that it describes the call, else the operand itself."""
     members = set(part.members)
     named = {word: part.matches[p] for word, p in fusion.annotation_patterns.items() if p in part.matches}
@@ -253,7 +255,7 @@ _registered: list[FusionPattern] = []
 
 def register_patterns(patterns: Sequence[Any]) -> None:
     """Keep patterns by name; of two with one name the later one is found."""
-    _registered.extend(map(FusionPattern.of, patterns))
+    _registered.extend(map(FusionPattern.from_tuple, patterns))
 
 
 def get_pattern(name: str) -> FusionPattern | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tir_mlir.compat.absent import NotInCompat
+from tir_mlir.compat.absent_modules import NotInCompat
 from tir_mlir.graph.expressions.operator_calls import (
     NoSuchOperator,
     OperatorSpace,

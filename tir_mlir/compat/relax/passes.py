@@ -74,7 +74,7 @@ def module_pass(
     pass_func: Any = None, opt_level: int = 0, name: str | None = None, required: Sequence[str] = (), **_: Any
 ) -> Any:
     """A pass from a function `(mod, ctx) -> mod`, or from a class with `transform_module(self, mod, ctx)`."""
-    return _decorated(pass_func, opt_level, name, required, "transform_module", lambda f: f)
+    return _decorate_pass(pass_func, opt_level, name, required, "transform_module", lambda f: f)
 
 
 def function_pass(
@@ -84,7 +84,7 @@ def function_pass(
 
     It is called for every graph of the module.
     """
-    return _decorated(pass_func, opt_level, name, required, "transform_function", _each_graph)
+    return _decorate_pass(pass_func, opt_level, name, required, "transform_function", _each_graph)
 
 
 def _each_graph(transform: Callable[..., Any]) -> Callable[[IRModule, PassContext], IRModule]:
@@ -96,7 +96,7 @@ def _each_graph(transform: Callable[..., Any]) -> Callable[[IRModule, PassContex
     return run
 
 
-def _decorated(
+def _decorate_pass(
     decorated: Any, opt_level: int, name: str | None, required: Sequence[str], method: str, as_run: Callable[..., Any]
 ) -> Any:
     def decorate(target: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.compat.relax.passes import Pass, PassInfo
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.graph.callee_types import substituted
+from tir_mlir.graph.callee_types import substitute_size
 from tir_mlir.graph.expressions import (
     Call,
     Constant,
@@ -31,7 +31,7 @@ from tir_mlir.script.module import IRModule
 from tir_mlir.te import Expr
 
 
-class _Rewriter(PyExprMutator):
+class _ModuleRewriter(PyExprMutator):
     """Rewrites all graphs of a module."""
 
     def __init__(self, mod: IRModule):
@@ -45,7 +45,7 @@ class _Rewriter(PyExprMutator):
         return self.builder_.get()
 
 
-class _Legalize(_Rewriter):
+class _Legalize(_ModuleRewriter):
     """Calls of operators become what a function for their name makes of them."""
 
     def __init__(self, mod: IRModule, op_map: Mapping[Any, Callable[..., Any]]):
@@ -115,7 +115,7 @@ def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
     def run(mod: IRModule, _: Any) -> IRModule:
         if func_name not in mod.graphs:
             raise GraphError(f"the module has no graph {short_repr(func_name)}; it has {', '.join(mod.graphs)}")
-        mod.update_func(func_name, _bound(mod.graphs[func_name], named))
+        mod.update_func(func_name, _bind_params(mod.graphs[func_name], named))
         return mod
 
     return Pass(run, PassInfo("BindParams"))
@@ -145,7 +145,7 @@ def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = Non
     return Pass(run, PassInfo("BindSymbolicVars"))
 
 
-def _bound(func: Function, arrays: Mapping[str, Any]) -> Function:
+def _bind_params(func: Function, arrays: Mapping[str, Any]) -> Function:
     params = {p.name_hint: p for p in func.params}
     if missing := [name for name in arrays if name not in params]:
         raise GraphError(f"{func.name} has no parameter {missing[0]}; it has {', '.join(params)}")
@@ -206,7 +206,7 @@ class _Substitute(PyExprMutator):
     def _attribute(self, value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return tuple(self._attribute(v) for v in value)
-        return SIZES.expression(substituted(SIZES.text(value), self.sizes)) if isinstance(value, Expr) else value
+        return SIZES.expression(substitute_size(SIZES.text(value), self.sizes)) if isinstance(value, Expr) else value
 
 
 def _fitting(param: Var, value: Any) -> Constant:
@@ -236,10 +236,10 @@ def FuseTIR() -> Pass:  # noqa: N802
 
     gv = cls.fused_dense_relu(x, w)  ->  gv = R.call_tir(cls.fused_dense_relu, (x, w), ...)
     """
-    return Pass(lambda mod, _: _each_graph(_checked(mod), fuse_tir), PassInfo("FuseTIR"))
+    return Pass(lambda mod, _: _each_graph(_check_legalized(mod), fuse_tir), PassInfo("FuseTIR"))
 
 
-def _checked(mod: IRModule) -> IRModule:
+def _check_legalized(mod: IRModule) -> IRModule:
     """Errors: GraphError for a private graph with something else than calls of programs."""
     for name, func in mod.graphs.items():
         for binding in func.body.bindings if func.attrs.get("Primitive") else []:

@@ -18,14 +18,14 @@ from tir_mlir.compat.relax.transforms import AnnotateTIROpPattern, FuseOps, Fuse
 from tir_mlir.compat.relax.virtual_machine import Executable, bound_module
 from tir_mlir.compat.runtime import Target
 from tir_mlir.dialect.diagnostics import GraphError, TuneError, TuneWarning, short_repr
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.legalize import legalize
 from tir_mlir.graph.transforms.lift_weights import constants_to_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.script.module import IRModule
-from tir_mlir.tune.models.tune_model import searched
+from tir_mlir.tune.models.tune_model import search_functions
 from tir_mlir.tune.records.build_context import BuildContext
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
@@ -97,7 +97,7 @@ def MetaScheduleTuneIRMod(  # noqa: N802
         graphs = _graphs(bound_module(mod, dict(params or {})))
         options = Options(max(1, trials // len(graphs)), Path(work_dir), threads=_threads(target))
         for graph in graphs:
-            searched(legalize(constants_to_weights(graph)), "llvm", None, {}, options)
+            search_functions(legalize(constants_to_weights(graph)), "llvm", None, {}, options)
         return mod
 
     return Pass(run, PassInfo("MetaScheduleTuneIRMod"))
@@ -126,14 +126,16 @@ def MetaScheduleApplyDatabase(  # noqa: N802
     def run(mod: IRModule, _: Any) -> IRModule:
         databases, threads = _databases(work_dir), _threads(target)
         for name, function in list(mod.prim_funcs.items()):
-            if not _applied(mod, name, function.alone, databases, threads) and enable_warning:
+            if not _apply_best_schedule(mod, name, function.isolated_module, databases, threads) and enable_warning:
                 warnings.warn(f"there is no record of {name} for this target", TuneWarning, stacklevel=2)
         return mod
 
     return Pass(run, PassInfo("MetaScheduleApplyDatabase"))
 
 
-def _applied(mod: IRModule, name: str, alone: IRModule, databases: Sequence[Database], threads: int | None) -> bool:
+def _apply_best_schedule(
+    mod: IRModule, name: str, alone: IRModule, databases: Sequence[Database], threads: int | None
+) -> bool:
     """Put the best schedule of a program into a module. Whether there is one."""
     about = identity(alone)
     for database in databases:
@@ -144,7 +146,7 @@ def _applied(mod: IRModule, name: str, alone: IRModule, databases: Sequence[Data
                 warnings.warn(f"{name}: {record} is passed over: {error}", TuneWarning, stacklevel=2)
                 continue
             replace_function(mod, name, IRModule(scheduled)[name])
-            with entered():
+            with enter_context():
                 attrs.put(mod[name].func.op, SCHEDULE, f"{record}, in {database.path}")
             return True
     return False

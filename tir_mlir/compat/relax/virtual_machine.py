@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.compat.ndarray import Device, NDArray, memory_of, wrapped
-from tir_mlir.compat.runtime import BenchmarkResult, Target, timed
+from tir_mlir.compat.ndarray import Device, NDArray, memory_of, wrap_array
+from tir_mlir.compat.runtime import BenchmarkResult, Target, time_function
 from tir_mlir.dialect.diagnostics import ArgumentError, GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.build_model import build_model
 from tir_mlir.graph.expressions import Function
 from tir_mlir.graph.graph import Graph
@@ -37,7 +37,7 @@ class Executable:
 
     def returns_tuple(self, name: str) -> bool:
         """Whether a graph returns a tuple, also one of a single result."""
-        with entered():
+        with enter_context():
             return tensor_func(self.module.mlir, name).returns_tuple
 
     def stats(self) -> str:
@@ -126,11 +126,11 @@ class VirtualMachine:
         def run(*args: Any) -> Any:
             outputs = model(*(_argument(a, dtype) for a, dtype in zip_longest(args, types[: len(args)])))
             return (
-                [wrapped(m) for m in outputs]
+                [wrap_array(m) for m in outputs]
                 if isinstance(outputs, tuple)
-                else [wrapped(outputs)]
+                else [wrap_array(outputs)]
                 if unit
-                else wrapped(outputs)
+                else wrap_array(outputs)
             )
 
         return run
@@ -150,7 +150,7 @@ class VirtualMachine:
     def set_input(self, func_name: str, *args: Any, **named: Any) -> None:
         """Keep the arguments of the next `invoke_stateful`."""
         model = self.executable.models[func_name]
-        self._inputs[func_name] = model._in_order(args, named)
+        self._inputs[func_name] = model._order_arguments(args, named)
 
     def invoke_stateful(self, func_name: str) -> None:
         """Run a function on the arguments that were set."""
@@ -167,7 +167,7 @@ class VirtualMachine:
     ) -> Callable[..., BenchmarkResult]:
         """A callable that runs a function `number` times after one run to warm up, `repeat` times over."""
         model = self.executable.models[func_name]
-        return lambda *args: timed(model, [_argument(a, None) for a in args], {}, number, repeat)
+        return lambda *args: time_function(model, [_argument(a, None) for a in args], {}, number, repeat)
 
 
 def _argument(value: Any, dtype: str | None) -> Any:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import defining_op, dtypes, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, ELEMENT_ACCESSES, ELEMENT_LOADS, ELEMENT_STORES, NEUTRAL, accessed
+from tir_mlir.dialect.ir.op_traits import (
+    ALLOCS,
+    ELEMENT_ACCESSES,
+    ELEMENT_LOADS,
+    ELEMENT_STORES,
+    NEUTRAL,
+    accessed_memref,
+)
 
 _PLAIN = ELEMENT_ACCESSES | NEUTRAL
 EXACT = "tir.exact"
@@ -38,8 +45,8 @@ def _stored_types(everything: list[ir.Operation]) -> dict[ir.Value, str]:
             if isinstance(ir.MemRefType(op.results[0].type).element_type, ir.FloatType):
                 stores[op.results[0]] = []
     for op in everything:
-        if op.name in ELEMENT_STORES and accessed(op) in stores:
-            stores[accessed(op)].append(op.operands[0])
+        if op.name in ELEMENT_STORES and accessed_memref(op) in stores:
+            stores[accessed_memref(op)].append(op.operands[0])
     types: dict[ir.Value, str] = {}
     while True:  # from buffers that hold widened values to those that hold copies of these
         added = {b: t for b, values in stores.items() if b not in types and (t := _common(values, types)) is not None}
@@ -64,7 +71,7 @@ def _type_of(value: ir.Value, narrow: dict[ir.Value, str]) -> str | None:
         return _type_of(op.operands[0], narrow) or dtypes.to_name(op.operands[0].type)
     if op is not None and EXACT in op.attributes:
         return _type_of(op.operands[0], narrow)
-    return narrow.get(accessed(op)) if op is not None and op.name in ELEMENT_LOADS else None
+    return narrow.get(accessed_memref(op)) if op is not None and op.name in ELEMENT_LOADS else None
 
 
 def _is_vector(value: ir.Value) -> bool:

@@ -65,7 +65,7 @@ def _read_scale(position: int) -> str:
   %scale = memref.load %state[%scale_at] : memref<{STATE_SIZE}xi64>"""
 
 
-def _scaled(value: str) -> str:
+def _scaled_product(value: str) -> str:
     """%x: the product of a value with the scale."""
     return f"""
   %x = func.call @{PREFIX}mul(%{value}, %scale) : (i64, i64) -> i64"""
@@ -130,18 +130,18 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "of_unsigned": ((), _function("of_unsigned", "a", _HEAD + """
   %r = arith.remui %a, %p : i64""")),
     "key": (("mul",), _function("key", "a",
-            _HEAD + _READ_ROTATION + _read_scale(SCALE) + _scaled("a") + _sum("x", "s"))),
+            _HEAD + _READ_ROTATION + _read_scale(SCALE) + _scaled_product("a") + _sum("x", "s"))),
     "max": (("key",), _function("max", "a b", _pick("ugt"))),
     "min": (("key",), _function("min", "a b", _pick("ult"))),
     "bottom": (("mul",), _function("bottom", "", _HEAD + _READ_ROTATION + _read_scale(UNSCALE) + """
   %d = arith.subi %p, %s : i64
-  %g = arith.remui %d, %p : i64""" + _scaled("g").replace("%x =", "%r ="))),
+  %g = arith.remui %d, %p : i64""" + _scaled_product("g").replace("%x =", "%r ="))),
     "top": (("mul",), _function("top", "", _HEAD + _READ_ROTATION + _read_scale(UNSCALE) + """
   %one = arith.constant 1 : i64
   %d = arith.subi %p, %s : i64
   %e = arith.addi %d, %p : i64
   %f = arith.subi %e, %one : i64
-  %g = arith.remui %f, %p : i64""" + _scaled("g").replace("%x =", "%r ="))),
+  %g = arith.remui %f, %p : i64""" + _scaled_product("g").replace("%x =", "%r ="))),
     "poison": ((), _function("poison", "", _HEAD + _READ.format(place=POISON, name="old") + f"""
   %step = arith.constant {0x9E3779B97F4A7C15 - 2**64} : i64
   %z = arith.addi %old, %step : i64
@@ -178,7 +178,7 @@ ORDERED = {"key", "max", "min", "bottom", "top"}
 """Functions whose result depends on the start of the order."""
 
 
-def needed(names: set[str]) -> list[str]:
+def callee_closure(names: set[str]) -> list[str]:
     """These functions and their callees."""
     closure = set(names)
     while callees := {d for n in closure for d in FUNCTIONS[n][0]} - closure:
@@ -188,7 +188,7 @@ def needed(names: set[str]) -> list[str]:
 
 def text(names: set[str]) -> str:
     """A module with the state, these functions and their callees."""
-    parts = [FUNCTIONS[n][1] for n in needed(names)]
+    parts = [FUNCTIONS[n][1] for n in callee_closure(names)]
     state = f"memref.global @{STATE} : memref<{STATE_SIZE}xi64> = uninitialized"
     return "module {\n" + "\n".join([state, *parts]) + "\n}"
 

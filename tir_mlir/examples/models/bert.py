@@ -6,10 +6,10 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
-class SelfAttention(nn.Module):
+class BertSelfAttention(nn.Module):
     """Attention of all tokens to all; `mask` [batch, 1, 1, tokens] is False for tokens to leave out."""
 
     def __init__(self, dim: int, heads: int) -> None:
@@ -42,10 +42,10 @@ class Output(nn.Module):
         return self.LayerNorm(self.dropout(self.dense(x)) + shortcut)
 
 
-class Attention(nn.Module):
+class BertAttention(nn.Module):
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        self.self = SelfAttention(dim, heads)
+        self.self = BertSelfAttention(dim, heads)
         self.output = Output(dim, dim)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
@@ -61,12 +61,12 @@ class Intermediate(nn.Module):
         return nn.functional.gelu(self.dense(x))
 
 
-class Layer(nn.Module):
+class BertLayer(nn.Module):
     """[batch, tokens, dim] -> the same."""
 
     def __init__(self, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
-        self.attention = Attention(dim, heads)
+        self.attention = BertAttention(dim, heads)
         self.intermediate = Intermediate(dim, hidden)
         self.output = Output(hidden, dim)
 
@@ -91,10 +91,10 @@ class Embeddings(nn.Module):
         return self.LayerNorm(self.word_embeddings(ids) + kinds + self.position_embeddings(positions))
 
 
-class Encoder(nn.Module):
+class BertEncoder(nn.Module):
     def __init__(self, layers: int, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
-        self.layer = nn.ModuleList(Layer(dim, heads, hidden) for _ in range(layers))
+        self.layer = nn.ModuleList(BertLayer(dim, heads, hidden) for _ in range(layers))
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         for layer in self.layer:
@@ -120,7 +120,7 @@ class Bert(nn.Module):
     def __init__(self, words: int, positions: int, layers: int, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
         self.embeddings = Embeddings(words, positions, dim)
-        self.encoder = Encoder(layers, dim, heads, hidden)
+        self.encoder = BertEncoder(layers, dim, heads, hidden)
         self.pooler = Pooler(dim)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -130,7 +130,7 @@ class Bert(nn.Module):
 
 
 def bert_layer(dim: int = 768, heads: int = 12, hidden: int = 3072, tokens: int = 128, batch: int = 1) -> Example:
-    return Example(Layer(dim, heads, hidden), (Drawn(batch, tokens, dim),))
+    return Example(BertLayer(dim, heads, hidden), (RandomInput(batch, tokens, dim),))
 
 
 def bert(
@@ -138,7 +138,7 @@ def bert(
     batch: int = 1, masked: bool = False,
 ) -> Example:  # fmt: skip
     model = Bert(words, 512, layers, dim, heads, hidden)
-    ids = Drawn(batch, tokens, below=words)
+    ids = RandomInput(batch, tokens, below=words)
     if not masked:
         return Example(model, (ids,))
     padded = torch.ones(batch, tokens, dtype=torch.int64)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 POSITIONS = 1024
 
@@ -31,7 +31,7 @@ class Conv1D(nn.Module):
         return out.view(*x.shape[:-1], out.shape[-1])
 
 
-class Attention(nn.Module):
+class Gpt2Attention(nn.Module):
     """Each token attends to itself and those before it."""
 
     def __init__(self, dim: int, heads: int) -> None:
@@ -62,11 +62,11 @@ class Dense(nn.Module):
         return self.c_proj(nn.functional.gelu(self.c_fc(x), approximate="tanh"))
 
 
-class Block(nn.Module):
+class Gpt2Block(nn.Module):
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
         self.ln_1 = nn.LayerNorm(dim)
-        self.attn = Attention(dim, heads)
+        self.attn = Gpt2Attention(dim, heads)
         self.ln_2 = nn.LayerNorm(dim)
         self.mlp = Dense(dim)
 
@@ -76,7 +76,7 @@ class Block(nn.Module):
         return x + self.mlp(self.ln_2(x)), k, v
 
 
-class BlockAlone(Block):
+class BlockAlone(Gpt2Block):
     """[batch, tokens, dim] -> the same, without a cache."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -88,7 +88,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.wte = nn.Embedding(words, dim)
         self.wpe = nn.Embedding(POSITIONS, dim)
-        self.h = nn.ModuleList(Block(dim, heads) for _ in range(layers))
+        self.h = nn.ModuleList(Gpt2Block(dim, heads) for _ in range(layers))
         self.ln_f = nn.LayerNorm(dim)
 
     def forward(self, tokens: torch.Tensor, cache: Sequence[torch.Tensor]) -> tuple[torch.Tensor, list[torch.Tensor]]:
@@ -132,16 +132,16 @@ def generate(
 
 
 def gpt2_block(dim: int = 768, heads: int = 12, tokens: int = 128, batch: int = 1) -> Example:
-    return Example(BlockAlone(dim, heads), (Drawn(batch, tokens, dim),))
+    return Example(BlockAlone(dim, heads), (RandomInput(batch, tokens, dim),))
 
 
 def gpt2_prefill(words: int = 50257, layers: int = 12, dim: int = 768, heads: int = 12, tokens: int = 128) -> Example:
     dynamic = {"tokens": {1: torch.export.Dim("n", min=2, max=POSITIONS)}}
-    return Example(GPT2(words, layers, dim, heads), (Drawn(1, tokens, below=words),), dynamic)
+    return Example(GPT2(words, layers, dim, heads), (RandomInput(1, tokens, below=words),), dynamic)
 
 
 def gpt2_decode(words: int = 50257, layers: int = 12, dim: int = 768, heads: int = 12, tokens: int = 128) -> Example:
     past = torch.export.Dim("past", min=2, max=POSITIONS - 1)
-    cache = [Drawn(1, heads, tokens, dim // heads) for _ in range(2 * layers)]
+    cache = [RandomInput(1, heads, tokens, dim // heads) for _ in range(2 * layers)]
     dynamic = {"tokens": None, "cache": tuple({2: past} for _ in cache)}
-    return Example(GPT2(words, layers, dim, heads), (Drawn(1, 1, below=words), *cache), dynamic)
+    return Example(GPT2(words, layers, dim, heads), (RandomInput(1, 1, below=words), *cache), dynamic)

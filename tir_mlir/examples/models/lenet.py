@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
 class LeNet(nn.Module):
@@ -29,4 +29,4 @@ class LeNet(nn.Module):
 
 
 def lenet(width: int = 6, batch: int = 1) -> Example:
-    return Example(LeNet(width), (Drawn(batch, 1, 28, 28),))
+    return Example(LeNet(width), (RandomInput(batch, 1, 28, 28),))

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 BASE = 500000.0
 LONGEST = 8192
@@ -25,13 +25,13 @@ def rotary(start: int, length: int, dim: int) -> tuple[torch.Tensor, torch.Tenso
     return angles.cos(), angles.sin()
 
 
-def rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def rotate_pairs(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """Turn the pairs (x[i], x[i + dim / 2]) of the last dimension."""
     low, high = x.chunk(2, dim=-1)
     return x * cos + torch.cat([-high, low], dim=-1) * sin
 
 
-class Attention(nn.Module):
+class LlamaAttention(nn.Module):
     """Queries of several heads share keys and values."""
 
     def __init__(self, dim: int, heads: int, groups: int) -> None:
@@ -45,7 +45,7 @@ class Attention(nn.Module):
     def forward(self, x: torch.Tensor, past: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         q, k, v = (self._split(layer(x)) for layer in (self.q_proj, self.k_proj, self.v_proj))
         cos, sin = rotary(past[0].shape[2] if past else 0, x.shape[1], self.head_dim)
-        q, k = rotated(q, cos.to(q.dtype), sin.to(q.dtype)), rotated(k, cos.to(k.dtype), sin.to(k.dtype))
+        q, k = rotate_pairs(q, cos.to(q.dtype), sin.to(q.dtype)), rotate_pairs(k, cos.to(k.dtype), sin.to(k.dtype))
         if past:
             k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         out = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=not past, enable_gqa=True)
@@ -66,7 +66,7 @@ class SwiGLU(nn.Module):
         return self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
-class Block(nn.Module):
+class LlamaBlock(nn.Module):
     """(x [batch, n, dim], *past) -> (the same shape, keys, values).
 
     past: keys and values of the tokens before, [batch, groups, length, dim / heads] each; x is one token then.
@@ -75,7 +75,7 @@ class Block(nn.Module):
     def __init__(self, dim: int, heads: int, groups: int, hidden: int) -> None:
         super().__init__()
         self.input_layernorm = nn.RMSNorm(dim, eps=1e-5)
-        self.self_attn = Attention(dim, heads, groups)
+        self.self_attn = LlamaAttention(dim, heads, groups)
         self.post_attention_layernorm = nn.RMSNorm(dim, eps=1e-5)
         self.mlp = SwiGLU(dim, hidden)
 
@@ -87,11 +87,11 @@ class Block(nn.Module):
 
 def llama_block(dim: int = 2048, heads: int = 32, groups: int = 8, hidden: int = 8192, tokens: int = 128) -> Example:
     dynamic = {"x": {1: torch.export.Dim("n", min=2, max=LONGEST)}}
-    return Example(Block(dim, heads, groups, hidden), (Drawn(1, tokens, dim),), dynamic)
+    return Example(LlamaBlock(dim, heads, groups, hidden), (RandomInput(1, tokens, dim),), dynamic)
 
 
 def llama_decode(dim: int = 2048, heads: int = 32, groups: int = 8, hidden: int = 8192, tokens: int = 128) -> Example:
     length = torch.export.Dim("past", min=2, max=LONGEST)
-    past = [Drawn(1, groups, tokens, dim // heads) for _ in range(2)]
+    past = [RandomInput(1, groups, tokens, dim // heads) for _ in range(2)]
     dynamic = {"x": None, "past": ({2: length}, {2: length})}
-    return Example(Block(dim, heads, groups, hidden), (Drawn(1, 1, dim), *past), dynamic)
+    return Example(LlamaBlock(dim, heads, groups, hidden), (RandomInput(1, 1, dim), *past), dynamic)

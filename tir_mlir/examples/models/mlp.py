@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
 class MLP(nn.Module):
@@ -27,4 +27,4 @@ class MLP(nn.Module):
 
 def mlp(sizes: Sequence[int] = (784, 128, 10), batch: int = 1) -> Example:
     dynamic = {"x": {0: torch.export.Dim("batch", max=4096)}} if batch > 1 else None
-    return Example(MLP(sizes), (Drawn(batch, sizes[0]),), dynamic)
+    return Example(MLP(sizes), (RandomInput(batch, sizes[0]),), dynamic)

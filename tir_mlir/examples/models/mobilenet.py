@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
 def conv_norm(
@@ -77,7 +77,7 @@ class MobileNetV2(nn.Module):
 def mobilenet_v2(
     width: float = 1.0, classes: int = 1000, size: int = 224, batch: int = 1, deep: bool = True
 ) -> Example:
-    return Example(MobileNetV2(width, classes, deep), (Drawn(batch, 3, size, size),))
+    return Example(MobileNetV2(width, classes, deep), (RandomInput(batch, 3, size, size),))
 
 
 BLOCKS = (
@@ -159,4 +159,4 @@ class MobileNetV3(nn.Module):
 def mobilenet_v3_small(
     width: float = 1.0, classes: int = 1000, size: int = 224, batch: int = 1, deep: bool = True
 ) -> Example:
-    return Example(MobileNetV3(width, classes, deep), (Drawn(batch, 3, size, size),))
+    return Example(MobileNetV3(width, classes, deep), (RandomInput(batch, 3, size, size),))

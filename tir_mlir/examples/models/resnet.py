@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
 class BasicBlock(nn.Module):
@@ -89,12 +89,12 @@ class ResNet(nn.Module):
 
 
 def resnet18(width: int = 64, classes: int = 1000, size: int = 224, batch: int = 1) -> Example:
-    return Example(ResNet(BasicBlock, (2, 2, 2, 2), width, classes), (Drawn(batch, 3, size, size),))
+    return Example(ResNet(BasicBlock, (2, 2, 2, 2), width, classes), (RandomInput(batch, 3, size, size),))
 
 
 def resnet50(width: int = 64, classes: int = 1000, size: int = 224, batch: int = 1) -> Example:
     layers = (3, 4, 6, 3) if width == 64 else (2, 1, 1, 1)
-    return Example(ResNet(Bottleneck, layers, width, classes), (Drawn(batch, 3, size, size),))
+    return Example(ResNet(Bottleneck, layers, width, classes), (RandomInput(batch, 3, size, size),))
 
 
 def _shortcut(inputs: int, outputs: int, stride: int) -> nn.Sequential | None:

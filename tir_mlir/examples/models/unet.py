@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
 class DoubleConv(nn.Sequential):
@@ -54,4 +54,4 @@ class UNet(nn.Module):
 
 
 def unet(width: int = 32, size: int = 256, depth: int = 4, batch: int = 1) -> Example:
-    return Example(UNet(width, depth), (Drawn(batch, 3, size, size),))
+    return Example(UNet(width, depth), (RandomInput(batch, 3, size, size),))

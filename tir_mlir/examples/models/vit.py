@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
-class SelfAttention(nn.Module):
+class VitSelfAttention(nn.Module):
     """Attention whose queries, keys and values come from one product; the weights of nn.MultiheadAttention."""
 
     def __init__(self, dim: int, heads: int) -> None:
@@ -36,7 +36,7 @@ class EncoderBlock(nn.Module):
     def __init__(self, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
         self.ln_1 = nn.LayerNorm(dim, eps=1e-6)
-        self.self_attention = SelfAttention(dim, heads)
+        self.self_attention = VitSelfAttention(dim, heads)
         self.ln_2 = nn.LayerNorm(dim, eps=1e-6)
         self.mlp = nn.Sequential(
             nn.Linear(dim, hidden), nn.GELU(), nn.Dropout(0.0), nn.Linear(hidden, dim), nn.Dropout(0.0)
@@ -47,7 +47,7 @@ class EncoderBlock(nn.Module):
         return x + self.mlp(self.ln_2(x))
 
 
-class Encoder(nn.Module):
+class VitEncoder(nn.Module):
     """The blocks, between the embedding of positions and a layer norm."""
 
     def __init__(self, length: int, dim: int, layers: int, heads: int, hidden: int) -> None:
@@ -68,7 +68,7 @@ class VisionTransformer(nn.Module):
         super().__init__()
         self.conv_proj = nn.Conv2d(3, dim, patch, patch)
         self.class_token = nn.Parameter(torch.empty(1, 1, dim))
-        self.encoder = Encoder((size // patch) ** 2 + 1, dim, layers, heads, hidden)
+        self.encoder = VitEncoder((size // patch) ** 2 + 1, dim, layers, heads, hidden)
         self.heads = nn.Sequential(OrderedDict(head=nn.Linear(dim, classes)))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -82,4 +82,4 @@ def vit_b16(
     classes: int = 1000, batch: int = 1,
 ) -> Example:  # fmt: skip
     model = VisionTransformer(size, patch, dim, layers, heads, hidden, classes)
-    return Example(model, (Drawn(batch, 3, size, size),))
+    return Example(model, (RandomInput(batch, 3, size, size),))

@@ -11,14 +11,14 @@ from torch import nn
 NORMS = (nn.LayerNorm, nn.RMSNorm, nn.BatchNorm2d)
 
 
-class Drawn:
+class RandomInput:
     """An input to be drawn: its shape, and `below` for whole numbers in [0, below) instead of a normal distribution."""
 
     def __init__(self, *shape: int, below: int | None = None) -> None:
         self.shape, self.below = shape, below
 
 
-def filled(model: nn.Module, seed: int) -> nn.Module:
+def fill_weights(model: nn.Module, seed: int) -> nn.Module:
     """Draw all parameters, and the statistics of batch norms, so that every one changes the result and activations
     stay within a few powers of ten; return the model in evaluation mode without gradients."""
     generator = torch.Generator().manual_seed(seed)
@@ -34,13 +34,13 @@ def filled(model: nn.Module, seed: int) -> nn.Module:
     return model
 
 
-def drawn(inputs: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
+def draw_inputs(inputs: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """Replace each Drawn by a tensor; others stay."""
     generator = torch.Generator().manual_seed(seed + 1)
-    return tuple(_tensor(entry, generator) if isinstance(entry, Drawn) else entry for entry in inputs)
+    return tuple(_tensor(entry, generator) if isinstance(entry, RandomInput) else entry for entry in inputs)
 
 
-def _tensor(spec: Drawn, generator: torch.Generator) -> torch.Tensor:
+def _tensor(spec: RandomInput, generator: torch.Generator) -> torch.Tensor:
     if spec.below is not None:
         return torch.randint(spec.below, spec.shape, generator=generator)
     return torch.randn(spec.shape, generator=generator)

@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from . import Example
-from .weights import Drawn
+from .weights import RandomInput
 
 
-class Attention(nn.Module):
+class WhisperAttention(nn.Module):
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
@@ -32,10 +32,10 @@ class Attention(nn.Module):
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
 
-class Block(nn.Module):
+class WhisperBlock(nn.Module):
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        self.attn = Attention(dim, heads)
+        self.attn = WhisperAttention(dim, heads)
         self.attn_ln = nn.LayerNorm(dim)
         self.mlp = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim))
         self.mlp_ln = nn.LayerNorm(dim)
@@ -45,7 +45,7 @@ class Block(nn.Module):
         return x + self.mlp(self.mlp_ln(x))
 
 
-class Encoder(nn.Module):
+class WhisperEncoder(nn.Module):
     """[batch, bands, frames] -> [batch, frames / 2, dim]."""
 
     positional_embedding: torch.Tensor
@@ -55,7 +55,7 @@ class Encoder(nn.Module):
         self.conv1 = nn.Conv1d(bands, dim, 3, padding=1)
         self.conv2 = nn.Conv1d(dim, dim, 3, 2, 1)
         self.register_buffer("positional_embedding", sinusoids(frames // 2, dim))
-        self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(layers))
+        self.blocks = nn.ModuleList(WhisperBlock(dim, heads) for _ in range(layers))
         self.ln_post = nn.LayerNorm(dim)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -76,4 +76,4 @@ def sinusoids(length: int, dim: int) -> torch.Tensor:
 def whisper_encoder(
     bands: int = 80, frames: int = 3000, dim: int = 384, heads: int = 6, layers: int = 4, batch: int = 1
 ) -> Example:
-    return Example(Encoder(bands, frames, dim, heads, layers), (Drawn(batch, bands, frames),))
+    return Example(WhisperEncoder(bands, frames, dim, heads, layers), (RandomInput(batch, bands, frames),))

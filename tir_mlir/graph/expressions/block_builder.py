@@ -10,10 +10,10 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import free_name
-from tir_mlir.graph.emit import listed
-from tir_mlir.graph.expressions.emitter import Emitter
+from tir_mlir.graph.emit import as_tensor_list
+from tir_mlir.graph.expressions.emitter import BindingEmitter
 from tir_mlir.graph.expressions.graph_function import Function
-from tir_mlir.graph.expressions.match_cast import MatchCast, matched
+from tir_mlir.graph.expressions.match_cast import MatchCast, bind_cast_sizes
 from tir_mlir.graph.expressions.nodes import Call, Expr, SeqExpr, Tuple, Var, VarBinding, as_expr
 from tir_mlir.graph.expressions.read_graph import CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, TensorStructInfo, as_struct_info
@@ -30,7 +30,7 @@ class _Open:
     name: str
     params: list[Var] | None
     attrs: dict[str, Any]
-    emitter: Emitter
+    emitter: BindingEmitter
     result: Expr | None = None
     outputs: list[Expr] = field(default_factory=list)
 
@@ -91,7 +91,7 @@ class BlockBuilder:
         """Bindings inside are of one function; home: functions that it may call, besides those of the builder."""
         param_names = {p.name_hint for p in params or ()}
         functions = ChainMap(self.functions, dict(home or {}))
-        opened = _Open(name, params, dict(attrs), Emitter(functions, self._add_program, param_names))
+        opened = _Open(name, params, dict(attrs), BindingEmitter(functions, self._add_program, param_names))
         self._open.append(opened)
         BlockBuilder._current.append(self)
         try:
@@ -101,15 +101,15 @@ class BlockBuilder:
             self._open.pop()
 
     @property
-    def opened(self) -> _Open:
+    def current_function(self) -> _Open:
         """The function that is being written. Errors: GraphError outside of one."""
         if not self._open:
             raise GraphError('no function is being written; fix: with bb.function("main", [x]):')
         return self._open[-1]
 
     @property
-    def emitter(self) -> Emitter:
-        return self.opened.emitter
+    def emitter(self) -> BindingEmitter:
+        return self.current_function.emitter
 
     @contextmanager
     def dataflow(self) -> Iterator[None]:
@@ -136,7 +136,7 @@ class BlockBuilder:
         A name of a size in the type is that of this size already: `value.struct_info.shape` has them.
         """
         var = value if isinstance(value, Var) else self.emit(value, name_hint)
-        for name, size in matched(MatchCast(var, as_struct_info(struct_info)), ()).items():
+        for name, size in bind_cast_sizes(MatchCast(var, as_struct_info(struct_info)), ()).items():
             if SIZES.text(size) != name:
                 raise GraphError(f"{name} is a new name for the size {size}; fix: use {size} itself")
         return var
@@ -161,7 +161,7 @@ class BlockBuilder:
         outputs = func(
             *(self._tensor(a, inputs) for a in args), **{k: self._tensor(v, inputs) for k, v in kwargs.items()}
         )
-        results = listed(outputs)
+        results = as_tensor_list(outputs)
         name = self._add_program(create_prim_func([*(t for _, t in inputs), *results]), hint)
         infos = [TensorStructInfo(t.shape, t.dtype) for t in results]
         return Call(CALL_TIR, [name, Tuple([v for v, _ in inputs])], sinfo_args=infos)
@@ -202,7 +202,7 @@ class BlockBuilder:
 
     def emit_func_output(self, output: Any, params: Var | Sequence[Var] | None = None) -> GlobalVar:
         """What the function returns; params: if they were not given at its beginning. Returns the function's name."""
-        opened = self.opened
+        opened = self.current_function
         if params is not None:
             if opened.params is not None:
                 raise GraphError(f"the parameters of {opened.name} are given twice")

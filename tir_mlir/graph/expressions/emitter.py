@@ -28,7 +28,7 @@ from tir_mlir.graph.operators import OPERATORS
 from tir_mlir.script.module import GlobalVar, PrimFunc
 
 
-class Emitter:
+class BindingEmitter:
     """The bindings of one function. Calls in arguments are bound first, so that every operand is a variable."""
 
     def __init__(
@@ -99,9 +99,9 @@ class Emitter:
         if op == CALL_DPS_PACKED and isinstance(self.functions.get(_symbol(args[0])), PrimFunc):
             op, args[0] = CALL_TIR, GlobalVar(_symbol(args[0]))  # a program by its name
         self._check(op, args)
-        new_call = Call(op, args, call.attrs, call.sinfo_args) if _changed(args, call.args) else call
+        new_call = Call(op, args, call.attrs, call.sinfo_args) if _is_changed(args, call.args) else call
         if isinstance(new_call.op, GlobalVar):
-            new_call.struct_info = self._called(str(new_call.op), args)
+            new_call.struct_info = self._call_result_info(str(new_call.op), args)
         return new_call
 
     def _callee(self, function: PrimFunc) -> GlobalVar:
@@ -116,7 +116,7 @@ class Emitter:
                 function_names = ", ".join(self.functions) or "none"
                 raise GraphError(f"the module has no function {callee}; it has {function_names}")
 
-    def _called(self, name: str, args: list[Any]) -> StructInfo:
+    def _call_result_info(self, name: str, args: list[Any]) -> StructInfo:
         """What a call of another graph makes."""
         function = self.functions[name]
         if not isinstance(function, Function):
@@ -139,7 +139,7 @@ def _symbol(callee: Any) -> str:
     return getattr(callee, "global_symbol", "")
 
 
-def _changed(new: list[Any], old: list[Any]) -> bool:
+def _is_changed(new: list[Any], old: list[Any]) -> bool:
     return any(a is not b for a, b in zip(new, old, strict=True))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr, checked_type
 from tir_mlir.graph.expressions.read_graph import read_graph
 from tir_mlir.graph.expressions.struct_info import StructInfo, as_struct_info
@@ -52,7 +52,7 @@ class Function(Expr):
     @staticmethod
     def of_module(module: IRModule, name: str) -> Function:
         """The graph of a module as an expression."""
-        with entered():
+        with enter_context():
             read = read_graph(tensor_func(module.mlir, name))
         function = Function(read.params, read.body, attrs=read.attributes, home=module)
         function.name = name
@@ -84,38 +84,38 @@ class Function(Expr):
         function.name = self.name
         return function
 
-    def named(self, name: str) -> Function:
+    def with_name(self, name: str) -> Function:
         """A copy with another name."""
         function = self.with_body(self.body)
         function.name = name
         return function
 
     @property
-    def alone(self) -> IRModule:
+    def isolated_module(self) -> IRModule:
         """A module with only this graph and the functions that it calls."""
         functions = {} if self.home is None else self.home.functions
-        return IRModule({**_reached(self, functions), self.name: self})
+        return IRModule({**_reachable_functions(self, functions), self.name: self})
 
     def build_model(self, target: Any = "llvm", **options: Any) -> Any:
         """Compile to a Model; `tir_mlir.build(function)` is the same. Weights are inputs, as a module has no arrays."""
-        return Graph(self.without_attr(WEIGHTS).alone, name=self.name).build_model(target, **options)
+        return Graph(self.without_attr(WEIGHTS).isolated_module, name=self.name).build_model(target, **options)
 
     def script(self, **options: Any) -> str:
         """The function as TVMScript, printed as a module with the functions that it calls."""
-        return self.alone.script(**options)
+        return self.isolated_module.script(**options)
 
     def show(self, **options: Any) -> None:
         """Print the function as TVMScript, colored in terminals and notebooks."""
-        self.alone.show(**options)
+        self.isolated_module.show(**options)
 
     def _repr_html_(self) -> str:
-        return self.alone._repr_html_()
+        return self.isolated_module._repr_html_()
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
 
 
-def called(function: Function) -> list[GlobalVar]:
+def callees_of(function: Function) -> list[GlobalVar]:
     """The functions of the module that a graph calls, each once."""
     callees: dict[GlobalVar, None] = {}
     for binding in function.body.bindings:
@@ -125,12 +125,12 @@ def called(function: Function) -> list[GlobalVar]:
     return list(callees)
 
 
-def _reached(function: Function, functions: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable_functions(function: Function, functions: Mapping[str, Any]) -> dict[str, Any]:
     """The functions that a graph calls, and those that they call."""
     callees: dict[str, Any] = {}
     waiting = [function]
     while waiting:
-        for name in called(waiting.pop()):
+        for name in callees_of(waiting.pop()):
             if name in functions and name not in callees:
                 callees[name] = functions[name]
                 waiting += [functions[name]] * isinstance(functions[name], Function)

@@ -28,7 +28,7 @@ class MatchCast:
     info: StructInfo
 
 
-def matched(cast: MatchCast, defined: Collection[str]) -> dict[str, Any]:
+def bind_cast_sizes(cast: MatchCast, defined: Collection[str]) -> dict[str, Any]:
     """The sizes that are named by a cast: R.Tensor((m, 64)) of a value R.Tensor((n + 1, 64)) -> {"m": n + 1}.
 
     defined: names of sizes that have a meaning already. Errors: GraphError for what is not so, or is not shown to be.

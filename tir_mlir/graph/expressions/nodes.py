@@ -328,9 +328,9 @@ class Call(Expr):
         return {**{"shape": tuple(a) for a in self.args if isinstance(a, ShapeExpr)}, **self.attrs}
 
     def __repr__(self) -> str:
-        name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _shown(self.op)
+        name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _operand_text(self.op)
         keywords = [f"{k}={v!r}" for k, v in self.attrs.items()]
-        operands = shown_operands(name.removeprefix("R."), [_shown(a) for a in self.args])
+        operands = shown_operands(name.removeprefix("R."), [_operand_text(a) for a in self.args])
         return f"{name}({', '.join([*operands, *keywords])})"
 
 
@@ -356,7 +356,7 @@ def _with_shape(op: Any, args: list[Any], attrs: Attrs) -> tuple[list[Any], Attr
     return [as_expr(a) for a in args], attrs
 
 
-def _shown(value: Any) -> str:
+def _operand_text(value: Any) -> str:
     """An operand as text; a function of the module is `cls.f`."""
     return f"cls.{value}" if isinstance(value, GlobalVar) else repr(value)
 

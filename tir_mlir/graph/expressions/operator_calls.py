@@ -47,14 +47,14 @@ def find(name: str, word: str = "R") -> Any:
         return OperatorSpace(f"{name}.", word)
     if name in _REFUSED:
         raise NoSuchOperator(f"{word}.{name} is not supported: {_REFUSED[name]}")
-    raise NoSuchOperator(f"there is no operator {word}.{name}{_near(name)}")
+    raise NoSuchOperator(f"there is no operator {word}.{name}{_suggestion(name)}")
 
 
 class NoSuchOperator(GraphError, AttributeError):
     """An operator that the table does not have."""
 
 
-def _near(name: str) -> str:
+def _suggestion(name: str) -> str:
     near = difflib.get_close_matches(name, OPERATORS, n=3, cutoff=0.6)
     way = f"; near: {', '.join(near)}" if near else ""
     return f"{way}; fix: call_te with a te function of your own, or T.prim_func with R.call_tir"
@@ -66,7 +66,7 @@ def operator_function(name: str) -> Callable[..., Call]:
 
     def function(*args: Any, **keywords: Any) -> Call:
         operands, attrs = split_arguments(operator, args, keywords)
-        return Call(Op.get(f"relax.{name}"), typed(operands), {k: _attribute(v) for k, v in attrs.items()})
+        return Call(Op.get(f"relax.{name}"), typed_operands(operands), {k: _attribute(v) for k, v in attrs.items()})
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__doc__ = operator.te.__doc__
@@ -74,7 +74,7 @@ def operator_function(name: str) -> Callable[..., Call]:
     return function
 
 
-def typed(operands: Sequence[Any]) -> list[Expr]:
+def typed_operands(operands: Sequence[Any]) -> list[Expr]:
     """Operands as expressions; a number without a type of its own has that of the first value."""
     numbers = [o.value if isinstance(o, PrimValue) and not o.typed else o for o in operands]
     dtype = next((getattr(o.struct_info, "dtype", None) for o in numbers if isinstance(o, Expr)), None)
@@ -114,7 +114,7 @@ def call_tir(
         raise GraphError(
             f"call_tir does not take tir_vars={short_repr(tir_vars)}; fix: sizes are taken from the shapes of tensors"
         )
-    infos = _results(_first(out_sinfo, out_ty, shape), dtype)
+    infos = _results(_single_result_type(out_sinfo, out_ty, shape), dtype)
     if type(func) is str:  # a GlobalVar is a function of the module
         return Call(CALL_DPS_PACKED, [ExternFunc(func), _inputs(args)], sinfo_args=infos)
     return Call(CALL_TIR, [func, _inputs(args)], sinfo_args=infos)
@@ -135,12 +135,12 @@ def call_dps_packed(
     func: Any, args: Any, out_sinfo: Any = None, *, out_ty: Any = None, shape: Any = None, dtype: Any = None
 ) -> Call:
     """A call of a registered function, which writes into the arrays that it is given last. Results as of `call_tir`."""
-    infos = _results(_first(out_sinfo, out_ty, shape), dtype)
+    infos = _results(_single_result_type(out_sinfo, out_ty, shape), dtype)
     callee = func if isinstance(func, ExternFunc) else ExternFunc(_name(func))
     return Call(CALL_DPS_PACKED, [callee, _inputs(args)], sinfo_args=infos)
 
 
-def _first(*candidates: Any) -> Any:
+def _single_result_type(*candidates: Any) -> Any:
     """The one that is given, None if none is. Errors: GraphError for several."""
     types = [g for g in candidates if g is not None]
     if len(types) > 1:
@@ -188,7 +188,7 @@ def full(*args: Any, shape: Any = None, fill_value: Any = None, dtype: str = "fl
     if positional or shape is None:
         raise GraphError("full takes a shape, a number or a tensor of one element, and a type")
     operands, attrs = ([], {"fill_value": value}) if isinstance(value, (bool, int, float)) else ([value], {})
-    return Call(Op.get("relax.full"), typed(operands), {"shape": _attribute(shape), "dtype": dtype, **attrs})
+    return Call(Op.get("relax.full"), typed_operands(operands), {"shape": _attribute(shape), "dtype": dtype, **attrs})
 
 
 _BATCH_NORM = ("axis", "epsilon", "center", "scale", "momentum", "training")

@@ -24,25 +24,27 @@ def rewrite_call(pattern: DFPattern, rewriter: Callable[[Expr, dict[DFPattern, E
     """
     if isinstance(func, Graph):
         rewritten = rewrite_call(pattern, rewriter, func.module[func.name])
-        return Graph(rewritten.alone, func.weights, func.name)
+        return Graph(rewritten.isolated_module, func.weights, func.name)
     if not isinstance(func, Function):
         raise GraphError(f"rewrite_call takes a graph, not {short_repr(func)}")
-    return remove_all_unused(_Rewriter(pattern, rewriter).visit_expr(func))
+    return remove_all_unused(_CallRewriter(pattern, rewriter).visit_expr(func))
 
 
-class _Rewriter(PyExprMutator):
+class _CallRewriter(PyExprMutator):
     def __init__(self, pattern: DFPattern, rewriter: Callable[..., Any]):
         super().__init__()
         self.pattern, self.rewriter = pattern, rewriter
 
     def visit_call_(self, call: Call) -> Any:
-        return self._rewritten(self.visit_expr_post_order(call))
+        return self._rewrite(self.visit_expr_post_order(call))
 
     def visit_tuple_getitem_(self, op: TupleGetItem) -> Any:
-        return self._rewritten(self.visit_expr_post_order(op))
+        return self._rewrite(self.visit_expr_post_order(op))
 
-    def _rewritten(self, expr: Any) -> Any:
-        matches = self.pattern.matched(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
+    def _rewrite(self, expr: Any) -> Any:
+        matches = (
+            self.pattern.find_matches(expr, self.lookup_binding) if isinstance(expr, (Call, TupleGetItem)) else None
+        )
         return expr if matches is None else self.rewriter(expr, matches)
 
 
@@ -92,14 +94,14 @@ def rewrite_bindings(
         )
     values, candidates = var_values(func), [b.var for b in func.body.bindings]
     replacements: dict[Var, Expr] = {}
-    while (matches := _found(outputs, values, candidates)) is not None:
+    while (matches := _first_match(outputs, values, candidates)) is not None:
         new = rewriter(dict(matches), dict(values))
         replacements.update(new)
         candidates = [v for v in candidates if v not in {matches[p] for p in outputs}]
-    return remove_all_unused(written(func, {**values, **replacements})) if replacements else func
+    return remove_all_unused(reorder_bindings(func, {**values, **replacements})) if replacements else func
 
 
-def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
+def _first_match(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var]) -> dict[DFPattern, Any] | None:
     """The first match of all output patterns on distinct bindings."""
 
     def go_on(number: int, matcher: Matcher, matched_vars: tuple[Var, ...]) -> dict[DFPattern, Any] | None:
@@ -116,7 +118,7 @@ def _found(outputs: list[DFPattern], values: Mapping[Var, Expr], among: list[Var
     return go_on(0, Matcher(values.get), ())
 
 
-def written(func: Function, values: Mapping[Var, Expr]) -> Function:
+def reorder_bindings(func: Function, values: Mapping[Var, Expr]) -> Function:
     """The function with these values of its variables, each after what it reads."""
     return _Reordered(values).visit_expr(func)
 
@@ -148,14 +150,14 @@ class _Reordered(PyExprMutator):
         if expr in self.open:
             raise GraphError(f"what is written for {expr!r} needs its own value")
         self.open.append(expr)
-        new_value = self._bound(expr) if isinstance(expr, Var) else self._value(expr)
+        new_value = self._bind_var(expr) if isinstance(expr, Var) else self._value(expr)
         new_value = self.builder_.emit(new_value) if isinstance(new_value, Call) else new_value
         self.open.pop()
         self.kept.append(expr)
         self.made[id(expr)] = new_value
         return new_value
 
-    def _bound(self, var: Var) -> Var:
+    def _bind_var(self, var: Var) -> Var:
         value = self.builder_.normalize(self._value(self.values[var]))
         new_var = var if var.struct_info == value.struct_info else type(var)(var.name_hint, value.struct_info)
         return self.builder_.emit_normalized(VarBinding(new_var, value))

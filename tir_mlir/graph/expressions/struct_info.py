@@ -7,12 +7,12 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.graph.size_code import Sizes, checked_dtype
+from tir_mlir.graph.size_code import GraphSizes, checked_dtype
 from tir_mlir.te import Var
 from tir_mlir.te.expr import Expr as TeExpr
 
 
-class _SharedSizes(Sizes):
+class _SharedSizes(GraphSizes):
     """Sizes of all functions: a name is one size, whatever variable of the user's has it."""
 
     def _adopt(self, key: str, leaf: Any) -> None:
@@ -42,7 +42,7 @@ class ShapeExpr(tuple[Any, ...]):
 class StructInfo:
     """What is known of a value."""
 
-    def same(self, rhs: object) -> bool:
+    def is_equal_to(self, rhs: object) -> bool:
         """Whether the other one says the same."""
         return isinstance(rhs, StructInfo) and str(self) == str(rhs)
 
@@ -51,12 +51,12 @@ class StructInfo:
         return isinstance(self, ObjectStructInfo) or isinstance(rhs, ObjectStructInfo) or self._agrees(rhs)
 
     def _agrees(self, rhs: StructInfo) -> bool:
-        return self.same(rhs)
+        return self.is_equal_to(rhs)
 
     __repr__ = object.__repr__
 
     def __eq__(self, rhs: object) -> bool:
-        return self.same(rhs)
+        return self.is_equal_to(rhs)
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -31,15 +31,15 @@ _Class = TypeVar("_Class", bound=type)
 
 def visitor(cls: _Class) -> _Class:
     """The decorator of a visitor class, as TVM has it. Errors: GraphError for another class."""
-    return _checked(cls, PyExprVisitor, "visitor")
+    return _check_class(cls, PyExprVisitor, "visitor")
 
 
 def mutator(cls: _Class) -> _Class:
     """The decorator of a rewriter class, as TVM has it. Errors: GraphError for another class."""
-    return _checked(cls, PyExprMutator, "mutator")
+    return _check_class(cls, PyExprMutator, "mutator")
 
 
-def _checked(cls: _Class, base: type, word: str) -> _Class:
+def _check_class(cls: _Class, base: type, word: str) -> _Class:
     if not isinstance(cls, type) or not issubclass(cls, base):
         raise GraphError(f"@{word} decorates a class derived from {base.__name__}, not {short_repr(cls)}")
     return cls
@@ -152,7 +152,7 @@ class PyExprMutator(_Functor):
             return self._call(expr)
         if isinstance(expr, Tuple):
             fields = [self.visit_expr(f) for f in expr.fields]
-            return expr if _same(fields, expr.fields) else Tuple(fields)
+            return expr if _all_identical(fields, expr.fields) else Tuple(fields)
         if isinstance(expr, TupleGetItem):
             tuple_value = self.visit_expr(expr.tuple_value)
             return expr if tuple_value is expr.tuple_value else TupleGetItem(tuple_value, expr.index)
@@ -174,7 +174,9 @@ class PyExprMutator(_Functor):
 
     def _call(self, call: Call) -> Call:
         op, args = self.visit_expr(call.op), [self.visit_expr(a) for a in call.args]
-        return call if op is call.op and _same(args, call.args) else Call(op, args, call.attrs, call.sinfo_args)
+        return (
+            call if op is call.op and _all_identical(args, call.args) else Call(op, args, call.attrs, call.sinfo_args)
+        )
 
     def _function(self, func: Function) -> Function:
         home = {} if func.home is None else func.home.functions
@@ -264,7 +266,7 @@ class _Home:
         return {**({} if self.home is None else self.home.functions), **self.builder.functions}
 
 
-def _same(new: list[Any], old: list[Any]) -> bool:
+def _all_identical(new: list[Any], old: list[Any]) -> bool:
     return all(a is b for a, b in zip(new, old, strict=True))
 
 

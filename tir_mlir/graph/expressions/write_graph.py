@@ -9,9 +9,9 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import LoopFacts, encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.builder import GraphBuilder, Value
-from tir_mlir.graph.expressions.graph_function import Function, called
+from tir_mlir.graph.expressions.graph_function import Function, callees_of
 from tir_mlir.graph.expressions.nodes import (
     Call,
     Constant,
@@ -31,10 +31,10 @@ from tir_mlir.script.printer.graphs import REGION, WEIGHTS
 
 def write_graph(module: IRModule, name: str, function: Function) -> None:
     """Append a graph to a module that has the functions that it calls. Errors: GraphError."""
-    _Writer(module, name, function).write()
+    _GraphWriter(module, name, function).write()
 
 
-class _Writer:
+class _GraphWriter:
     """Writes one graph."""
 
     def __init__(self, module: IRModule, name: str, function: Function):
@@ -55,10 +55,10 @@ class _Writer:
             name = weights.get(param.name_hint)  # of an input of a graph that computes weights, its own name
             self.values[param] = self._parameter(param, None if derivation else name, name if derivation else None)
         for binding in function.body.bindings:
-            self.values[binding.var] = self._bound(binding.var, binding.value)
+            self.values[binding.var] = self._write_binding(binding.var, binding.value)
         outputs = self._operand(function.body.body)
         builder.output(*(outputs if isinstance(outputs, tuple) else (outputs,)))
-        with entered():
+        with enter_context():
             if isinstance(outputs, tuple) and len(outputs) == 1:
                 attrs.put(builder.func.op, encoding.UNIT_TUPLE, True)
             if is_group or is_region:
@@ -78,7 +78,7 @@ class _Writer:
             )
         return self.builder.input(name or param.name_hint, tuple(info.shape), info.dtype, weight=weight)
 
-    def _bound(self, var: Var, value: Any) -> Any:
+    def _write_binding(self, var: Var, value: Any) -> Any:
         """What a binding computes: a Value, or a tuple of them."""
         if not isinstance(value, Call):
             return self._operand(value)
@@ -167,7 +167,7 @@ def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None
     def write(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise GraphError(f"graphs call each other in a circle: {' -> '.join([*above, name])}")
-        for callee in called(functions[name]):
+        for callee in callees_of(functions[name]):
             if callee in functions and callee not in done:
                 write(callee, (*above, name))
         write_graph(module, name, functions[name])

@@ -19,14 +19,14 @@ GUESS = 256
 
 
 @dataclass(frozen=True)
-class Request:
+class ArenaRequest:
     """A buffer: its bytes, and the numbers of the first and the last call that use it."""
 
     size: Size
     first: int
     last: int
 
-    def meets(self, request: Request) -> bool:
+    def meets(self, request: ArenaRequest) -> bool:
         """Whether both are alive in some call."""
         return self.first <= request.last and request.first <= self.last
 
@@ -38,7 +38,7 @@ class Arena:
     offsets: of the slots, if all sizes are numbers.
     """
 
-    requests: tuple[Request, ...]
+    requests: tuple[ArenaRequest, ...]
     slots: tuple[int, ...]
     members: tuple[tuple[Size, ...], ...]
     offsets: tuple[int, ...] | None
@@ -51,7 +51,7 @@ class Arena:
         offsets, end = [], 0
         for sizes in self.members:
             offsets.append(end)
-            end += max(_up(size_code.value(size, size_values)) for size in sizes)
+            end += max(_align_up(size_code.value(size, size_values)) for size in sizes)
         return offsets, end
 
     @property
@@ -61,52 +61,52 @@ class Arena:
         return self.layout(guesses)[1]
 
     @property
-    def unshared(self) -> int:
+    def unshared_bytes(self) -> int:
         """The bytes that all buffers would take side by side, for sizes known."""
-        return sum(_up(r.size) for r in self.requests if isinstance(r.size, int))
+        return sum(_align_up(r.size) for r in self.requests if isinstance(r.size, int))
 
 
-def plan(requests: Sequence[Request]) -> Arena:
+def plan(requests: Sequence[ArenaRequest]) -> Arena:
     """Place buffers such that no two that are alive in the same call overlap."""
     if all(isinstance(r.size, int) for r in requests):
         orders = [
             sorted(range(len(requests)), key=lambda i: (-_bytes(requests[i]), requests[i].first)),
             sorted(range(len(requests)), key=lambda i: (requests[i].first, -_bytes(requests[i]))),
         ]
-        offsets, total = min((_placed(requests, order) for order in orders), key=lambda placement: placement[1])
+        offsets, total = min((_place_in_order(requests, order) for order in orders), key=lambda placement: placement[1])
         slot_ids = tuple(range(len(requests)))
         return Arena(tuple(requests), slot_ids, tuple((r.size,) for r in requests), tuple(offsets), total)
     slots, members = _shared_slots(requests)
     return Arena(tuple(requests), tuple(slots), tuple(tuple(dict.fromkeys(m)) for m in members), None)
 
 
-def _bytes(request: Request) -> int:
+def _bytes(request: ArenaRequest) -> int:
     guesses = dict.fromkeys(size_code.symbols(request.size), GUESS)
     return size_code.value(request.size, guesses)
 
 
-def _up(size: int) -> int:
+def _align_up(size: int) -> int:
     return -(-size // LINE) * LINE
 
 
-def _placed(requests: Sequence[Request], order: Sequence[int]) -> tuple[list[int], int]:
+def _place_in_order(requests: Sequence[ArenaRequest], order: Sequence[int]) -> tuple[list[int], int]:
     """Each buffer, in order, at the lowest offset where it overlaps none that lives at the same time."""
     offsets = [0] * len(requests)
     done: list[int] = []
     total = 0
     for i in order:
-        size, start = _up(_bytes(requests[i])), 0
+        size, start = _align_up(_bytes(requests[i])), 0
         for j in sorted((j for j in done if requests[i].meets(requests[j])), key=lambda j: offsets[j]):
             if start + size <= offsets[j]:
                 break
-            start = max(start, offsets[j] + _up(_bytes(requests[j])))
+            start = max(start, offsets[j] + _align_up(_bytes(requests[j])))
         offsets[i] = start
         total = max(total, start + size)
         done.append(i)
     return offsets, total
 
 
-def _shared_slots(requests: Sequence[Request]) -> tuple[list[int], list[list[Size]]]:
+def _shared_slots(requests: Sequence[ArenaRequest]) -> tuple[list[int], list[list[Size]]]:
     """Each buffer, in order of its first call, in the free slot whose size is nearest, or in a new one."""
     slots = [0] * len(requests)
     members: list[list[Size]] = []

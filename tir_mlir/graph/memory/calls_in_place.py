@@ -10,7 +10,7 @@ from tir_mlir.dialect.analysis import read_after_write
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.graph import TensorFunc
 from tir_mlir.dialect.ir import Func, annotation_keys, attrs, direct_ops, funcs, op_traits, ops
-from tir_mlir.graph.memory import places
+from tir_mlir.graph.memory import buffer_assignment
 
 IN_PLACE = "graph.in_place"
 """Of a TensorIR function: pairs of parameters, an input and a result, that may be the same buffer."""
@@ -19,11 +19,11 @@ Pair = tuple[int, int]
 Triple = tuple[str, int, int]
 
 
-def wanted_pairs(graph: TensorFunc, module: ir.Module) -> dict[str, list[Pair]]:
+def candidate_pairs(graph: TensorFunc, module: ir.Module) -> dict[str, list[Pair]]:
     """By function that a graph calls: the inputs and results of one type that could be one buffer, as far as the other
     nodes go."""
     functions, pairs = {f.name for f in funcs(module)}, dict[str, list[Pair]]()
-    for name, source, result in places.wanted_in_place(graph):
+    for name, source, result in buffer_assignment.in_place_candidates(graph):
         if name in functions:
             pairs.setdefault(name, []).append((source, result))
     return pairs
@@ -33,9 +33,9 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
     """Note which results of the functions that a graph calls may take the memory of inputs: `mark_in_place`. safe: the
     pairs of each function that may be one buffer."""
     functions, scratch = {f.name: f for f in funcs(module)}, scratch_sizes(module)
-    accepted = _needed(
+    accepted = _minimal_triples(
         [(name, *pair) for name, pairs in safe.items() for pair in pairs],
-        places.arena_sizes(graph, scratch),
+        buffer_assignment.arena_sizes(graph, scratch),
     )
     pairs: dict[str, list[list[int]]] = {}
     for name, source, result in accepted:
@@ -47,7 +47,7 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
         )
 
 
-def _needed(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:
+def _minimal_triples(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:
     """The triples without those that make the arena no smaller: each makes one more version of its function.
 
     Halves that are of no use together are dropped together: the number of plans grows with what stays.
@@ -67,7 +67,7 @@ def _needed(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]
 
 def scratch_sizes(module: ir.Module) -> dict[str, int]:
     """The bytes that TensorIR functions need for themselves, by name."""
-    return {f.name: attrs.get(f.op, places.SCRATCH, 0) for f in funcs(module)}
+    return {f.name: attrs.get(f.op, buffer_assignment.SCRATCH, 0) for f in funcs(module)}
 
 
 def is_safe(func: Func, source: int, result: int) -> bool:
@@ -78,7 +78,7 @@ def is_safe(func: Func, source: int, result: int) -> bool:
         return False
 
 
-def marked(module: ir.Module) -> frozenset[Triple]:
+def in_place_triples(module: ir.Module) -> frozenset[Triple]:
     """What `mark` noted: (function, input, result)."""
     return frozenset((f.name, *pair) for f in funcs(module) for pair in attrs.get(f.op, IN_PLACE, []))
 
@@ -138,10 +138,10 @@ def rename_buffers(op: ir.Operation, names: Mapping[str, str]) -> None:
         for key in (attrs.READS, attrs.WRITES):
             if key in inner.attributes:
                 entries = [{n.name: n.attr for n in ir.DictAttr(e)} for e in ir.ArrayAttr(inner.attributes[key])]
-                inner.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(_renamed(e, names)) for e in entries])
+                inner.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(_rename_entry(e, names)) for e in entries])
     annotation_keys.rename_buffers(op, names)
 
 
-def _renamed(entry: dict[str, ir.Attribute], names: Mapping[str, str]) -> dict[str, ir.Attribute]:
+def _rename_entry(entry: dict[str, ir.Attribute], names: Mapping[str, str]) -> dict[str, ir.Attribute]:
     name = ir.StringAttr(entry["buffer"]).value
     return {**entry, "buffer": ir.StringAttr.get(names.get(name, name))}

@@ -10,33 +10,33 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.size_code import Size
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.memory.places import Call, Place
+    from tir_mlir.graph.memory.buffer_assignment import BufferSlot, PlannedCall
 
 STEP, CONDITION = TensorType((), "int64"), TensorType((), "bool")
 """The types of the number of a step, and of what decides."""
 
-Copy = tuple["Place", "Place"]
+Copy = tuple["BufferSlot", "BufferSlot"]
 
 
 @dataclass(frozen=True)
-class Steps:
+class RegionSteps:
     """What a region does: calls in order, then copies."""
 
-    calls: tuple[Call, ...] = ()
+    calls: tuple[PlannedCall, ...] = ()
     copies: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True)
-class Branch:
+class PlannedBranch:
     """if condition: then, else: otherwise."""
 
-    condition: Place
-    then: Steps
-    otherwise: Steps
+    condition: BufferSlot
+    then: RegionSteps
+    otherwise: RegionSteps
 
 
 @dataclass(frozen=True)
-class Loop:
+class PlannedLoop:
     """Steps that are repeated, on a state in memory.
 
     steps: their number, a place that has it, or None; condition: tested before each step, if there is one; index: where
@@ -44,31 +44,31 @@ class Loop:
     before a step; body; after: copies to the state after it; stacked: rows, and the tensors that they become a part of.
     """
 
-    steps: Size | Place | None
-    condition: Place | None
-    index: Place
+    steps: Size | BufferSlot | None
+    condition: BufferSlot | None
+    index: BufferSlot
     before: tuple[Copy, ...]
     rows: tuple[Copy, ...]
-    body: Steps
+    body: RegionSteps
     after: tuple[Copy, ...]
     stacked: tuple[Copy, ...]
     backward: bool = False
 
 
 @dataclass(frozen=True)
-class Count:
+class SizeCount:
     """A number in memory becomes the size of a name, limited to the least and a bound."""
 
     size: str
-    number: Place
+    number: BufferSlot
     least: int
     bound: Size
 
 
-Control = Branch | Loop | Count
+Control = PlannedBranch | PlannedLoop | SizeCount
 
 
-def every_call(calls: Sequence[Call]) -> Iterator[Call]:
+def every_call(calls: Sequence[PlannedCall]) -> Iterator[PlannedCall]:
     """The calls of functions, also those in branches and loops."""
     for call in calls:
         if call.control is None:
@@ -77,77 +77,79 @@ def every_call(calls: Sequence[Call]) -> Iterator[Call]:
             yield from every_call(steps.calls)
 
 
-def regions(control: Control | None) -> list[Steps]:
+def regions(control: Control | None) -> list[RegionSteps]:
     """What a branch or a loop runs."""
-    if control is None or isinstance(control, Count):
+    if control is None or isinstance(control, SizeCount):
         return []
-    return [control.then, control.otherwise] if isinstance(control, Branch) else [control.body]
+    return [control.then, control.otherwise] if isinstance(control, PlannedBranch) else [control.body]
 
 
 def copies(control: Control) -> list[Copy]:
     """The copies of whole tensors, and of rows, that a branch or a loop makes besides its regions."""
-    if isinstance(control, Branch | Count):
+    if isinstance(control, PlannedBranch | SizeCount):
         return []
     return [*control.before, *control.rows, *control.after, *control.stacked]
 
 
-def places_of(calls: Sequence[Call]) -> Iterator[Place]:
+def slots_of(calls: Sequence[PlannedCall]) -> Iterator[BufferSlot]:
     """The memory that calls read and write, in order."""
     for call in calls:
         yield from call.inputs
         yield from call.outputs
         if (control := call.control) is not None:
             for steps in regions(control):
-                yield from places_of(steps.calls)
+                yield from slots_of(steps.calls)
                 yield from (place for copy in steps.copies for place in copy)
             yield from (place for copy in copies(control) for place in copy)
-            yield from _own_places(control)
+            yield from _own_slots(control)
 
 
-def _own_places(control: Control) -> list[Place]:
-    if isinstance(control, Branch):
+def _own_slots(control: Control) -> list[BufferSlot]:
+    if isinstance(control, PlannedBranch):
         return [control.condition]
-    if isinstance(control, Count):
+    if isinstance(control, SizeCount):
         return [control.number]
     places = [control.index, control.condition, control.steps]
     return [place for place in places if place is not None and not isinstance(place, (int, str))]
 
 
-def moved(steps: Steps, to: Callable[[Place], Place]) -> Steps:
+def remap_steps(steps: RegionSteps, to: Callable[[BufferSlot], BufferSlot]) -> RegionSteps:
     """What a region does, on other memory: `to` is what each place becomes."""
-    return Steps(tuple(_moved_call(call, to) for call in steps.calls), _moved_copies(steps.copies, to))
+    return RegionSteps(tuple(_remap_call(call, to) for call in steps.calls), _remap_copies(steps.copies, to))
 
 
-def _moved_copies(pairs: Sequence[Copy], to: Callable[[Place], Place]) -> tuple[Copy, ...]:
+def _remap_copies(pairs: Sequence[Copy], to: Callable[[BufferSlot], BufferSlot]) -> tuple[Copy, ...]:
     return tuple((to(source), to(target)) for source, target in pairs)
 
 
-def _moved_call(call: Call, to: Callable[[Place], Place]) -> Call:
+def _remap_call(call: PlannedCall, to: Callable[[BufferSlot], BufferSlot]) -> PlannedCall:
     inputs, outputs = tuple(map(to, call.inputs)), tuple(map(to, call.outputs))
-    control = None if call.control is None else _moved_control(call.control, to)
+    control = None if call.control is None else _remap_control(call.control, to)
     scratch = None if call.scratch is None else to(call.scratch)
     return replace(call, inputs=inputs, outputs=outputs, control=control, scratch=scratch)
 
 
-def _moved_control(control: Control, to: Callable[[Place], Place]) -> Control:
-    if isinstance(control, Count):
+def _remap_control(control: Control, to: Callable[[BufferSlot], BufferSlot]) -> Control:
+    if isinstance(control, SizeCount):
         return replace(control, number=to(control.number))
-    if isinstance(control, Branch):
-        return Branch(to(control.condition), moved(control.then, to), moved(control.otherwise, to))
-    lists = {name: _moved_copies(getattr(control, name), to) for name in ("before", "rows", "after", "stacked")}
+    if isinstance(control, PlannedBranch):
+        return PlannedBranch(to(control.condition), remap_steps(control.then, to), remap_steps(control.otherwise, to))
+    lists = {name: _remap_copies(getattr(control, name), to) for name in ("before", "rows", "after", "stacked")}
     steps = control.steps if control.steps is None or isinstance(control.steps, (int, str)) else to(control.steps)
     condition = None if control.condition is None else to(control.condition)
     return replace(
-        control, steps=steps, condition=condition, index=to(control.index), body=moved(control.body, to), **lists
+        control, steps=steps, condition=condition, index=to(control.index), body=remap_steps(control.body, to), **lists
     )
 
 
-def bound(given: Mapping[tuple[str, int], Place], weights: Callable[[int], int], spaces: tuple[str, str]) -> Callable:
+def slot_remapping(
+    given: Mapping[tuple[str, int], BufferSlot], weights: Callable[[int], int], spaces: tuple[str, str]
+) -> Callable:
     """Where the places of a region lie in the memory of what runs it. given: its inputs and outputs; weights: from
     the offset of a weight there; spaces: the words for a weight and for a slot of the arena, which stays as it is."""
     weight_space, arena_space = spaces
 
-    def to(place: Place) -> Place:
+    def to(place: BufferSlot) -> BufferSlot:
         if place.space == arena_space:
             return place
         if place.space == weight_space:

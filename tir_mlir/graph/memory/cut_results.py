@@ -8,17 +8,21 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.graph import size_code
-from tir_mlir.graph.memory.data_sizes import depends
-from tir_mlir.graph.memory.places import Plan
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
+from tir_mlir.graph.memory.data_sizes import is_data_dependent
 
 
-def cutting(
-    run: Callable[[Sequence[Any]], Any], plan: Plan, counts: Mapping[str, int], sizes: Mapping[str, int], count: int
+def slicing_caller(
+    run: Callable[[Sequence[Any]], Any],
+    plan: ExecutionPlan,
+    counts: Mapping[str, int],
+    sizes: Mapping[str, int],
+    count: int,
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that returns what `run` does, without the counts at its end, and each result in its own
     shape. counts: the number of the result that has a size, by name; sizes: the values of the others; count: of results
     that are returned. The results are written to memory for the greatest sizes."""
-    cut = [depends(type_, plan.bounds) for type_ in plan.outputs[:count]]
+    cut = [is_data_dependent(type_, plan.bounds) for type_ in plan.outputs[:count]]
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)
@@ -32,7 +36,7 @@ def cutting(
     return call
 
 
-def checking(
+def checking_caller(
     run: Callable[[Sequence[Any]], Any], name: str, checks: Sequence[str], count: int
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that returns the first `count` results of `run`, of which the last is a vector of bool.

@@ -14,7 +14,7 @@ from tir_mlir.graph.size_code import Size
 Range = tuple[IntExpr, IntExpr]
 
 
-def upper(size: Size, bounds: Mapping[str, Size]) -> Size:
+def upper_bound(size: Size, bounds: Mapping[str, Size]) -> Size:
     """The greatest value of a size, where those in `bounds` are between 0 and their bound: "3 * u0 + n" -> "192 + n".
 
     Errors: GraphError for a quotient by what may be 0.
@@ -24,12 +24,12 @@ def upper(size: Size, bounds: Mapping[str, Size]) -> Size:
 
     def leaf(expr: IntExpr) -> Range:
         name = str(getattr(expr, "name", ""))
-        return (Constant(0), parse(upper(bounds[name], bounds))) if name in bounds else (expr, expr)
+        return (Constant(0), parse(upper_bound(bounds[name], bounds))) if name in bounds else (expr, expr)
 
-    return size_of(fold(parse(size), leaf, _combined)[1])
+    return size_of(fold(parse(size), leaf, _combine_ranges)[1])
 
 
-def _combined(symbol: str, left: Range, right: Range) -> Range:
+def _combine_ranges(symbol: str, left: Range, right: Range) -> Range:
     """The least and the greatest value of an operation on values that are not negative."""
     if symbol == "-":
         return left[0] - right[1], left[1] - right[0]
@@ -42,11 +42,15 @@ def _combined(symbol: str, left: Range, right: Range) -> Range:
     return operation(symbol, left[0], right[1]), operation(symbol, left[1], right[0])
 
 
-def depends(type_: TensorType, bounds: Mapping[str, Size]) -> bool:
+def is_data_dependent(type_: TensorType, bounds: Mapping[str, Size]) -> bool:
     """Whether data decide on the shape of a tensor."""
     return bool(bounds) and any(name in bounds for size in type_.shape for name in size_code.symbols(size))
 
 
-def room(type_: TensorType, bounds: Mapping[str, Size]) -> TensorType:
+def storage_type(type_: TensorType, bounds: Mapping[str, Size]) -> TensorType:
     """The memory of a tensor: itself, or where data decide on its shape a vector of as many elements as it may have."""
-    return replace(type_, shape=(upper(size_code.product(type_.shape), bounds),)) if depends(type_, bounds) else type_
+    return (
+        replace(type_, shape=(upper_bound(size_code.product(type_.shape), bounds),))
+        if is_data_dependent(type_, bounds)
+        else type_
+    )

@@ -13,20 +13,20 @@ from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir import Func, Index, attrs, create, direct_ops, dtypes, funcs, walk
-from tir_mlir.dialect.symbolic import Source, sources
+from tir_mlir.dialect.symbolic import SizeOrigin, sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.buffer_assignment import ARENA, INPUT, OUTPUT, WEIGHT, BufferSlot, ExecutionPlan, PlannedCall
 from tir_mlir.graph.memory.calls_in_place import join_parameters
-from tir_mlir.graph.memory.control_calls import Steps, places_of
-from tir_mlir.graph.memory.data_sizes import depends, room
-from tir_mlir.graph.memory.places import ARENA, INPUT, OUTPUT, WEIGHT, Call, Place, Plan
+from tir_mlir.graph.memory.control_calls import RegionSteps, slots_of
+from tir_mlir.graph.memory.data_sizes import is_data_dependent, storage_type
 from tir_mlir.graph.memory.write_control import write_control
 from tir_mlir.graph.size_code import Size
 
 WEIGHTS_NAME, ARENA_NAME, ARENA_BYTES = "weights", "arena", "arena_bytes"
 
 
-def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = True) -> ir.Module:
+def lower_main(module: ir.Module, plans: Mapping[str, ExecutionPlan], in_arena: bool = True) -> ir.Module:
     """The module of the TensorIR functions that planned graphs call, and a function for each graph, by name.
 
         func.func @main(%x: tensor<1x784xf32>, %w: tensor<..> {graph.weight = "w"}) -> tensor<1x10xf32> {
@@ -64,14 +64,14 @@ def lower_main(module: ir.Module, plans: Mapping[str, Plan], in_arena: bool = Tr
         parameters = {f.name: [v.type for v in f.args] for f in funcs(lowered)}
         packed: dict[str, list[ir.Type]] = {}
         for name, plan in plans.items():
-            (writer := _Writer(plan, name, in_arena, parameters)).run()
+            (writer := _MainWriter(plan, name, in_arena, parameters)).run()
             packed |= writer.packed
         for name, types in packed.items():  # of C: a pointer to a descriptor for each tensor
             create.declare(name, types).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
     return lowered
 
 
-def _scratch(plans: Mapping[str, Plan]) -> dict[str, int]:
+def _scratch(plans: Mapping[str, ExecutionPlan]) -> dict[str, int]:
     """The bytes that functions are given for themselves, by symbol."""
     calls = [call for plan in plans.values() for call in plan.every_call if call.scratch is not None]
     return {own_symbol(c.callee, c.in_place): int(c.scratch.type.shape[0]) for c in calls if c.scratch is not None}
@@ -122,16 +122,16 @@ def _add_private(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> ir.
     return copy
 
 
-class _Writer:
+class _MainWriter:
     """Writes the function of a plan at the end of a module."""
 
-    def __init__(self, plan: Plan, name: str, in_arena: bool, parameters: Mapping[str, Sequence[ir.Type]]):
+    def __init__(self, plan: ExecutionPlan, name: str, in_arena: bool, parameters: Mapping[str, Sequence[ir.Type]]):
         """parameters: the types of those of the programs that are called."""
         self.plan, self.name, self.in_arena, self.parameters = plan, name, in_arena, parameters
         self.allocated: dict[int, tuple[ir.Value, TensorType]] = {}
         self.known: dict[str, ir.Value] = {}
         self.offsets: list[ir.Value] = []
-        self.views: dict[Place, ir.Value] = {}
+        self.views: dict[BufferSlot, ir.Value] = {}
         self.arguments: dict[tuple[str, int], ir.Value] = {}
         self.packed: dict[str, list[ir.Type]] = {}
         self.least: ir.AffineExpr | None = None
@@ -151,7 +151,7 @@ class _Writer:
             known = list(self.known)
             self._slots()
             self._views()
-            self.steps(Steps(tuple(self.plan.calls), tuple(self.plan.copies)))
+            self.steps(RegionSteps(tuple(self.plan.calls), tuple(self.plan.copies)))
         names = [*known, *([ARENA_BYTES] if self.least is not None else [])]
         conditions = self._limits(known)
         if self.least is not None:  # of the arena: each view is inside of it
@@ -163,7 +163,7 @@ class _Writer:
 
     def _views(self) -> None:
         """The views whose sizes are known here."""
-        for storage in self._places():
+        for storage in self._plan_slots():
             if all(name in self.known for size in storage.type.shape for name in size_code.symbols(size)):
                 self.view(storage)
 
@@ -190,12 +190,12 @@ class _Writer:
                 conditions.append(ir.AffineExpr.get_add(size * -1, ir.AffineConstantExpr.get(greatest)))
         return conditions
 
-    def _places(self) -> list[Place]:
+    def _plan_slots(self) -> list[BufferSlot]:
         """The memory of all values, in order: views come before calls, as the text of a program has them."""
-        called = places_of(self.plan.calls)
+        called = slots_of(self.plan.calls)
         return [*dict.fromkeys((*called, *(p for copy in self.plan.copies for p in copy)))]
 
-    def steps(self, steps: Steps) -> None:
+    def steps(self, steps: RegionSteps) -> None:
         """Write calls, then copies, at the insertion point."""
         for call in steps.calls:
             if call.control is None:
@@ -207,9 +207,9 @@ class _Writer:
 
     def size(self, size: Size) -> ir.Value:
         """The value of a size."""
-        return size_code.emitted(size, self.known)
+        return size_code.emit_size(size, self.known)
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: PlannedCall) -> None:
         same = {result for _, result in call.in_place}
         operands = [self.view(p) for n, p in enumerate((*call.inputs, *call.outputs)) if n not in same]
         operands += [] if call.scratch is None else [self.view(call.scratch)]
@@ -224,7 +224,9 @@ class _Writer:
 
     def _signature(self) -> tuple[list[ir.Type], list[dict[str, Any]]]:
         inputs: list[tuple[str, TensorType]] = list(self.plan.inputs)
-        outputs = [(output_name(i, self.plan), room(type_, self.plan.bounds)) for i, type_ in self.plan.made_outputs]
+        outputs = [
+            (output_name(i, self.plan), storage_type(type_, self.plan.bounds)) for i, type_ in self.plan.made_outputs
+        ]
         total = None if self.plan.arena.offsets is None else self.plan.arena.total
         bytes_ = ((WEIGHTS_NAME, self.plan.weight_bytes), (ARENA_NAME, total)) if self.in_arena else ()
         types: list[ir.Type] = [memref_type(t) for _, t in (*inputs, *outputs)]
@@ -250,19 +252,19 @@ class _Writer:
     def _sizes(self) -> None:
         """Read the value of each named size from the shape of an input."""
         for size, source in sources([type_.shape for _, type_ in self.plan.inputs]).items():
-            self.known[size] = self._solved(self.arguments[INPUT, source.tensor], source, size)
+            self.known[size] = self._solve_size(self.arguments[INPUT, source.tensor], source, size)
         unknown = [s for s in self.plan.symbols if s not in self.known]
         if unknown:
             raise GraphError(
                 f"the size {unknown[0]} is in expressions only; fix: an input with a dimension that is {unknown[0]}"
             )
 
-    def _solved(self, buffer: ir.Value, source: Source, name: str) -> ir.Value:
+    def _solve_size(self, buffer: ir.Value, source: SizeOrigin, name: str) -> ir.Value:
         """The size of which an extent is a multiple, plus a number."""
         if (source.factor, source.rest) == (1, 0):
             return self._extent(buffer, source.axis, name)
         extent = memref.DimOp(buffer, self._number(source.axis)).result
-        top = create.apply(Index.of(extent) - source.rest)
+        top = create.apply(Index.from_value(extent) - source.rest)
         quotient = arith.floordivsi(top, self._number(source.factor))
         quotient.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
         return quotient
@@ -287,7 +289,7 @@ class _Writer:
         end = self._number(0)
         for sizes in arena.members:
             self.offsets.append(end)
-            widths = [self._aligned(size) for size in sizes]
+            widths = [self._align_to_lines(size) for size in sizes]
             width = widths[0]
             for candidate in widths[1:]:
                 width = arith.maxsi(width, candidate)
@@ -304,61 +306,61 @@ class _Writer:
             end = end + width
         self.least = end
 
-    def _aligned(self, size: Size) -> ir.Value:
+    def _align_to_lines(self, size: Size) -> ir.Value:
         """A size rounded up to cache lines."""
         if isinstance(size, int):
             return self._number(-(-size // LINE) * LINE)
-        lines = arith.ceildivsi(size_code.emitted(size, self.known), self._number(LINE))
+        lines = arith.ceildivsi(size_code.emit_size(size, self.known), self._number(LINE))
         return arith.muli(lines, self._number(LINE))
 
     def _number(self, value: int) -> ir.Value:
         return arith.constant(ir.IndexType.get(), value)
 
-    def view(self, storage: Place) -> ir.Value:
+    def view(self, storage: BufferSlot) -> ir.Value:
         """The buffer of a place."""
         if storage not in self.views:
-            self.views[storage] = self._made_view(storage)
+            self.views[storage] = self._make_view(storage)
         return self.views[storage]
 
-    def _made_view(self, storage: Place) -> ir.Value:
+    def _make_view(self, storage: BufferSlot) -> ir.Value:
         view_type = memref_type(storage.type)
-        sizes = [size_code.emitted(s, self.known) for s in storage.type.shape if isinstance(s, str)]
+        sizes = [size_code.emit_size(s, self.known) for s in storage.type.shape if isinstance(s, str)]
         if storage.space == WEIGHT:
             view = memref.view(view_type, self.arguments[WEIGHT, 0], self._number(storage.index), sizes)
-            return self._named(view, self.weight_names.get(storage.index, WEIGHTS_NAME))
+            return self._set_name(view, self.weight_names.get(storage.index, WEIGHTS_NAME))
         if storage.space == ARENA and not self.in_arena:
             return self._allocation(storage, view_type, sizes)
         if storage.space == ARENA:
             view = memref.view(view_type, self.arguments[ARENA, 0], self.offsets[storage.index], sizes)
-            return self._named(view, f"buffer{storage.index}")
+            return self._set_name(view, f"buffer{storage.index}")
         argument_type = (
             self.plan.inputs[storage.index][1] if storage.space == INPUT else self.plan.outputs[storage.index]
         )
         argument = self.arguments[storage.space, storage.index]
-        return self._in_shape(argument, room(argument_type, self.plan.bounds), storage.type, sizes)
+        return self._view_as(argument, storage_type(argument_type, self.plan.bounds), storage.type, sizes)
 
-    def _in_shape(self, buffer: ir.Value, type_: TensorType, result: TensorType, sizes: list[ir.Value]) -> ir.Value:
+    def _view_as(self, buffer: ir.Value, type_: TensorType, result: TensorType, sizes: list[ir.Value]) -> ir.Value:
         """A buffer with the shape of another type, or the beginning of it."""
         if _is_shape_of(type_, result):
             return buffer
-        if depends(result, self.plan.bounds):
+        if is_data_dependent(result, self.plan.bounds):
             return _row_major(flat(buffer), memref_type(result), sizes)
-        return reshaped(buffer, result, sizes)
+        return reshape_buffer(buffer, result, sizes)
 
     @staticmethod
-    def _named(value: ir.Value, name: str) -> ir.Value:
+    def _set_name(value: ir.Value, name: str) -> ir.Value:
         ir.OpResult(value).owner.operation.attributes[attrs.NAME] = ir.StringAttr.get(name)
         return value
 
-    def _allocation(self, storage: Place, alloc_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
+    def _allocation(self, storage: BufferSlot, alloc_type: ir.MemRefType, sizes: list[ir.Value]) -> ir.Value:
         if storage.index not in self.allocated:
-            size = room(storage.type, self.plan.bounds)
+            size = storage_type(storage.type, self.plan.bounds)
             if size != storage.type:
                 alloc_type, sizes = memref_type(size), [self.size(s) for s in size.shape if isinstance(s, str)]
-            alloc = self._named(memref.alloc(alloc_type, sizes, []), f"buffer{storage.index}")
+            alloc = self._set_name(memref.alloc(alloc_type, sizes, []), f"buffer{storage.index}")
             self.allocated[storage.index] = alloc, size
         sizes = [self.size(s) for s in storage.type.shape if isinstance(s, str)]
-        return self._in_shape(*self.allocated[storage.index], storage.type, sizes)
+        return self._view_as(*self.allocated[storage.index], storage.type, sizes)
 
 
 def _is_shape_of(lhs: TensorType, rhs: TensorType) -> bool:
@@ -379,7 +381,7 @@ def flat(value: ir.Value) -> ir.Value:
     return memref.collapse_shape(vector, value, [list(range(type_.rank))])
 
 
-def reshaped(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:
+def reshape_buffer(value: ir.Value, type_: TensorType, sizes: list[ir.Value]) -> ir.Value:
     """A row-major buffer with another shape of as many elements: collapsed to one axis, then expanded."""
     result_type = memref_type(type_)
     element = result_type.element_type
@@ -425,7 +427,7 @@ def affine_width(sizes: Sequence[Size], names: Sequence[str]) -> ir.AffineExpr |
     return None if width is None else ir.AffineExpr.get_ceil_div(width, LINE) * LINE
 
 
-def output_name(number: int, plan: Plan) -> str:
+def output_name(number: int, plan: ExecutionPlan) -> str:
     """The name of the parameter of an output."""
     return "out" if len(plan.outputs) == 1 else f"out{number}"
 
@@ -442,7 +444,7 @@ def _bytes_type(length: int | None) -> ir.MemRefType:
     return ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
 
 
-def output_shapes(plan: Plan, size_values: Mapping[str, int]) -> list[tuple[int, ...]]:
+def output_shapes(plan: ExecutionPlan, size_values: Mapping[str, int]) -> list[tuple[int, ...]]:
     """The shapes of the outputs where the sizes have these values; where data decide on one, those of its memory."""
-    rooms = [room(type_, plan.bounds) for type_ in plan.outputs]
+    rooms = [storage_type(type_, plan.bounds) for type_ in plan.outputs]
     return [tuple(size_code.value(s, size_values) for s in type_.shape) for type_ in rooms]

@@ -9,17 +9,17 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.graph.memory.control_calls import Branch, Control, Copy, Count, Loop, Steps
+from tir_mlir.graph.memory.control_calls import Control, Copy, PlannedBranch, PlannedLoop, RegionSteps, SizeCount
 from tir_mlir.graph.size_code import Size
 
 if TYPE_CHECKING:
-    from tir_mlir.graph.memory.places import Place
+    from tir_mlir.graph.memory.buffer_assignment import BufferSlot
 
 
-class Memory(Protocol):
+class ControlMemory(Protocol):
     """What a writer of a graph knows of memory."""
 
-    def view(self, storage: Place) -> ir.Value:
+    def view(self, storage: BufferSlot) -> ir.Value:
         """The buffer of a place."""
         ...
 
@@ -31,25 +31,25 @@ class Memory(Protocol):
         """Take an integer, limited to the least and a bound, as the size of a name from here on."""
         ...
 
-    def steps(self, steps: Steps) -> None:
+    def steps(self, steps: RegionSteps) -> None:
         """Write calls, then copies, at the insertion point."""
         ...
 
 
-def write_control(control: Control, memory: Memory) -> None:
+def write_control(control: Control, memory: ControlMemory) -> None:
     """Write a branch or a loop at the insertion point.
 
     Branch(p, then, otherwise)   ->   %t = memref.load %p[] : memref<i1>
                                       scf.if %t { call @tir.exp(%x, %y) } else { call @tir.neg(%x, %y) }
     """
-    if isinstance(control, Branch):
+    if isinstance(control, PlannedBranch):
         branch = scf.IfOp(memref.load(memory.view(control.condition), []), has_else=True)
         for region, steps in zip(branch.operation.regions, (control.then, control.otherwise), strict=True):
             with ir.InsertionPoint(region.blocks[0]):
                 memory.steps(steps)
                 scf.yield_([])
         return
-    if isinstance(control, Count):
+    if isinstance(control, SizeCount):
         number = memref.load(memory.view(control.number), [])
         memory.known_size(control.size, number, control.least, memory.size(control.bound))
         return
@@ -67,7 +67,7 @@ def _number(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
 
 
-def _count(loop: Loop, memory: Memory) -> ir.Value | None:
+def _count(loop: PlannedLoop, memory: ControlMemory) -> ir.Value | None:
     if loop.steps is None:
         return None
     if isinstance(loop.steps, (int, str)):
@@ -83,7 +83,7 @@ def _for(count: ir.Value, body: Callable[[ir.Value], None]) -> None:
         scf.yield_([])
 
 
-def _while(loop: Loop, count: ir.Value | None, memory: Memory) -> None:
+def _while(loop: PlannedLoop, count: ir.Value | None, memory: ControlMemory) -> None:
     """while step < count and condition: body(step); step += 1"""
     index = ir.IndexType.get()
     repeated = scf.WhileOp([index], [_number(0)])
@@ -101,7 +101,7 @@ def _while(loop: Loop, count: ir.Value | None, memory: Memory) -> None:
         scf.yield_([arith.addi(step, _number(1))])
 
 
-def _step(loop: Loop, step: ir.Value, count: ir.Value | None, memory: Memory) -> None:
+def _step(loop: PlannedLoop, step: ir.Value, count: ir.Value | None, memory: ControlMemory) -> None:
     number = arith.index_cast(ir.IntegerType.get_signless(64), step)
     memref.store(number, memory.view(loop.index), [])
     row = step
@@ -116,7 +116,7 @@ def _step(loop: Loop, step: ir.Value, count: ir.Value | None, memory: Memory) ->
         _copy_row(pair, row, memory, reads=False)
 
 
-def _copy_row(pair: Copy, row: ir.Value, memory: Memory, reads: bool) -> None:
+def _copy_row(pair: Copy, row: ir.Value, memory: ControlMemory, reads: bool) -> None:
     """row[...] = whole[step, ...], or the other way."""
     source, target = memory.view(pair[0]), memory.view(pair[1])
     type_: TensorType = pair[1].type if reads else pair[0].type

@@ -40,7 +40,7 @@ def takes_tuple(name: str | None) -> bool:
 
 def shown_operands(name: str | None, operands: Sequence[str]) -> list[str]:
     """The operands of an operator as text of a call."""
-    return OPERATORS[name].shown(operands) if name in OPERATORS else list(operands)
+    return OPERATORS[name].format_operands(operands) if name in OPERATORS else list(operands)
 
 
 def kind_of(name: str | None) -> OperatorKind:

@@ -80,7 +80,7 @@ def _target(out: np.ndarray | None, shape: Sequence[int], dtype: Any) -> np.ndar
     return np.empty(shape, dtype) if out is None else out
 
 
-def _permuted(x: np.ndarray, axes: Any = None, *, out: Any = None) -> np.ndarray:
+def _permute(x: np.ndarray, axes: Any = None, *, out: Any = None) -> np.ndarray:
     del out
     return x.transpose(axes)
 
@@ -90,12 +90,12 @@ def _broadcast(x: np.ndarray, shape: Any, *, out: Any = None) -> np.ndarray:
     return np.broadcast_to(x, shape)
 
 
-def _flipped(x: np.ndarray, axis: Any, *, out: Any = None) -> np.ndarray:
+def _flip(x: np.ndarray, axis: Any, *, out: Any = None) -> np.ndarray:
     del out
     return np.flip(x, tuple(axis) if isinstance(axis, list) else axis)
 
 
-def _sliced(x: np.ndarray, axes: Any, begin: Any, end: Any, strides: Any = None, *, out: Any = None, **_: Any) -> Any:
+def _slice(x: np.ndarray, axes: Any, begin: Any, end: Any, strides: Any = None, *, out: Any = None, **_: Any) -> Any:
     del out
     steps = [1] * len(axes) if strides is None else strides
     slices = [slice(None)] * x.ndim
@@ -109,7 +109,7 @@ def _split(x: np.ndarray, indices_or_sections: Any, axis: int = 0, *, out: Any =
     return np.split(x, indices_or_sections, axis)
 
 
-def _joined(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
+def _concatenate(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
     shape, axis = list(arrays[0].shape), axis % arrays[0].ndim
     shape[axis] = sum(a.shape[axis] for a in arrays)
     joined, start = _target(out, shape, arrays[0].dtype), 0
@@ -119,21 +119,21 @@ def _joined(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -
     return joined
 
 
-def _stacked(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
-    return _joined(*(np.expand_dims(a, axis) for a in arrays), axis=axis, out=out)
+def _stack(*arrays: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
+    return _concatenate(*(np.expand_dims(a, axis) for a in arrays), axis=axis, out=out)
 
 
-def _tiled(x: np.ndarray, repeats: Any, *, out: Any = None) -> np.ndarray:
+def _tile(x: np.ndarray, repeats: Any, *, out: Any = None) -> np.ndarray:
     del out
     return np.tile(x, repeats)
 
 
-def _repeated(x: np.ndarray, repeats: int, axis: int | None = None, *, out: Any = None) -> np.ndarray:
+def _repeat(x: np.ndarray, repeats: int, axis: int | None = None, *, out: Any = None) -> np.ndarray:
     del out
     return np.repeat(x, repeats, axis)
 
 
-def _padded(
+def _pad(
     x: np.ndarray,
     pad_width: Any,
     pad_value: Any = 0,
@@ -159,12 +159,12 @@ def _pads_constant(attributes: Mapping[str, Any], operands: Sequence[TensorType]
     return constant and rows and len(sides) == 2 * len(operands[0].shape) and operands[0].dtype in NUMBERS
 
 
-def _taken(x: np.ndarray, indices: np.ndarray, axis: int | None = None, mode: str = "fast", *, out: Any = None) -> Any:
+def _take(x: np.ndarray, indices: np.ndarray, axis: int | None = None, mode: str = "fast", *, out: Any = None) -> Any:
     del out
     return np.take(x, indices.astype(np.int32), axis, mode="wrap" if mode == "wrap" else "clip")
 
 
-def _at_indices(x: np.ndarray, *indices: np.ndarray, out: Any = None) -> np.ndarray:
+def _gather(x: np.ndarray, *indices: np.ndarray, out: Any = None) -> np.ndarray:
     del out
     positions = []
     for size, index in zip(x.shape, indices, strict=False):
@@ -173,7 +173,7 @@ def _at_indices(x: np.ndarray, *indices: np.ndarray, out: Any = None) -> np.ndar
     return x[tuple(positions)]
 
 
-def _chosen(condition: np.ndarray, x: np.ndarray, y: np.ndarray, *, out: Any = None) -> np.ndarray:
+def _where(condition: np.ndarray, x: np.ndarray, y: np.ndarray, *, out: Any = None) -> np.ndarray:
     del out
     return np.where(condition, x, y)
 
@@ -182,12 +182,12 @@ def _chooses_by_bool(_: Any, operands: Sequence[TensorType], results: Sequence[T
     return operands[0].dtype == "bool" and all(t.dtype == results[0].dtype for t in operands[1:])
 
 
-def _below(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
+def _lower_triangle(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
     del out
     return np.tril(x, k)
 
 
-def _above(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
+def _upper_triangle(x: np.ndarray, k: int = 0, *, out: Any = None) -> np.ndarray:
     del out
     return np.triu(x, k)
 
@@ -239,7 +239,7 @@ def _cast(x: np.ndarray, dtype: str, *, out: np.ndarray | None = None) -> np.nda
     if source == dtype:
         return x
     if dtype == "bfloat16":
-        return _rounded(x, _target(out, x.shape, np.uint16))
+        return _round_to_bfloat16(x, _target(out, x.shape, np.uint16))
     if source == "bfloat16":
         wide = _target(out, x.shape, np.float32)
         np.left_shift(x, 16, out=wide.view(np.uint32), dtype=np.uint32)
@@ -250,7 +250,7 @@ def _cast(x: np.ndarray, dtype: str, *, out: np.ndarray | None = None) -> np.nda
     return out
 
 
-def _rounded(x: np.ndarray, out: np.ndarray) -> np.ndarray:
+def _round_to_bfloat16(x: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The bits of the nearest bfloat16, ties to even; a NaN becomes quiet and keeps its leading bits."""
     rows = (x, out) if x.ndim else (x.reshape(1), out.reshape(1))
     source, target = (rows[0].reshape(-1), rows[1].reshape(-1)) if x.flags.c_contiguous else rows
@@ -279,13 +279,13 @@ def _casts(attributes: Mapping[str, Any], operands: Sequence[TensorType], _: Any
 # --- integers: their sums, and the numbers that they stand for --------------------------------------------------------
 
 
-def _summed(x: np.ndarray, axis: Any = None, keepdims: bool = False, *, out: Any = None) -> np.ndarray:
+def _sum(x: np.ndarray, axis: Any = None, keepdims: bool = False, *, out: Any = None) -> np.ndarray:
     del out
     over = tuple(axis) if isinstance(axis, list) else axis
     return np.asarray(x.sum(over, x.dtype, keepdims=keepdims))
 
 
-def _dequantized(
+def _dequantize(
     x: np.ndarray,
     scale: np.ndarray,
     zero_point: np.ndarray | int = 0,
@@ -311,7 +311,7 @@ def _stands_for_floats(_: Any, operands: Sequence[TensorType], results: Sequence
 # --- arrays of given numbers ------------------------------------------------------------------------------------------
 
 
-def _filled(number: Any) -> Callable[..., np.ndarray]:
+def _fill_function(number: Any) -> Callable[..., np.ndarray]:
     """Of operands, whose shape and type the result has, or of attributes: the `fill_value`, or `number` without one."""
 
     def compute(*like: np.ndarray, out: np.ndarray | None = None, **attributes: Any) -> np.ndarray:
@@ -329,7 +329,7 @@ def _fills(attributes: Mapping[str, Any], operands: Sequence[TensorType], result
     return len(operands) <= ("shape" not in attributes) and (integral or results[0].dtype in FLOATS)
 
 
-def _counted(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float32", *, out: Any = None) -> np.ndarray:
+def _arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: str = "float32", *, out: Any = None) -> np.ndarray:
     del out
     first, last = (0, start) if end is None else (start, end)
     return np.arange(first, last, step).astype(dtype)
@@ -342,31 +342,31 @@ def _counts_whole(attributes: Mapping[str, Any], _: Any, __: Any) -> bool:
 # --- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _packed(x: np.ndarray, along: int, inner: Any, width: int, group: int = 1, *, out: Any = None) -> np.ndarray:
+def _pack_panels(x: np.ndarray, along: int, inner: Any, width: int, group: int = 1, *, out: Any = None) -> np.ndarray:
     return panels_of(x, WeightPanels("", x.shape, str(x.dtype), along, tuple(inner), width, group), out)
 
 
 # --- the rules, for the table of operators ----------------------------------------------------------------------------
 
-PERMUTED = ArrayRule(_permuted, is_view=True)
+PERMUTE = ArrayRule(_permute, is_view=True)
 BROADCAST = ArrayRule(_broadcast, is_view=True)
-FLIPPED = ArrayRule(_flipped, is_view=True)
-SLICED = ArrayRule(_sliced, is_view=True)
+FLIP = ArrayRule(_flip, is_view=True)
+SLICE = ArrayRule(_slice, is_view=True)
 SPLIT = ArrayRule(_split, is_view=True)
-JOINED, STACKED, TILED, REPEATED = map(ArrayRule, (_joined, _stacked, _tiled, _repeated))
-PADDED = ArrayRule(_padded, fits=_pads_constant)
-TAKEN, AT_INDICES = map(ArrayRule, (_taken, _at_indices))
-CHOSEN = ArrayRule(_chosen, fits=_chooses_by_bool)
-BELOW, ABOVE = map(ArrayRule, (_below, _above))
+CONCATENATE, STACK, TILE, REPEAT = map(ArrayRule, (_concatenate, _stack, _tile, _repeat))
+PAD = ArrayRule(_pad, fits=_pads_constant)
+TAKE, GATHER = map(ArrayRule, (_take, _gather))
+WHERE = ArrayRule(_where, fits=_chooses_by_bool)
+LOWER_TRIANGLE, UPPER_TRIANGLE = map(ArrayRule, (_lower_triangle, _upper_triangle))
 CAST = ArrayRule(_cast, fits=_casts)
-FULL, ZEROS, ONES = (ArrayRule(_filled(number), fits=_fills) for number in (None, 0, 1))
-COUNTED = ArrayRule(_counted, fits=_counts_whole)
-PANELS = ArrayRule(_packed)
+FULL, ZEROS, ONES = (ArrayRule(_fill_function(number), fits=_fills) for number in (None, 0, 1))
+ARANGE = ArrayRule(_arange, fits=_counts_whole)
+PANELS = ArrayRule(_pack_panels)
 
 ADD, SUBTRACT, MULTIPLY = (_arithmetic(f, NUMBERS) for f in (np.add, np.subtract, np.multiply))
 SQUARE_ROOT, RSQRT, RECIPROCAL = (_arithmetic(f, FLOATS) for f in (np.sqrt, _rsqrt, _reciprocal))
-SUM = ArrayRule(_summed, WHOLE, WHOLE, fits=_same_types)
-DEQUANTIZE = ArrayRule(_dequantized, fits=_stands_for_floats)
+SUM = ArrayRule(_sum, WHOLE, WHOLE, fits=_same_types)
+DEQUANTIZE = ArrayRule(_dequantize, fits=_stands_for_floats)
 DIVIDE = ArrayRule(_of_elements(np.divide), FLOATS, FLOATS, fits=_divides_each)
 NEGATIVE, ABSOLUTE, SQUARE = (_arithmetic(f, FLOATS) for f in (np.negative, np.abs, np.square))
 EQUAL, NOT_EQUAL = (_comparison(f, NUMBERS | BOOLS) for f in (np.equal, np.not_equal))

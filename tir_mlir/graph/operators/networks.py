@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import topi
-from tir_mlir.graph.operators.array_rules import PADDED
+from tir_mlir.graph.operators.array_rules import PAD
 from tir_mlir.graph.operators.operator import Operator, OperatorKind, elementwise, row_wise, view
 from tir_mlir.topi import nn
 
@@ -70,7 +70,7 @@ def _convolution(count: int) -> Operator:
     return Operator(f"nn.conv{count}d", te, kind=OperatorKind.CONVOLUTION)
 
 
-def _transposed(count: int) -> Operator:
+def _conv_transpose(count: int) -> Operator:
     return Operator(f"nn.conv{count}d_transpose", getattr(nn, f"conv{count}d_transpose"))
 
 
@@ -123,12 +123,12 @@ OPERATORS = [
     Operator("nn.dense", nn.dense, num_inputs=3, kind=OperatorKind.PRODUCT),
     Operator("nn.bias_add", nn.bias_add),
     view("nn.batch_flatten", nn.flatten),
-    Operator("nn.pad", _pad, num_inputs=1, arrays=PADDED),
+    Operator("nn.pad", _pad, num_inputs=1, arrays=PAD),
     Operator("nn.batch_norm", _batch_norm),
     Operator("nn.instance_norm", nn.instance_norm, num_inputs=3),
     Operator("nn.group_norm", nn.group_norm, num_inputs=3),
     *map(_convolution, (1, 2, 3)),
-    *map(_transposed, (1, 2, 3)),
+    *map(_conv_transpose, (1, 2, 3)),
     *(_pool(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
     *(_adaptive(kind, count) for kind in ("max", "avg") for count in (1, 2, 3)),
     Operator("nn.attention", nn.attention, num_inputs=4, named=("blocks",)),

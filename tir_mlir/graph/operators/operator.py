@@ -87,7 +87,7 @@ class Operator:
             )
         return [*operands, *named_operands.values()]
 
-    def shown(self, operands: Sequence[str]) -> list[str]:
+    def format_operands(self, operands: Sequence[str]) -> list[str]:
         """Operands as a call takes them: those by keyword with their names."""
         names = [p.name for p in self.operands] if self.named else []
         return [f"{names[n]}={x}" if names and names[n] in self.named else x for n, x in enumerate(operands)]

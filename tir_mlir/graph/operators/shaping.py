@@ -108,11 +108,11 @@ def _pack_panels(x: Any, along: int, inner: Any, width: int, group: int = 1) -> 
         value = x(*(row if d == along else indices[d] for d in range(len(panels.source))))
         return value if rows % width == 0 else te.if_then_else(row < rows, value, te.cast(0, x.dtype))
 
-    def grouped(p: Any, k: Any, lane: Any, term: Any) -> Any:
+    def grouped_element(p: Any, k: Any, lane: Any, term: Any) -> Any:
         row, column = p * width + lane, k * group + term
         return x(row, column) if along == 0 else x(column, row)
 
-    return te.compute(panels.shape, grouped if group > 1 else element, name="T_panels")
+    return te.compute(panels.shape, grouped_element if group > 1 else element, name="T_panels")
 
 
 OPERATORS = [
@@ -120,21 +120,21 @@ OPERATORS = [
     view("flatten", _flatten),
     view("expand_dims", _expand_dims, num_inputs=1),
     view("squeeze", topi.squeeze),
-    Operator("permute_dims", _permute_dims, linalg="linalg.transpose", arrays=rules.PERMUTED),
+    Operator("permute_dims", _permute_dims, linalg="linalg.transpose", arrays=rules.PERMUTE),
     Operator("broadcast_to", topi.broadcast_to, num_inputs=1, arrays=rules.BROADCAST),
-    Operator("concat", _concat, arrays=rules.JOINED),
-    Operator("stack", _stack, arrays=rules.STACKED),
+    Operator("concat", _concat, arrays=rules.CONCATENATE),
+    Operator("stack", _stack, arrays=rules.STACK),
     Operator("split", topi.split, num_inputs=1, arrays=rules.SPLIT),
-    Operator("tile", _tile, num_inputs=1, arrays=rules.TILED),
-    Operator("repeat", _repeat, num_inputs=1, arrays=rules.REPEATED),
-    Operator("flip", _flip, num_inputs=1, arrays=rules.FLIPPED),
+    Operator("tile", _tile, num_inputs=1, arrays=rules.TILE),
+    Operator("repeat", _repeat, num_inputs=1, arrays=rules.REPEAT),
+    Operator("flip", _flip, num_inputs=1, arrays=rules.FLIP),
     Operator("roll", topi.roll, num_inputs=1),
-    Operator("strided_slice", _strided_slice, num_inputs=1, arrays=rules.SLICED),
+    Operator("strided_slice", _strided_slice, num_inputs=1, arrays=rules.SLICE),
     Operator("first_rows", _first_rows, kind=OperatorKind.COUNTED, num_inputs=2),
-    Operator("take", _take, arrays=rules.TAKEN),
+    Operator("take", _take, arrays=rules.TAKE),
     Operator("gather_elements", _gather_elements),
     Operator("gather_nd", topi.gather_nd),
-    Operator("index_tensor", topi.index_tensor, arrays=rules.AT_INDICES),
+    Operator("index_tensor", topi.index_tensor, arrays=rules.GATHER),
     Operator("one_hot", _one_hot),
     Operator("scatter_elements", topi.scatter_elements),
     Operator("scatter_nd", topi.scatter_nd),

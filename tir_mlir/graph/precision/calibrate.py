@@ -11,23 +11,23 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorType, create, free_name
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.precision.formats import Format, hindrance, rounded, rounded_as_one
+from tir_mlir.graph.precision.formats import Format, hindrance, round_per_tensor, round_weight
 from tir_mlir.graph.precision.integer_bias import round_biases
 from tir_mlir.graph.precision.quantize_weights import (
     Choice,
-    Chosen,
-    Use,
+    WeightSelection,
+    WeightUse,
     array_of,
     keep_read_weights,
     product_of,
     uses_of,
     with_computed_weights,
 )
-from tir_mlir.graph.precision.ranges import Codes, Range, Steps, codes_of, method_of
+from tir_mlir.graph.precision.ranges import ActivationRange, Codes, QuantizationParameters, codes_of, method_of
 from tir_mlir.graph.precision.rounding import Calibration, LayerError, errors
-from tir_mlir.graph.rewrite import Call, Rewriter
+from tir_mlir.graph.rewrite import NodeCall, Rewriter
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.simplify import simplify
@@ -77,8 +77,8 @@ def calibrate(
     layers, kept = _layers(plain, keep)
     ranges = _ranges(plain, layers, inputs, method, threads) if layers else []
     steps = [seen.steps(method, percentile, how.codes) for seen in ranges]
-    result = clean(_rounded(plain, layers, steps, how))
-    with entered():
+    result = clean(_quantize_layers(plain, layers, steps, how))
+    with enter_context():
         keep_read_weights(result)
     told = _errors(plain, layers, steps, inputs, how, threads) if layers else ()
     result.calibration = Calibration(tuple(sorted(told, key=lambda layer: -layer.relative)), kept, method)
@@ -96,8 +96,8 @@ class _How:
 
 def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
     """The numbers of the layers to round, among the uses of weights, and why others stay."""
-    chosen, kept, layers = Chosen(None, keep), dict[str, str](), list[int]()
-    with entered():
+    chosen, kept, layers = WeightSelection(None, keep), dict[str, str](), list[int]()
+    with enter_context():
         rewriter = Rewriter(graph)
         uses = list(uses_of(rewriter))
         chosen.check(list(dict.fromkeys(use.name for use in uses)))
@@ -116,17 +116,17 @@ def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
 
 def _ranges(
     graph: Graph, layers: Sequence[int], batches: Sequence[Any], method: str, threads: int | None
-) -> list[Range]:
+) -> list[ActivationRange]:
     """The numbers that each layer reads."""
     seen = graph.clone()
-    with entered():
+    with enter_context():
         uses = list(uses_of(Rewriter(seen)))
         values = [uses[number].call.args[0] for number in layers]
         names = [uses[number].name for number in layers]
         different = list(dict.fromkeys(values))
         create.set_outputs(seen.func, different)
         numbers = [different.index(value) for value in values]
-    ranges = [Range() for _ in different]
+    ranges = [ActivationRange() for _ in different]
     run = _runner(clean(seen), threads)
     for batch in batches:
         for number, (found, array) in enumerate(zip(ranges, run(batch), strict=True)):
@@ -149,11 +149,11 @@ def _runner(graph: Graph, threads: int | None) -> Any:
     return run
 
 
-def _rounded(graph: Graph, layers: Sequence[int], steps: Sequence[Steps], how: _How) -> Graph:
+def _quantize_layers(graph: Graph, layers: Sequence[int], steps: Sequence[QuantizationParameters], how: _How) -> Graph:
     """The graph with conversions around what its layers multiply; all that reads such an activation behind the first of
     them reads it rounded."""
     result = graph.clone()
-    with entered():
+    with enter_context():
         rounding = _Rounding(result, how)
         for number, step in zip(layers, steps, strict=True):
             use = rounding.uses[number]
@@ -178,7 +178,7 @@ class _Rounding:
         self.scales: dict[ir.Value, ir.Value] = {}
         self.weights: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value]] = {}
 
-    def product(self, use: Use, step: Steps) -> ir.Value:
+    def product(self, use: WeightUse, step: QuantizationParameters) -> ir.Value:
         """The product of a use, on rounded operands."""
         value, call = use.call.args[0], use.call
         if value not in self.activations:
@@ -190,13 +190,13 @@ class _Rounding:
         key = use.name, use.transposed, use.axis
         if key not in self.weights:
             array = array_of(self.graph, use)
-            numbers = rounded(array, HOW, use.axis) if self.how.per_channel else rounded_as_one(array)
+            numbers = round_weight(array, HOW, use.axis) if self.how.per_channel else round_per_tensor(array)
             arrays = {"int8": numbers.stored, "scale": numbers.scale}
             self.weights[key] = tuple(self._weight(f"{use.name}.{n}", array) for n, array in arrays.items())  # type: ignore[assignment]
         weight = call.emit("dequantize", list(self.weights[key]), {"axis": use.axis})
         return product_of(call, self.activations[value][1], weight)
 
-    def replace_behind(self, call: Call, value: ir.Value) -> None:
+    def replace_behind(self, call: NodeCall, value: ir.Value) -> None:
         """Let what reads an activation behind a call read it rounded."""
         quantized, dequantized = self.activations[value]
         behind = False
@@ -210,7 +210,7 @@ class _Rounding:
         for use in places:
             use.owner.operands[use.operand_number] = dequantized
 
-    def _integer(self, call: Call, number: int) -> ir.Value:
+    def _integer(self, call: NodeCall, number: int) -> ir.Value:
         with ir.InsertionPoint(call.node.op):
             return self.rewriter.add(create.constant(np.asarray(number, "int32"), call.node.names[0]))
 
@@ -225,14 +225,14 @@ class _Rounding:
 def _errors(
     graph: Graph,
     layers: Sequence[int],
-    steps: Sequence[Steps],
+    steps: Sequence[QuantizationParameters],
     batches: Sequence[Any],
     how: _How,
     threads: int | None,
 ) -> list[LayerError]:
     """The error of each layer, as if it alone were rounded: of its product beside that in float32."""
     both = graph.clone()
-    with entered():
+    with enter_context():
         rounding = _Rounding(both, how)
         uses = [rounding.uses[number] for number in layers]
         products = [rounding.product(use, step) for use, step in zip(uses, steps, strict=True)]

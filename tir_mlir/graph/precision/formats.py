@@ -86,14 +86,14 @@ def hindrance(weight: np.ndarray, how: Format, axis: int) -> str | None:
     return f"its rows of {columns} are no whole groups of {how.group}" if columns % how.group else None
 
 
-def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
+def round_weight(weight: np.ndarray, how: Format, axis: int) -> Rounded:
     """A weight in a format: each number the nearest there is. axis: that of its channels, 0 for groups."""
     if how.name == BFLOAT16:
         bits = to_bfloat16(weight)
         return Rounded(bits, None, from_bfloat16(bits))
     if how.name == INT4 and how.group is None:
         steps, scale = _closest_steps(weight)
-        stored = _in_halves(steps.astype(np.int8), packed_group(weight.shape[1]))
+        stored = _pack_int4(steps.astype(np.int8), packed_group(weight.shape[1]))
         return Rounded(stored, scale[:, 0], steps * scale)
     if how.group is None:
         return _by_channel(weight, axis)
@@ -102,13 +102,13 @@ def rounded(weight: np.ndarray, how: Format, axis: int) -> Rounded:
     values = (steps * scale).reshape(weight.shape)
     stored = steps.astype(np.int8).reshape(weight.shape)
     if how.name == INT4:
-        stored = _in_halves(stored, how.group)
+        stored = _pack_int4(stored, how.group)
     elif how.activations is not None:
         stored = stored.view(np.uint8) ^ np.uint8(128)  # plus 128
     return Rounded(stored, scale[:, :, 0], values)
 
 
-def without_values(shape: tuple[int, ...], how: Format) -> Rounded:
+def placeholder_weight(shape: tuple[int, ...], how: Format) -> Rounded:
     """What `rounded` makes of a matrix of this shape, in a format of groups or in bfloat16; all numbers are one."""
     rows, columns = shape
     if how.name == BFLOAT16:
@@ -140,7 +140,7 @@ def _by_channel(weight: np.ndarray, axis: int) -> Rounded:
     return Rounded(steps.astype(np.int8), scale.reshape(-1), steps * scale)
 
 
-def rounded_as_one(weight: np.ndarray) -> Rounded:
+def round_per_tensor(weight: np.ndarray) -> Rounded:
     """A weight in int8, all of it with one scale."""
     steps, scale = _steps(weight, 127, tuple(range(weight.ndim)))
     return Rounded(steps.astype(np.int8), scale.reshape(()), steps * scale)
@@ -186,7 +186,7 @@ def packed_group(columns: int) -> int:
     return gcd(columns, 128)
 
 
-def _in_halves(stored: np.ndarray, group: int) -> np.ndarray:
+def _pack_int4(stored: np.ndarray, group: int) -> np.ndarray:
     """Two numbers of -8 to 7 in a byte, plus 8: the elements j and j + group / 2 of a group, the first in its low
     half."""
     halves = (stored + np.int8(8)).astype(np.uint8).reshape(len(stored), -1, 2, group // 2)

@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.graph import TensorType, create, free_name
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind
-from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op
+from tir_mlir.graph.rewrite import NodeCall, Rewriter, is_kind, is_op
 from tir_mlir.graph.transforms.lift_weights import constant_array
 
 _PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
@@ -27,17 +27,19 @@ def round_biases(graph: Graph) -> None:
     rewriter = Rewriter(graph)
     for call, _ in list(rewriter.calls(is_op("add")(varg_default_wildcard=True))):
         for number in (0, 1):
-            product = call.before(call.args[number], _PRODUCT)
+            product = call.defining_call(call.args[number], _PRODUCT)
             bias = None if product is None else _integer_bias(graph, rewriter, call, product, call.args[1 - number])
             if bias is not None:
-                call.replace(call.again([call.args[number], bias]))
+                call.replace(call.emit_same([call.args[number], bias]))
                 break
 
 
-def _integer_bias(graph: Graph, rewriter: Rewriter, call: Call, product: Call, added: ir.Value) -> ir.Value | None:
+def _integer_bias(
+    graph: Graph, rewriter: Rewriter, call: NodeCall, product: NodeCall, added: ir.Value
+) -> ir.Value | None:
     """What is added, rounded; None where it is no weight of one number a channel, or the product is of floats."""
-    x, w = (product.before(value, _DEQUANTIZE) for value in product.args[:2])
-    shaped = call.before(added, _RESHAPE)
+    x, w = (product.defining_call(value, _DEQUANTIZE) for value in product.args[:2])
+    shaped = call.defining_call(added, _RESHAPE)
     base = added if shaped is None else shaped.args[0]
     name = rewriter.func.weight(base.arg_number) if isinstance(base, ir.BlockArgument) else None
     if x is None or w is None or name is None or call.type_of(base).dtype != "float32":
@@ -58,7 +60,7 @@ def _integer_bias(graph: Graph, rewriter: Rewriter, call: Call, product: Call, a
     return wide if call.shape_of(wide) == call.shape_of(added) else call.reshape(wide, call.shape_of(added))
 
 
-def _size(call: Call, dequantized: Call) -> Any:
+def _size(call: NodeCall, dequantized: NodeCall) -> Any:
     return prod(int(size) for size in call.shape_of(dequantized.args[1]))
 
 

@@ -13,7 +13,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import TensorType, create, encoding, free_name, node_of, tensor_func
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.build_model import weight_functions
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
@@ -27,11 +27,11 @@ from tir_mlir.graph.precision.formats import (
     format_of,
     hindrance,
     packed_group,
-    rounded,
-    without_values,
+    placeholder_weight,
+    round_weight,
 )
 from tir_mlir.graph.precision.rounding import Rounding, WeightError, weight_error
-from tir_mlir.graph.rewrite import Call, Rewriter, is_kind, is_op, wildcard
+from tir_mlir.graph.rewrite import NodeCall, Rewriter, is_kind, is_op, wildcard
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.clean import clean, erase_dead_nodes
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
@@ -40,15 +40,15 @@ from tir_mlir.graph.transforms.lift_weights import (
     constants_to_weights,
     drop_unused_inputs,
     lift_weights,
-    prepares,
     stored_weights,
+    weights_graph,
 )
 from tir_mlir.graph.transforms.simplify import simplify
 
 _W = wildcard()
 _PRODUCT = is_kind(OperatorKind.PRODUCT, OperatorKind.CONVOLUTION)(varg_default_wildcard=True)
 """The calls whose second operand is rounded."""
-_TURNED = is_op("permute_dims")(_W).where(
+_TRANSPOSED = is_op("permute_dims")(_W).where(
     lambda call: len(call.shape) == 2 and call.attrs.get("axes") in (None, [1, 0])
 )
 Choice = Sequence[str] | Callable[[str, tuple[int, ...]], bool]
@@ -82,41 +82,41 @@ def quantize_weights(
     """
     how = format_of(dtype, group, activations)
     quantized = with_computed_weights(channels_last(fold_batch_norm(simplify(graph)))).clone()
-    with entered():
-        _Quantize(quantized, how, Chosen(only, keep)).run()
+    with enter_context():
+        _Quantize(quantized, how, WeightSelection(only, keep)).run()
     quantized = clean(quantized)
-    with entered():
+    with enter_context():
         keep_read_weights(quantized)
     return quantized
 
 
-def to_be_rounded(graph: Graph, how: Format) -> tuple[Graph, dict[str, bool]]:
+def quantize_without_values(graph: Graph, how: Format) -> tuple[Graph, dict[str, bool]]:
     """The graph that `quantize_weights` makes of one whose weights have shapes and no values yet, in bfloat16 or a
     format of groups; and the names of the weights that are rounded: whether each is read transposed. The arrays of
     rounded weights have no values; the names of those of each are the attribute STORED of the graph. What is computed
     from other weights is left in the graph."""
     quantized = channels_last(fold_batch_norm(simplify(graph))).clone()
-    with entered():
-        (state := _ToBeRounded(quantized, how, Chosen(None, ()))).run()
+    with enter_context():
+        (state := _QuantizeWithoutValues(quantized, how, WeightSelection(None, ()))).run()
     quantized = clean(quantized)
-    with entered():
+    with enter_context():
         keep_read_weights(quantized)
     return quantized, {name: transposed for name, transposed, _ in state.stored}
 
 
 @dataclass(frozen=True)
-class Use:
+class WeightUse:
     """A weight of a product: its call, the parameter of the graph, its name, the axis of the channels, and whether the
     product reads it transposed: (inputs, outputs)."""
 
-    call: Call
+    call: NodeCall
     value: ir.Value
     name: str
     axis: int
     transposed: bool = False
 
 
-class Chosen:
+class WeightSelection:
     """Which weights to round."""
 
     def __init__(self, only: Choice | None, keep: Choice):
@@ -147,7 +147,7 @@ def _picks(choice: Choice, name: str, shape: tuple[int, ...]) -> bool:
 class _Quantize:
     """The state of rounding the weights of one graph, in place."""
 
-    def __init__(self, graph: Graph, how: Format, chosen: Chosen):
+    def __init__(self, graph: Graph, how: Format, chosen: WeightSelection):
         self.graph, self.how, self.chosen = graph, how, chosen
         self.rewriter = Rewriter(graph)
         self.stored: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value | None]] = {}
@@ -168,17 +168,17 @@ class _Quantize:
             else:
                 self._replace(use, weight)
         previous = self.graph.rounding or Rounding()
-        self.graph.rounding = previous.joined(Rounding(tuple(self.told.values()), self.kept))
+        self.graph.rounding = previous.merge(Rounding(tuple(self.told.values()), self.kept))
 
-    def _replace(self, use: Use, weight: np.ndarray) -> None:
+    def _replace(self, use: WeightUse, weight: np.ndarray) -> None:
         key = use.name, use.transposed, use.axis
         if key not in self.stored:
-            self.stored[key] = self._add(use.name, self._rounded(use, weight))
+            self.stored[key] = self._add(use.name, self._round_weight(use, weight))
         stored, scale = self.stored[key]
         use.call.replace(rounded_product(use.call, self.how, stored, scale))
 
-    def _rounded(self, use: Use, weight: np.ndarray) -> Rounded:
-        found = rounded(weight, self.how, use.axis)
+    def _round_weight(self, use: WeightUse, weight: np.ndarray) -> Rounded:
+        found = round_weight(weight, self.how, use.axis)
         self.told[use.name] = weight_error(use.name, weight, found, self.how)
         return found
 
@@ -201,19 +201,19 @@ class _Quantize:
         return create.add_input(func, name, TensorType(array.shape, dtype), name)
 
 
-class _ToBeRounded(_Quantize):
+class _QuantizeWithoutValues(_Quantize):
     """The same for weights without values."""
 
-    def _rounded(self, use: Use, weight: np.ndarray) -> Rounded:
-        return without_values((weight.shape[0], weight.shape[1]), self.how)
+    def _round_weight(self, use: WeightUse, weight: np.ndarray) -> Rounded:
+        return placeholder_weight((weight.shape[0], weight.shape[1]), self.how)
 
 
-def uses_of(rewriter: Rewriter) -> Iterator[Use]:
+def uses_of(rewriter: Rewriter) -> Iterator[WeightUse]:
     """The weights of products that were not rounded before."""
     func, stored = rewriter.func, stored_weights(rewriter.func.op)
     for call, _ in rewriter.calls(_PRODUCT):
         value, turned = call.args[1], call.op.short == "matmul"
-        if turned and (bindings := _TURNED.matched(value, rewriter.definition)):
+        if turned and (bindings := _TRANSPOSED.find_matches(value, rewriter.definition)):
             value, turned = bindings[_W], False
         if not isinstance(value, ir.BlockArgument):
             continue
@@ -223,16 +223,16 @@ def uses_of(rewriter: Rewriter) -> Iterator[Use]:
             continue
         axis = _channel(call) if is_convolution(call) else 0 if type_.ndim == 2 else None
         if axis is not None:
-            yield Use(call, value, name, axis, turned)
+            yield WeightUse(call, value, name, axis, turned)
 
 
-def array_of(graph: Graph, use: Use) -> np.ndarray:
+def array_of(graph: Graph, use: WeightUse) -> np.ndarray:
     """The numbers of a weight, of a dense layer as (outputs, inputs)."""
     array = graph.weights[use.name]
     return np.ascontiguousarray(array.T) if use.transposed else array
 
 
-def _channel(call: Call) -> int | None:
+def _channel(call: NodeCall) -> int | None:
     """The axis of the output channels in the weight of a convolution; None where it is blocked."""
     layouts = (call.attrs["kernel_layout"], call.attrs.get("out_layout") or call.attrs["data_layout"])
     return layouts[0].index("O") if all(x.isalpha() and x.isupper() for x in layouts) else None
@@ -242,43 +242,43 @@ LEAST = 1e-30
 """The least step of rounded activations: those of a row of zeros."""
 
 
-def is_convolution(call: Call) -> bool:
+def is_convolution(call: NodeCall) -> bool:
     return kind_of(call.op.short) is OperatorKind.CONVOLUTION
 
 
-def rounded_product(call: Call, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
+def rounded_product(call: NodeCall, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     """The result of a product with a rounded weight, before its node. See `quantize_weights`."""
     product = _without_bias(call, how, stored, scale)
     return product if len(call.args) == 2 else call.emit("add", [product, call.args[2]])
 
 
-def _without_bias(call: Call, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
+def _without_bias(call: NodeCall, how: Format, stored: ir.Value, scale: ir.Value | None) -> ir.Value:
     if how.activations is not None and scale is None:
-        return _of_bfloat16(call, stored)
+        return _bfloat16_product(call, stored)
     if how.activations is not None and scale is not None and not is_convolution(call):
-        return _of_integers(call, how, stored, scale)
+        return _integer_product(call, how, stored, scale)
     emit = call.emit
     if how.group is not None and scale is not None:
         group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
         return product_of(call, call.args[0], emit("dequantize_group", [stored, scale], group_attrs))
     product = product_of(call, call.args[0], emit("astype", [stored], {"dtype": "float32"}))
-    return product if scale is None else emit("multiply", [product, _along(call, scale)])
+    return product if scale is None else emit("multiply", [product, _reshape_channel_scales(call, scale)])
 
 
-def product_of(call: Call, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
+def product_of(call: NodeCall, lhs: ir.Value, rhs: ir.Value, **overrides: Any) -> ir.Value:
     """The operator of a node with other operands; a matmul by a dense layer, whose weight is (outputs, inputs)."""
     dense = call.op.short == "matmul"
     attributes = {} if dense else call.attrs
     return call.emit("nn.dense" if dense else call.op.short, [lhs, rhs], {**attributes, **overrides})
 
 
-def _of_bfloat16(call: Call, stored: ir.Value) -> ir.Value:
+def _bfloat16_product(call: NodeCall, stored: ir.Value) -> ir.Value:
     """R.nn.dense(R.astype(x, "bfloat16"), w_bfloat16, out_dtype="float32")"""
     lhs = call.emit("astype", call.args[:1], {"dtype": BFLOAT16})
     return product_of(call, lhs, stored, out_dtype="float32")
 
 
-def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> ir.Value:
+def _integer_product(call: NodeCall, how: Format, stored: ir.Value, scale: ir.Value) -> ir.Value:
     """step = max(abs(x)) / 127 of each row; R.nn.dense(int8(round(x / step)), w, out_dtype="int32") * step * scale, or
     R.dense_groups(int8(round(x / step)), w, scale) * step"""
     emit, x = call.emit, call.args[0]
@@ -290,17 +290,17 @@ def _of_integers(call: Call, how: Format, stored: ir.Value, scale: ir.Value) -> 
     if how.group is not None:
         group_attrs = {"group_size": how.group, "bits": 4 if how.name == INT4 else 8}
         return emit("multiply", [emit("dense_groups", [lhs, stored, scale], group_attrs), step])
-    rhs = _unpacked(call, stored) if how.name == INT4 else stored
+    rhs = _unpack_int4(call, stored) if how.name == INT4 else stored
     sums = emit("astype", [product_of(call, lhs, rhs, out_dtype="int32")], {"dtype": "float32"})
     return emit("multiply", [emit("multiply", [sums, step]), scale])
 
 
-def _unpacked(call: Call, stored: ir.Value) -> ir.Value:
+def _unpack_int4(call: NodeCall, stored: ir.Value) -> ir.Value:
     columns = 2 * int(call.type_of(stored).shape[-1])
     return call.emit("unpack_int4", [stored], {"group_size": packed_group(columns)})
 
 
-def _along(call: Call, scale: ir.Value) -> ir.Value:
+def _reshape_channel_scales(call: NodeCall, scale: ir.Value) -> ir.Value:
     """The scales of the channels of a result, for a product with it."""
     attributes, rank = call.attrs, len(call.shape)
     layout = (attributes.get("out_layout") or attributes["data_layout"]) if is_convolution(call) else None
@@ -321,16 +321,16 @@ def with_computed_weights(graph: Graph) -> Graph:
     are no longer read have no arrays in the result.
     """
     lifted = lift_weights(constants_to_weights(graph))
-    with entered():
-        weights_func = prepares(lifted)
+    with enter_context():
+        weights_func = weights_graph(lifted)
         if weights_func is None:
             return graph
         name, derived = weights_func.name, list(attrs.get(weights_func.op, DERIVES))
         sources = dict(zip(derived, map(_source, weights_func.outputs), strict=True))
         sources = {name: None if n is None else weights_func.input_name(n) for name, n in sources.items()}
-    arrays = _computed(lifted)
+    arrays = _compute_outputs(lifted)
     clone = lifted.clone()
-    with entered():
+    with enter_context():
         tensor_func(clone.module.mlir, name).op.erase()
         clone.weights |= dict(zip(derived, arrays, strict=True))
         keep_read_weights(clone)
@@ -374,10 +374,10 @@ def _rename(graph: Graph, name: str, new_name: str) -> None:
     graph.weights[new_name] = graph.weights.pop(name)
 
 
-def _computed(lifted: Graph) -> list[np.ndarray]:
+def _compute_outputs(lifted: Graph) -> list[np.ndarray]:
     """The outputs of the graph that computes weights."""
     alone = lifted.clone()
-    with entered():
+    with enter_context():
         create.set_outputs(alone.func, [])
         erase_dead_nodes(alone.func)
     compiled = compile_graph(alone, resume_after="lift_weights")

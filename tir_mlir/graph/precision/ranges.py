@@ -16,7 +16,7 @@ SHARES = np.linspace(1.0, 0.2, 65)
 
 
 @dataclass(frozen=True)
-class Steps:
+class QuantizationParameters:
     """What an integer q stands for: (q - zero) * scale."""
 
     scale: float
@@ -31,23 +31,25 @@ class Codes:
     symmetric: bool = False
 
     @property
-    def least(self) -> int:
+    def min_code(self) -> int:
         return 0 if self.dtype == "uint8" else -127 if self.symmetric else -128
 
     @property
-    def greatest(self) -> int:
+    def max_code(self) -> int:
         return 255 if self.dtype == "uint8" else 127
 
-    def steps(self, low: float, high: float) -> Steps:
+    def steps(self, low: float, high: float) -> QuantizationParameters:
         """The steps of a range, which has 0 in it."""
         low, high = min(low, 0.0), max(high, 0.0)
         if self.symmetric:
-            return Steps(float(np.float32(max(-low, high) / self.greatest)) or 1.0, 0)
-        scale = float(np.float32((high - low) / (self.greatest - self.least))) or 1.0
-        return Steps(scale, int(np.clip(np.rint(self.least - low / scale), self.least, self.greatest)))
+            return QuantizationParameters(float(np.float32(max(-low, high) / self.max_code)) or 1.0, 0)
+        scale = float(np.float32((high - low) / (self.max_code - self.min_code))) or 1.0
+        return QuantizationParameters(
+            scale, int(np.clip(np.rint(self.min_code - low / scale), self.min_code, self.max_code))
+        )
 
 
-class Range:
+class ActivationRange:
     """The numbers of one activation so far: the least, the greatest, and a histogram between them."""
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class Range:
         if self.high > self.low:
             self.counts += np.histogram(numbers, BINS, (self.low, self.high))[0]
 
-    def steps(self, method: str, percentile: float, codes: Codes) -> Steps:
+    def steps(self, method: str, percentile: float, codes: Codes) -> QuantizationParameters:
         """The steps by a method of `METHODS`."""
         if method == "min-max" or self.high == self.low:
             return codes.steps(self.low, self.high)
@@ -112,8 +114,8 @@ def _percentile(counts: np.ndarray, edges: np.ndarray, percentile: float) -> tup
 def _divergence(counts: np.ndarray, low: float, high: float, share: float, codes: Codes) -> float:
     """The divergence (Kullback, Leibler 1951) of numbers that are rounded within a part of their range, from all."""
     centers = (np.arange(BINS) + 0.5) * ((high - low) / BINS) + low
-    steps, levels = codes.steps(low * share, high * share), codes.greatest - codes.least
-    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero - codes.least, 0, levels).astype(int)
+    steps, levels = codes.steps(low * share, high * share), codes.max_code - codes.min_code
+    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero - codes.min_code, 0, levels).astype(int)
     total = np.bincount(rounded, counts, levels + 1)
     inside = (centers >= low * share) & (centers <= high * share) & (counts > 0)
     shared = np.bincount(rounded[inside], minlength=levels + 1)

@@ -44,12 +44,12 @@ class Rounding:
     kept: dict[str, str] = field(default_factory=dict)
 
     @property
-    def before(self) -> int:
+    def bytes_before(self) -> int:
         """Bytes of the rounded weights before."""
         return sum(w.before for w in self.weights)
 
     @property
-    def after(self) -> int:
+    def bytes_after(self) -> int:
         return sum(w.after for w in self.weights)
 
     @property
@@ -57,7 +57,7 @@ class Rounding:
         """The weight with the largest relative error."""
         return max(self.weights, key=lambda w: w.relative, default=None)
 
-    def joined(self, later: Rounding) -> Rounding:
+    def merge(self, later: Rounding) -> Rounding:
         """Both, for a graph that was rounded twice."""
         return Rounding(self.weights + later.weights, {**self.kept, **later.kept})
 
@@ -72,7 +72,7 @@ class Rounding:
         return len(self.weights)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self.weights)} weights rounded: {self.before:,} bytes before, {self.after:,} after"]
+        lines = [f"{len(self.weights)} weights rounded: {self.bytes_before:,} bytes before, {self.bytes_after:,} after"]
         lines += _table(_HEAD, self.rows(), numbers=(3, 4, 5)) if self.weights else []
         return "\n".join([*lines, *(f"kept: {name}: {why}" for name, why in self.kept.items())])
 
@@ -156,7 +156,7 @@ def weight_error(name: str, weight: np.ndarray, rounded_weight: Rounded, how: Fo
     return WeightError(name, weight.shape, str(how), relative, largest, weight.nbytes, rounded_weight.nbytes)
 
 
-def compared_models(
+def compare_models(
     rounded_model: Callable[..., Any], reference: Callable[..., Any], inputs: Sequence[Any]
 ) -> OutputErrors:
     """The errors of the outputs of a model beside those of another one, on the same inputs."""

@@ -64,7 +64,7 @@ class Grouped:
         weight = self.weight
         if self.bits == 4 and times > 1:
             q = weight.reshape(*self.scale.shape, -1)
-            weight = _packed(np.concatenate([q & 15, q >> 4], axis=2).reshape(len(weight), -1), group)
+            weight = _pack_int4(np.concatenate([q & 15, q >> 4], axis=2).reshape(len(weight), -1), group)
         scale, offset = (None if x is None else np.repeat(x, times, axis=1) for x in (self.scale, self.offset))
         assert scale is not None
         return Grouped(weight, scale, offset, group, self.bits)
@@ -128,7 +128,7 @@ def q2_k(data: np.ndarray) -> Grouped:
         (whole[:, :, None] * part.astype(np.float32)).reshape(len(data), -1)
         for whole, part in ((d, steps & 15), (m, steps >> 4))
     )
-    return Grouped(_packed(_quarters(blocks[:, :, 16:80]), SMALL_BLOCK), scale, offset, SMALL_BLOCK, 4)
+    return Grouped(_pack_int4(_quarters(blocks[:, :, 16:80]), SMALL_BLOCK), scale, offset, SMALL_BLOCK, 4)
 
 
 def q3_k(data: np.ndarray) -> Grouped:
@@ -140,14 +140,14 @@ def q3_k(data: np.ndarray) -> Grouped:
     steps = (low | high << 4).astype(np.float32) - 32
     scale = (_halves("q3_k", blocks, 108)[:, :, None] * steps).reshape(len(data), -1)
     q = _quarters(blocks[:, :, 32:96]) | _eighths(blocks[:, :, :32]) << 2
-    return Grouped(_packed(q + np.uint8(8 - 4), SMALL_BLOCK), scale, None, SMALL_BLOCK, 4)
+    return Grouped(_pack_int4(q + np.uint8(8 - 4), SMALL_BLOCK), scale, None, SMALL_BLOCK, 4)
 
 
 def q4_k(data: np.ndarray) -> Grouped:
     """Rows of blocks of q4_k, uint8 (n, 144 * k / 256)."""
     blocks = _blocks("q4_k", data, 144)
     q = _two_halves(blocks[:, :, 16:].reshape(len(data), -1, 32))
-    return Grouped(_packed(q, BLOCK), *_of_six_bits("q4_k", blocks), BLOCK, 4)
+    return Grouped(_pack_int4(q, BLOCK), *_of_six_bits("q4_k", blocks), BLOCK, 4)
 
 
 def q5_k(data: np.ndarray) -> Grouped:
@@ -173,7 +173,7 @@ def matmul_nbits(data: np.ndarray, scale: np.ndarray, zero: np.ndarray | None, g
     q = np.stack([data & 15, data >> 4], axis=3).reshape(n, -1)
     by = _scales("matmul_nbits", scale.reshape(n, groups))
     if zero is None:
-        return Grouped(_packed(q, group), by, None, group, 4)
+        return Grouped(_pack_int4(q, group), by, None, group, 4)
     z = zero.reshape(n, -1)
     z = np.stack([z & 15, z >> 4], axis=2).reshape(n, -1)[:, :groups]
     return _with_zeros("matmul_nbits", q, by, z, group)
@@ -201,7 +201,7 @@ def torchao(data: np.ndarray, scale: np.ndarray, zero: np.ndarray | None, bits: 
     q = (data.astype(np.int16) + half).astype(np.uint8)
     by = _scales("torchao", scale)
     if zero is None:
-        return Grouped(_packed(q, group) if bits == 4 else q, by, None, group, bits)
+        return Grouped(_pack_int4(q, group) if bits == 4 else q, by, None, group, bits)
     return _with_zeros("torchao", q, by, zero.astype(np.float32) + half, group, bits)
 
 
@@ -211,17 +211,17 @@ def torchao_int4(data: np.ndarray, scale: np.ndarray, zero: np.ndarray) -> Group
     bits = data.view(np.uint8)
     q = np.stack([bits & 15, bits >> 4], axis=2).reshape(len(data), -1) ^ np.uint8(8)
     offset = np.ascontiguousarray(by * np.float32(8) - zero.T.astype(np.float32))
-    return Grouped(_packed(q, group), by, offset, group, 4)
+    return Grouped(_pack_int4(q, group), by, offset, group, 4)
 
 
 def _with_zeros(name: str, q: np.ndarray, scale: np.ndarray, zero: np.ndarray, group: int, bits: int = 4) -> Grouped:
     if q.shape[1] != scale.shape[1] * group:
         raise ArgumentError(f"{name}: rows of {q.shape[1]} are no {scale.shape[1]} groups of {group}")
     offset = np.ascontiguousarray(zero.astype(np.float32) * scale)
-    return Grouped(_packed(q, group) if bits == 4 else np.ascontiguousarray(q), scale, offset, group, bits)
+    return Grouped(_pack_int4(q, group) if bits == 4 else np.ascontiguousarray(q), scale, offset, group, bits)
 
 
-def _packed(q: np.ndarray, group: int) -> np.ndarray:
+def _pack_int4(q: np.ndarray, group: int) -> np.ndarray:
     """Numbers of 4 bits, (n, k), two in a byte: the elements j and j + group / 2 of a group."""
     halves = np.ascontiguousarray(q).reshape(len(q), -1, 2, group // 2).astype(np.uint8)
     return (halves[:, :, 0] | halves[:, :, 1] << 4).reshape(len(q), -1)

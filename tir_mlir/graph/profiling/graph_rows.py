@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from tir_mlir.dialect.graph.views import Node
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.visual import graph_picture
-from tir_mlir.visual.graph_picture import Row
+from tir_mlir.visual.graph_picture import NodeRow
 from tir_mlir.visual.svg import Picture
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def plot_graph(graph: Graph) -> Picture:
     """Draw the nodes in their order, without constants and what is computed from weights only."""
-    with entered():
+    with enter_context():
         func = graph.func
         inputs = {value for at, value in enumerate(func.inputs) if func.weight(at) is None}
         number: dict[ir.Value, int] = {}
-        rows: list[Row] = []
+        rows: list[NodeRow] = []
         for node in func.nodes:
             if not any(value in inputs for value in node.inputs):
                 continue
@@ -30,7 +30,7 @@ def plot_graph(graph: Graph) -> Picture:
             number |= dict.fromkeys(node.results, len(rows))
             inputs.update(node.results)
             note = ", ".join(map(str, node.types))
-            rows.append(Row(_label(node), note, reads, is_function=node.operator is None))
+            rows.append(NodeRow(_label(node), note, reads, is_function=node.operator is None))
     return graph_picture.draw(rows, f"{graph.name}: {len(rows)} nodes")
 
 

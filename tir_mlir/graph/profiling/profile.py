@@ -14,14 +14,14 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.build import build, build_by_function
-from tir_mlir.dialect.ir import Func, attrs, entered, funcs
-from tir_mlir.dialect.ir.function_texts import quoted, symbol
-from tir_mlir.graph.frames import Frame
+from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs
+from tir_mlir.dialect.ir.function_texts import quote, symbol
+from tir_mlir.graph.frames import ArrayFrame
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import Call, Plan
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan, PlannedCall
 from tir_mlir.graph.packed_functions import packed_function
 from tir_mlir.graph.transforms.schedule_functions import FLOPS
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import host
@@ -100,7 +100,9 @@ class Profile(list[CallTime]):
 _HEAD = ("function", "calls", "us", "share", "GFLOP/s", "GB/s", "of roof")
 
 
-def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[Any], rounds: int) -> Profile:
+def profile(
+    graph: Graph, plan: ExecutionPlan, frame: ArrayFrame, target: Any, libs: Sequence[Any], rounds: int
+) -> Profile:
     """Time each call of a run, in order; the median of `rounds` runs, after one that is not timed.
 
     The roofs are those of one thread and of float32.
@@ -117,16 +119,16 @@ def profile(graph: Graph, plan: Plan, frame: Frame, target: Any, libs: Sequence[
                 seconds.append(max(time.perf_counter() - start - idle, 1e-9))
             for source, result in call.in_place:
                 arrays[source][...] = arrays[result]
-    with entered():
+    with enter_context():
         flops = {name: attrs.get(f.func.op, FLOPS) for name, f in graph.module.prim_funcs.items()}
     call_times = [
-        _timed(c, median(s), flops.get(c.callee), arrays)
+        _call_time(c, median(s), flops.get(c.callee), arrays)
         for c, s, (_, arrays) in zip(plan.every_call, samples, steps, strict=True)
     ]
     return Profile(call_times)
 
 
-def _arrays(call: Call, frame: Frame) -> list[Any]:
+def _arrays(call: PlannedCall, frame: ArrayFrame) -> list[Any]:
     """The arguments of a call. Functions are timed alone, not in place: a result has an array of its own."""
     arrays = [frame.array(p) for p in (*call.inputs, *call.outputs)]
     for _, result in call.in_place:
@@ -134,13 +136,13 @@ def _arrays(call: Call, frame: Frame) -> list[Any]:
     return arrays
 
 
-def _timed(call: Call, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
+def _call_time(call: PlannedCall, seconds: float, flops: int | None, arrays: Sequence[Any]) -> CallTime:
     moved = sum(array.nbytes for array in arrays)
     fraction = least_seconds(flops or 0, moved) / seconds if moved else None
     return CallTime(call.callee, call.name, seconds, flops, moved, fraction)
 
 
-def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
+def _functions(graph: Graph, plan: ExecutionPlan, target: Any, libs: Sequence[Any]) -> dict[str, Callable[..., Any]]:
     """Each function that is called, alone."""
     functions: dict[str, Callable[..., Any]] = {}
     names = {call.callee for call in plan.every_call if not call.packed}
@@ -150,18 +152,18 @@ def _functions(graph: Graph, plan: Plan, target: Any, libs: Sequence[Any]) -> di
     if names:
         with built_as_given():
             module = IRModule({f"tir_{name}": graph.module[name] for name in sorted(names)})  # not exp, as in C
-            with entered():
-                called = [_hosted(module.mlir, f) for f in funcs(module.mlir) if attrs.DIRECT in f.op.attributes]
+            with enter_context():
+                called = [_add_host(module.mlir, f) for f in funcs(module.mlir) if attrs.DIRECT in f.op.attributes]
             library = build_by_function(module.mlir, target, libs=libs) if called else build(module, target, libs=libs)
         functions |= {name: library[f"tir_{name}"] for name in names}
     return functions
 
 
-def _hosted(module: ir.Module, func: Func) -> ir.Operation:
+def _add_host(module: ir.Module, func: Func) -> ir.Operation:
     """A function that calls one whose code is written directly, under its name: only called ones are. The host."""
     name, inner = func.name, f"{func.name}.called"
     types = [str(value.type) for value in func.args]
-    params = ", ".join(f"%a{n}: {type_} {{tir.name = {quoted(func.arg_name(n))}}}" for n, type_ in enumerate(types))
+    params = ", ".join(f"%a{n}: {type_} {{tir.name = {quote(func.arg_name(n))}}}" for n, type_ in enumerate(types))
     passed = ", ".join(f"%a{n}" for n in range(len(types)))
     declared = f"func.func private {symbol(inner)}({', '.join(types)})"
     host = (

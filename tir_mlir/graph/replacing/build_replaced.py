@@ -13,13 +13,13 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.build_model import build_model, library_of
 from tir_mlir.graph.compile import Options, are_own_stages
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.replacing.replaced_model import ReplacedModel
-from tir_mlir.graph.units.asking import FAST, FULL
+from tir_mlir.graph.units.unit_queries import FAST, FULL
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.scheduled_programs import FINDER
 from tir_mlir.runtime.timing import Timing
@@ -64,7 +64,7 @@ def build_replaced(
 
 def _full_build_task(graph: Graph, options: Options, libs: Sequence[str | Path]) -> Task:
     """The task of a worker that compiles a graph; of the weights it gets shapes and types only."""
-    with entered():
+    with enter_context():
         text = str(graph.module.mlir)
     weights = {name: (array.shape, array.dtype.str) for name, array in graph.weights.items()}
     payload = pickle.dumps((text, graph.name, weights, options, [str(lib) for lib in libs]))
@@ -75,7 +75,7 @@ def build_into_cache(payload: bytes) -> bytes:
     """Compile a graph with the cache. The result is empty."""
     os.nice(_NICE)
     text, name, weights, options, libs = pickle.loads(payload)
-    with entered():
+    with enter_context():
         module = IRModule(ir.Module.parse(text))
     arrays = {weight: np.broadcast_to(np.zeros((), dtype), shape) for weight, (shape, dtype) in weights.items()}
     library_of(compiled_by_content(Graph(module, arrays, name), options), options.target, Timing(), libs=libs)

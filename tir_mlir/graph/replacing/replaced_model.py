@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import warn_at_user
 from tir_mlir.graph.model import Model
 from tir_mlir.runtime.call import no_pickle
-from tir_mlir.runtime.workers import CRASHED, Answer, Background, Task
+from tir_mlir.runtime.workers import CRASHED, Background, Task, TaskResult
 
 
 class ReplacementWarning(UserWarning):
@@ -32,7 +32,7 @@ class ReplacedModel:
         self._call: Callable[..., Any] = first
         self._is_replaced = False
         self._error: Exception | None = None
-        self._background = self._started()
+        self._background = self._start_build()
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Run the model in force on inputs, see `Model`."""
@@ -47,18 +47,18 @@ class ReplacedModel:
         """Wait, at most `timeout` seconds, until the model is replaced; whether it is. Raises the error of the build
         that was to replace it, a BuildError or GraphError."""
         if self._background.is_lost and not self._is_replaced and self._error is None:
-            self._background = self._started()
+            self._background = self._start_build()
         self._background.wait(timeout)
         if self._error is not None:
             self._call = self._model
             raise self._error
         return self._is_replaced
 
-    def _started(self) -> Background:
+    def _start_build(self) -> Background:
         context = contextvars.copy_context()  # a database in force here is in force there
         return Background(self._task, lambda answer: context.run(self._replace, answer))
 
-    def _replace(self, answer: Answer) -> None:
+    def _replace(self, answer: TaskResult) -> None:
         try:
             if answer.status == CRASHED:
                 raise BuildError(

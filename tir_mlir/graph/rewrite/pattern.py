@@ -13,7 +13,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.symbolic import equal
 from tir_mlir.graph.operators import OperatorKind, kind_of
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 
 Lookup = Callable[[Any], Any]
 """What computes a value, such as the `Call` of a value of MLIR; None if nothing does."""
@@ -52,7 +52,7 @@ class Matcher:
     def match(self, pattern: Any, value: Any) -> bool:
         """Whether a value is as the pattern says; if not, nothing is noted."""
         if pattern in self.matches:
-            return same(self.matches[pattern], value)
+            return is_same_value(self.matches[pattern], value)
         snapshot = dict(self.matches)
         if pattern.matches(value, self):
             self.matches[pattern] = value
@@ -80,7 +80,7 @@ def is_a(value: Any, *kinds: str) -> bool:
     return not {*kinds}.isdisjoint(getattr(value, "kinds", ()))
 
 
-def same(lhs: Any, rhs: Any) -> bool:
+def is_same_value(lhs: Any, rhs: Any) -> bool:
     """Whether two values are one; shapes and names are compared by value."""
     return lhs is rhs or (isinstance(lhs, (str, tuple, ir.Value)) and bool(lhs == rhs))
 
@@ -113,9 +113,9 @@ class DFPattern:
 
     def extract_matched_expr(self, expr: Any, var2val: Mapping[Any, Any] | None = None) -> dict[DFPattern, Any] | None:
         """What each part of the pattern stands for, None if the expression does not match."""
-        return self.matched(expr, dict(var2val or {}).get)
+        return self.find_matches(expr, dict(var2val or {}).get)
 
-    def matched(self, value: Any, lookup: Lookup) -> dict[DFPattern, Any] | None:
+    def find_matches(self, value: Any, lookup: Lookup) -> dict[DFPattern, Any] | None:
         """The same of any value, with a function that tells what computes one."""
         matcher = Matcher(lookup)
         return matcher.matches if matcher.match(self, value) else None
@@ -129,13 +129,13 @@ class DFPattern:
         return CallPattern(self, args, varg_default_wildcard)
 
     def __or__(self, rhs: Any) -> DFPattern:
-        return _combined(any, self, rhs)
+        return _combine(any, self, rhs)
 
     def __and__(self, rhs: Any) -> DFPattern:
-        return _combined(all, self, rhs)
+        return _combine(all, self, rhs)
 
     def __invert__(self) -> DFPattern:
-        return DFPattern(lambda value, matcher: self.matched(value, matcher.lookup) is None)
+        return DFPattern(lambda value, matcher: self.find_matches(value, matcher.lookup) is None)
 
     def __add__(self, rhs: Any) -> DFPattern:
         return is_op("relax.add")(self, rhs)
@@ -173,7 +173,7 @@ class DFPattern:
         return self.where(lambda v: _type(v, "ndim") == rank)
 
 
-def _combined(some: Callable[[Any], bool], *operands: Any) -> DFPattern:
+def _combine(some: Callable[[Any], bool], *operands: Any) -> DFPattern:
     parts = [as_pattern(g) for g in operands]
     return DFPattern(lambda value, matcher: some(matcher.match(p, value) for p in parts), parts)
 
@@ -191,7 +191,7 @@ def _type(value: Any, word: str) -> Any:
 
 
 def _shape_is(shape: Any, expected: Sequence[Any]) -> bool:
-    sizes = [[Sizes().int_expr(size) for size in dims] for dims in (shape or (), expected)]
+    sizes = [[GraphSizes().int_expr(size) for size in dims] for dims in (shape or (), expected)]
     return shape is not None and len(sizes[0]) == len(sizes[1]) and all(map(equal, *sizes))
 
 
@@ -268,7 +268,9 @@ def is_gv(name: str = "") -> DFPattern:
 
 def is_expr(expr: Any) -> DFPattern:
     """One expression, or one value."""
-    return DFPattern(lambda value, matcher: same(value, expr) or same(matcher.definition(value), expr))
+    return DFPattern(
+        lambda value, matcher: is_same_value(value, expr) or is_same_value(matcher.definition(value), expr)
+    )
 
 
 def is_shape(shape: Sequence[Any]) -> DFPattern:
@@ -303,15 +305,15 @@ def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> DFPat
 
 def is_call_tir(func_name: str, args: Any = None) -> DFPattern:
     """A call of a program of the module, by its name. args: patterns of what it is given; None: anything."""
-    return is_op("relax.call_tir")(is_gv(func_name), _given(args))
+    return is_op("relax.call_tir")(is_gv(func_name), _arguments_pattern(args))
 
 
 def is_call_dps_packed(func_name: str, args: Any = None) -> DFPattern:
     """A call of a registered function, by its name."""
-    return is_op("relax.call_dps_packed")(_is_a("extern_func", func_name), _given(args))
+    return is_op("relax.call_dps_packed")(_is_a("extern_func", func_name), _arguments_pattern(args))
 
 
-def _given(args: Any) -> DFPattern:
+def _arguments_pattern(args: Any) -> DFPattern:
     return wildcard() if args is None else is_tuple(args) if isinstance(args, (list, tuple)) else as_pattern(args)
 
 

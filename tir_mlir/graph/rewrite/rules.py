@@ -14,12 +14,12 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, copy_op, create, encoding, node_of
-from tir_mlir.dialect.ir import at_end, direct_ops, entered, symbols_kept
+from tir_mlir.dialect.ir import at_end, direct_ops, enter_context, symbols_kept
 from tir_mlir.graph.emit import emit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import find_operator
 from tir_mlir.graph.rewrite.pattern import DFPattern, Op
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 
 Matches = Mapping[DFPattern, Any]
 """What each part of a pattern stands for: a value; of the whole pattern the call."""
@@ -33,17 +33,17 @@ class Rule:
     """
 
     pattern: DFPattern
-    write: Callable[[Call, Matches], ir.Value | None]
+    write: Callable[[NodeCall, Matches], ir.Value | None]
 
 
-def rewritten(graph: Graph, rules: Sequence[Rule]) -> Graph:
+def apply_rules(graph: Graph, rules: Sequence[Rule]) -> Graph:
     """A copy of a graph in which no rule changes anything; of two rules the first one comes first.
 
     Calls wait in the order of the graph; a new one, and those that read it, wait behind them. What is replaced is dead,
     and stays until `clean`.
     """
     copy = graph.clone()
-    with entered(), symbols_kept(copy.module.mlir):
+    with enter_context(), symbols_kept(copy.module.mlir):
         rewriter, of_operator = Rewriter(copy), dict[Op, list[Rule]]()
         waiting = OrderedDict.fromkeys(copy.func.nodes)
         while waiting:
@@ -51,7 +51,7 @@ def rewritten(graph: Graph, rules: Sequence[Rule]) -> Graph:
             op = rewriter.call(node).op
             if op not in of_operator:
                 of_operator[op] = [rule for rule in rules if rule.pattern.may_call(op)]
-            if of_operator[op] and (new := rewriter.replaced(node, of_operator[op])):
+            if of_operator[op] and (new := rewriter.apply_first_rule(node, of_operator[op])):
                 waiting.update(dict.fromkeys(new))
     return copy
 
@@ -61,11 +61,11 @@ class Rewriter:
 
     def __init__(self, graph: Graph):
         self.func, self.module = graph.func, graph.module.mlir
-        self.sizes = Sizes()
+        self.sizes = GraphSizes()
         self.written: list[Node] = []
         self._callees: dict[str, tuple[str, Op, dict[str, Any]]] = {}
-        self._calls: dict[ir.Operation, Call] = {}
-        self._definitions: dict[ir.Value, Call | None] = {}
+        self._calls: dict[ir.Operation, NodeCall] = {}
+        self._definitions: dict[ir.Value, NodeCall | None] = {}
         self._types: dict[ir.Value, TensorType] = {}
         self.weights = {v for n, v in enumerate(self.func.inputs) if self.func.weight(n) is not None}
         for node in self.func.nodes:
@@ -76,23 +76,23 @@ class Rewriter:
         if all(v in self.weights for v in node.inputs) and self.call(node).kind != encoding.PACKED:
             self.weights.update(node.results)
 
-    def calls(self, pattern: DFPattern) -> Iterator[tuple[Call, Matches]]:
+    def calls(self, pattern: DFPattern) -> Iterator[tuple[NodeCall, Matches]]:
         """The calls that match a pattern, in order."""
         for call in map(self.call, self.func.nodes):
-            if (matches := pattern.matched(call, self.definition)) is not None:
+            if (matches := pattern.find_matches(call, self.definition)) is not None:
                 yield call, matches
 
-    def definition(self, value: ir.Value) -> Call | None:
+    def definition(self, value: ir.Value) -> NodeCall | None:
         """What computes a value; None for an input, and one of several results."""
         if value not in self._definitions:
             node = node_of(value)
             self._definitions[value] = None if node is None or len(node.results) != 1 else self.call(node)
         return self._definitions[value]
 
-    def call(self, node: Node) -> Call:
+    def call(self, node: Node) -> NodeCall:
         """A node as a call. Nodes are added and replaced, never changed or erased: each is read once."""
         if node.op not in self._calls:
-            self._calls[node.op] = Call(self, node)
+            self._calls[node.op] = NodeCall(self, node)
         return self._calls[node.op]
 
     def operands_change(self, op: ir.Operation) -> None:
@@ -106,13 +106,13 @@ class Rewriter:
             self._types[value] = self.func.type_of(value)
         return self._types[value]
 
-    def replaced(self, node: Node, rules: Sequence[Rule]) -> list[Node]:
+    def apply_first_rule(self, node: Node, rules: Sequence[Rule]) -> list[Node]:
         """Apply the first rule that changes a node. Returns the nodes that are new, or read a new one."""
         if len(node.results) != 1 or next(node.results[0].uses, None) is None:
             return []
         call, self.written = self.call(node), []
         for rule in rules:
-            matches = rule.pattern.matched(call, self.definition)
+            matches = rule.pattern.find_matches(call, self.definition)
             if matches is not None and (value := rule.write(call, matches)) is not None:
                 readers = [Node(use.owner) for use in node.results[0].uses if encoding.NAMES in use.owner.attributes]
                 call.replace(value)
@@ -135,7 +135,7 @@ class Rewriter:
         return self._callees[name]
 
 
-class Call:
+class NodeCall:
     """A node in the words of Relax: the operator that it calls, and what it is given; or a constant.
 
     What is written for it is before it, with its name.
@@ -184,7 +184,7 @@ class Call:
         with ir.InsertionPoint(self.node.op):
             return self.rewriter.add(emit(module, operator, operands, attrs or {}, sizes, self.node.names[:1], types))
 
-    def again(
+    def emit_same(
         self, args: Sequence[ir.Value], attrs: Mapping[str, Any] | None = None, makes: TensorType | None = None
     ) -> ir.Value:
         """The result of a call of the same operator; see `emit`."""
@@ -197,7 +197,7 @@ class Call:
 
     def permute(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
         """The result of a permutation of axes."""
-        return self.emit("permute_dims", [value], {"axes": list(axes)}, permuted(self.type_of(value), axes))
+        return self.emit("permute_dims", [value], {"axes": list(axes)}, permute_type(self.type_of(value), axes))
 
     def number(self, value: float, like: ir.Value) -> ir.Value:
         """A constant of no dimensions, of the element type of another value."""
@@ -224,17 +224,17 @@ class Call:
         """Whether a value is computed from weights and constants only."""
         return value in self.rewriter.weights
 
-    def of(self, value: ir.Value) -> Call:
+    def call_of(self, value: ir.Value) -> NodeCall:
         """The call that computes a value which a pattern of a call stands for."""
         return self.rewriter.call(Node(ir.OpResult(value).owner))
 
-    def before(self, value: ir.Value, op: DFPattern) -> Call | None:
+    def defining_call(self, value: ir.Value, op: DFPattern) -> NodeCall | None:
         """The call that computes a value, if it is of such an operator."""
         call = self.rewriter.definition(value)
         return call if call is not None and op.match(call.op) else None
 
 
-def permuted(type_: TensorType, axes: Sequence[int]) -> TensorType:
+def permute_type(type_: TensorType, axes: Sequence[int]) -> TensorType:
     """A type with its axes in another order."""
     return TensorType(tuple(type_.shape[axis] for axis in axes), type_.dtype)
 

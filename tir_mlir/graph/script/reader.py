@@ -10,7 +10,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, ScriptError, TirError
 from tir_mlir.dialect.graph import free_name
-from tir_mlir.dialect.ir import entered, walk
+from tir_mlir.dialect.ir import enter_context, walk
 from tir_mlir.graph import script as relax
 from tir_mlir.graph import size_code
 from tir_mlir.graph.builder import add_function
@@ -29,8 +29,8 @@ from tir_mlir.graph.expressions import (
     Var,
     write_functions,
 )
-from tir_mlir.graph.expressions.emitter import Emitter
-from tir_mlir.graph.expressions.match_cast import MatchCast, matched
+from tir_mlir.graph.expressions.emitter import BindingEmitter
+from tir_mlir.graph.expressions.match_cast import MatchCast, bind_cast_sizes
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
 from tir_mlir.graph.operators import OPERATORS
@@ -43,15 +43,15 @@ _SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
 def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
     """Add graphs to a module that has the programs they call. Raises ScriptError with the line."""
     sources = {p.name: p for p in programs}
-    functions = _Functions(module, sources)
+    functions = _GraphFunctions(module, sources)
     for name in sources:
         functions[name]
-    with entered():
+    with enter_context():
         write_functions(module, functions.graphs)
         verify_module(module.mlir)
 
 
-class _Functions(Mapping[str, Any]):
+class _GraphFunctions(Mapping[str, Any]):
     """The functions of a module by name; a graph is read when it is first asked for."""
 
     def __init__(self, module: IRModule, sources: Mapping[str, FunctionSource]):
@@ -67,7 +67,7 @@ class _Functions(Mapping[str, Any]):
             raise program.source.error(program.node, f"graphs call each other in a circle: {' -> '.join(self._open)}")
         if name not in self.graphs:
             self._open.append(name)
-            self.graphs[name] = _Reader(self.sources[name], self).function()
+            self.graphs[name] = _GraphReader(self.sources[name], self).function()
             self._open.pop()
         return self.graphs[name]
 
@@ -82,26 +82,26 @@ class _Functions(Mapping[str, Any]):
 
     def add(self, function: PrimFunc) -> GlobalVar:
         """A program from outside the module, which a graph calls by its Python name."""
-        with entered():
+        with enter_context():
             return GlobalVar(add_function(self.module, function))
 
 
-class _Member(GlobalVar):
+class _ModuleMember(GlobalVar):
     """`cls.f`: a function of the module; a graph is called like a Python function."""
 
     def __call__(self, *args: Any) -> Call:
         return Call(GlobalVar(self), args)
 
 
-class _Reader:
+class _GraphReader:
     """Reads one graph."""
 
-    def __init__(self, program: FunctionSource, functions: _Functions):
+    def __init__(self, program: FunctionSource, functions: _GraphFunctions):
         self.program, self.source, self.node = program, program.source, program.node
         self.attributes: dict[str, Any] = {}
-        self.emitter = Emitter(functions, functions.add)
+        self.emitter = BindingEmitter(functions, functions.add)
         self.names = {"__builtins__": builtins, **program.names}
-        members = {name: _Member(name) for name in functions}
+        members = {name: _ModuleMember(name) for name in functions}
         self.names |= {**members, "cls": SimpleNamespace(**members), "relax": relax, "R": relax}
         self.names |= {"Tensor": relax.Tensor, "Object": relax.Object, "Shape": relax.Shape, "Tuple": relax.Tuple}
         if program.home:
@@ -154,7 +154,7 @@ class _Reader:
         if isinstance(stmt, ast.With):
             self._dataflow(stmt)
         elif isinstance(stmt, ast.Return) and stmt.value is not None:
-            self.result = self._located(stmt, lambda: self.emitter.operand(self._value(stmt.value)))
+            self.result = self._run_at(stmt, lambda: self.emitter.operand(self._value(stmt.value)))
         elif isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
             self._assign(stmt, stmt.targets[0], stmt.value, None)
         elif isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
@@ -180,8 +180,8 @@ class _Reader:
 
     def _if(self, stmt: ast.If) -> None:
         """`if c: y = f(x)`, `else: y = g(x)` -> `y = R.where(c, f(x), g(x))`: both branches are computed."""
-        condition = self._located(stmt.test, lambda: self.emitter.operand(self._eval(stmt.test)))
-        self._located(stmt.test, lambda: check_condition(condition))
+        condition = self._run_at(stmt.test, lambda: self.emitter.operand(self._eval(stmt.test)))
+        self._run_at(stmt.test, lambda: check_condition(condition))
         if not stmt.orelse:
             raise self.source.error(stmt, "an `if` of a graph has an `else`, which binds the same name")
         sides = [self._branch(body) for body in (stmt.body, stmt.orelse)]
@@ -190,8 +190,8 @@ class _Reader:
             raise self.source.error(
                 stmt, f"the branches of an `if` end by binding one name, not {name} and {sides[1][0]}"
             )
-        selected = self._located(stmt, lambda: chosen(condition, sides[0][1], sides[1][1]))
-        self.names[name] = self._bound(stmt, name, selected)
+        selected = self._run_at(stmt, lambda: select_value(condition, sides[0][1], sides[1][1]))
+        self.names[name] = self._bind_value(stmt, name, selected)
 
     def _branch(self, body: Sequence[ast.stmt]) -> tuple[str, Any]:
         """The name that the last line of a branch binds, and its value; its other names are new."""
@@ -212,8 +212,8 @@ class _Reader:
                         node, f"{node.id} is bound again in a branch, which hands on {target.id} only; fix: rename it"
                     )
         branch_values = list(self.emitter.values.values())[outer_count:]
-        self._located(last, lambda: check_branch(branch_values, self.emitter.functions))
-        value = self._located(last, lambda: self.emitter.operand(self.names[target.id]))
+        self._run_at(last, lambda: check_branch(branch_values, self.emitter.functions))
+        value = self._run_at(last, lambda: self.emitter.operand(self.names[target.id]))
         self.names = outside
         return target.id, value
 
@@ -241,37 +241,37 @@ class _Reader:
             return
         rvalue = self._eval(value)
         if isinstance(target, ast.Name):
-            self.names[target.id] = self._bound(stmt, target.id, rvalue)
+            self.names[target.id] = self._bind_value(stmt, target.id, rvalue)
         else:
             self._unpack(stmt, names, rvalue)
         if annotation is not None:
             self._check(annotation, self.names[names[0]])
 
-    def _bound(self, stmt: ast.stmt, name: str, value: Any) -> Any:
+    def _bind_value(self, stmt: ast.stmt, name: str, value: Any) -> Any:
         """The variable of a value; what is not a value of the graph stays what it is."""
         if isinstance(value, MatchCast):
             return self._cast(stmt, value)
         if isinstance(value, Call) or (isinstance(value, Expr) and not isinstance(value, Var)):
-            return self._located(stmt, lambda: self.emitter.emit(value, name, output=not self.emitter.in_dataflow))
+            return self._run_at(stmt, lambda: self.emitter.emit(value, name, output=not self.emitter.in_dataflow))
         return value
 
     def _cast(self, stmt: ast.stmt, cast: MatchCast) -> Any:
         """The value of a match_cast; the sizes that it names mean those of the value from here on."""
-        value = self._located(
+        value = self._run_at(
             stmt, lambda: cast.value if isinstance(cast.value, ShapeExpr) else self.emitter.operand(cast.value)
         )
-        sizes = self._located(stmt, lambda: matched(MatchCast(value, cast.info), self.sizes))
+        sizes = self._run_at(stmt, lambda: bind_cast_sizes(MatchCast(value, cast.info), self.sizes))
         self.names |= {name: size for name, size in sizes.items() if name.isidentifier()}
         return value
 
     def _unpack(self, stmt: ast.stmt, names: list[str], value: Any) -> None:
         """`a, b = R.split(x, 2)`."""
-        tuple_var = self._bound(stmt, f"{names[0]}_tuple", value)
-        items = self._located(stmt, lambda: list(tuple_var))
+        tuple_var = self._bind_value(stmt, f"{names[0]}_tuple", value)
+        items = self._run_at(stmt, lambda: list(tuple_var))
         if len(items) != len(names):
             raise self.source.error(stmt, f"{len(items)} values are not {len(names)} names")
         for name, item in zip(names, items, strict=True):
-            self.names[name] = self._bound(stmt, name, item)
+            self.names[name] = self._bind_value(stmt, name, item)
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
@@ -281,9 +281,9 @@ class _Reader:
     def _eval(self, node: ast.expr) -> Any:
         """The value of an expression of Python, in which operators make calls."""
         code = compile(ast.Expression(node), self.source.filename, "eval")
-        return self._located(node, lambda: eval(code, self.names))
+        return self._run_at(node, lambda: eval(code, self.names))
 
-    def _located(self, node: ast.AST, run: Any) -> Any:
+    def _run_at(self, node: ast.AST, run: Any) -> Any:
         try:
             return run()
         except ScriptError:
@@ -296,8 +296,8 @@ class _Reader:
     def _info(self, annotation: ast.expr) -> StructInfo:
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             text = annotation.value
-            annotation = self._located(annotation, lambda: ast.parse(text, mode="eval").body)
-        return self._located(annotation, lambda: as_struct_info(self._eval(annotation)))
+            annotation = self._run_at(annotation, lambda: ast.parse(text, mode="eval").body)
+        return self._run_at(annotation, lambda: as_struct_info(self._eval(annotation)))
 
     def _check(self, annotation: ast.expr | None, value: Any) -> None:
         """A written type must be the inferred one, where both are numbers."""
@@ -370,7 +370,7 @@ def _check_program(name: str, functions: Mapping[str, Any]) -> None:
     program = functions.get(name)
     if not isinstance(program, PrimFunc):
         return
-    with entered():
+    with enter_context():
         for op in walk.ops(program.func.op):
             words = op.name.removeprefix("arith.")
             if op.name.startswith("arith.") and words.endswith("i") and any(w in words for w in _INTEGER_DIVISIONS):
@@ -379,11 +379,11 @@ def _check_program(name: str, functions: Mapping[str, Any]) -> None:
                 )
 
 
-def chosen(condition: Expr, then_value: Expr, else_value: Expr) -> Expr:
+def select_value(condition: Expr, then_value: Expr, else_value: Expr) -> Expr:
     """What an `if` is worth: `where` of both values, of tuples field by field. Errors: GraphError for two types."""
     first, second = then_value.struct_info, else_value.struct_info
     if first != second:
         raise GraphError(f"the branches of an `if` make values of one type, not {first} and {second}")
     if isinstance(first, TupleStructInfo):
-        return Tuple([chosen(condition, a, b) for a, b in zip(then_value, else_value, strict=True)])  # pyright: ignore[reportArgumentType]
+        return Tuple([select_value(condition, a, b) for a, b in zip(then_value, else_value, strict=True)])  # pyright: ignore[reportArgumentType]
     return Call(Op.get("relax.where"), [condition, then_value, else_value])

@@ -10,9 +10,9 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.symbolic import c_code, parse
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory.arena import LINE
-from tir_mlir.graph.memory.data_sizes import depends, room
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
+from tir_mlir.graph.memory.data_sizes import is_data_dependent, storage_type
 from tir_mlir.graph.memory.lower_main import output_name
-from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.runtime.drivers import c_entry
 from tir_mlir.target import Target
@@ -35,7 +35,7 @@ class CModel:
     decide on, by its name. runtime: the files of libraries that the code for this machine calls."""
 
     name: str
-    plan: Plan
+    plan: ExecutionPlan
     kernels: c_entry.CEntry
     target: Target | str = "llvm"
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -47,8 +47,10 @@ class CModel:
     def tensors(self) -> list[tuple[str, TensorType, str]]:
         plan, state = self.plan, set(self.plan.donated.values())
         inputs = [(n, t, BOTH if i in state else IN) for i, (n, t) in enumerate(plan.inputs)]
-        made = [(output_name(number, plan), room(type_, plan.bounds), OUT) for number, type_ in plan.made_outputs]
-        names = c_entry.identifiers([n for n, *_ in inputs + made], {*self._taken, *self.size_names.values()})
+        made = [
+            (output_name(number, plan), storage_type(type_, plan.bounds), OUT) for number, type_ in plan.made_outputs
+        ]
+        names = c_entry.identifiers([n for n, *_ in inputs + made], {*self._reserved_names, *self.size_names.values()})
         return [(name, type_, how) for name, (_, type_, how) in zip(names, inputs + made, strict=True)]
 
     @cached_property
@@ -61,7 +63,7 @@ class CModel:
     def size_names(self) -> dict[str, str]:
         """The names in C of sizes, those that the model counts included."""
         sizes = list(dict.fromkeys([*self.plan.symbols, *self.counts]))
-        return dict(zip(sizes, c_entry.identifiers(sizes, self._taken), strict=True))
+        return dict(zip(sizes, c_entry.identifiers(sizes, self._reserved_names), strict=True))
 
     @property
     def given_sizes(self) -> list[str]:
@@ -69,7 +71,7 @@ class CModel:
         return [self.size_names[size] for size in self.plan.symbols]
 
     @property
-    def _taken(self) -> set[str]:
+    def _reserved_names(self) -> set[str]:
         """What means something else where the C code has sizes and tensors."""
         return {*_OWN_NAMES, *self.functions, f"{self.name}_model", self.kernels.name, self.kernels.error}
 
@@ -102,7 +104,7 @@ class CModel:
         guard = f"{self.name.upper()}_H"
         shapes = [f"   {how} {name}: {type_}" for name, type_, how in self.tensors]
         for number, type_ in self.plan.made_outputs:
-            if depends(type_, self.plan.bounds):
+            if is_data_dependent(type_, self.plan.bounds):
                 counted = [name for size in type_.shape for name in size_code.symbols(size) if name in self.counts]
                 counts = ", ".join(f"{name} is {self.outputs[self.counts[name]]}[0]" for name in counted)
                 name = self.outputs[number]
@@ -187,7 +189,7 @@ class CModel:
             element, count = _element(type_), self._count(type_)
             lines.append(f"  {element} *{name} = malloc(({count} + 1) * sizeof({element}));")
             if how != OUT:
-                lines.append(f"  for (int64_t i = 0; i < {count}; i++) {name}[i] = {_filled(type_.dtype)};")
+                lines.append(f"  for (int64_t i = 0; i < {count}; i++) {name}[i] = {_example_element(type_.dtype)};")
         arguments = ", ".join(["model", *symbols, *(name for name, _, _ in self.tensors), "arena"])
         prints = [f"  int64_t {self.size_names[s]} = {self.outputs[n]}[0];" for s, n in self.counts.items()]
         filled = {self.outputs[number]: type_ for number, type_ in self.plan.made_outputs}
@@ -219,7 +221,7 @@ def _element(type_: TensorType) -> str:
     return c_entry.C_TYPES[type_.dtype]
 
 
-def _filled(dtype: str) -> str:
+def _example_element(dtype: str) -> str:
     """Element i of the inputs of the example."""
     if dtype in ("float32", "float64"):
         return "(i % 13) / 13.0 - 0.5"
@@ -408,7 +410,7 @@ _HWCAP: dict[str, dict[str, tuple[int, int]]] = {
 def lacking_code(target: Target | str) -> str:
     """A C function `const char *lacking(void)`: the first instruction set that code for a target uses and this CPU, or
     its system, lacks; NULL if there is none, or if the C compiler's CPU is of another kind than the code."""
-    arch, features = _needed(target)
+    arch, features = _required_features(target)
     if arch == "x86_64":
         rows = [(name, *_CPUID[name]) for name in _CPUID if name in features]
         return (
@@ -421,7 +423,7 @@ def lacking_code(target: Target | str) -> str:
     return _AUXILIARY.format(rows=_rows(rows), macro=macro) if rows else _NONE
 
 
-def _needed(target: Target | str) -> tuple[str, Collection[str]]:
+def _required_features(target: Target | str) -> tuple[str, Collection[str]]:
     """The architecture and the instruction sets that code for a target may use; without a triple it is for this CPU."""
     if isinstance(target, Target) and target.triple:
         return target.arch, target.features

@@ -12,19 +12,19 @@ import numpy as np
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.graph import encoding
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import js_code, parse
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.arena import LINE
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.memory.lower_main import lower_main
-from tir_mlir.graph.memory.places import Plan
 from tir_mlir.graph.model_parts import python_calls
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import CModel
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import c_entry, openmp
 from tir_mlir.runtime.library import Library
-from tir_mlir.runtime.progress import followed, stage
+from tir_mlir.runtime.progress import follow_build, stage
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
 from tir_mlir.target import Target
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 def export_model(
     graph: Graph,
-    plan: Plan,
+    plan: ExecutionPlan,
     weights: np.ndarray,
     folder: str | Path,
     name: str | None,
@@ -42,13 +42,13 @@ def export_model(
     libs: Sequence[str | Path],
 ) -> list[Path]:
     """Write the files of a model to a folder, see `Model.export`. Raises BuildError."""
-    with followed(f"export of {graph.name}"):
-        return _exported(graph, plan, weights, folder, name, target, libs)
+    with follow_build(f"export of {graph.name}"):
+        return _export_plan(graph, plan, weights, folder, name, target, libs)
 
 
-def _exported(
+def _export_plan(
     graph: Graph,
-    plan: Plan,
+    plan: ExecutionPlan,
     weights: np.ndarray,
     folder: str | Path,
     name: str | None,
@@ -63,7 +63,7 @@ def _exported(
     for_host = not isinstance(target, Target) or not target.triple
     if for_host:
         c_tools.require("model.export")
-    with stage("whole program"), entered():
+    with stage("whole program"), enter_context():
         module = lower_main(graph.module.mlir, {name: plan})
         ranges = attrs.get(graph.func.op, encoding.RANGES, {})
         counts = attrs.get(graph.func.op, encoding.COUNTS, {})
@@ -76,7 +76,7 @@ def _exported(
         return _web(library, out_dir, name, plan, written, ranges)
     (signature,) = library.exporter.signatures
     kernels = f"{name}_kernels"
-    runtime = openmp.shipped(library.exporter.needed_libraries()) if for_host else {}
+    runtime = openmp.bundled_libraries(library.exporter.needed_libraries()) if for_host else {}
     shipped = [file.name for file in runtime.values()]
     model = CModel(name, plan, c_entry.CEntry(signature, kernels), target, ranges, counts, shipped, checks)
     written |= {
@@ -91,7 +91,7 @@ def _exported(
     return [*written, *binaries]
 
 
-def _check_plan(plan: Plan, for_web: bool) -> None:
+def _check_plan(plan: ExecutionPlan, for_web: bool) -> None:
     """Errors: BuildError for a model with functions of Python; for WebAssembly, whose loader copies inputs and makes
     outputs, also for one that writes to inputs, or with shapes that inputs do not tell."""
     if plan.donated and for_web:
@@ -116,7 +116,7 @@ def _web(
     library: Library,
     out_dir: Path,
     name: str,
-    plan: Plan,
+    plan: ExecutionPlan,
     written: dict[Path, bytes],
     ranges: Mapping[str, Sequence[int]],
 ) -> list[Path]:
@@ -138,7 +138,7 @@ def _library(library: Library, model: CModel, out_dir: Path) -> list[Path]:
         c_tools.compile_c(out_dir / f"{name}.c", objects[1], f"-I{out_dir}")
         shared, static = Path(temporary, f"{name}.so"), Path(temporary, f"lib{name}.a")
         needed = library.exporter.needed_libraries()
-        runtime = openmp.shipped(needed)
+        runtime = openmp.bundled_libraries(needed)
         c_tools.link_shared(objects, str(shared), needed, model.functions, runtime)
         c_tools.archive(objects, static)
         libraries = {out_dir / path.name: path.read_bytes() for path in (shared, static, *runtime.values())}
@@ -146,7 +146,7 @@ def _library(library: Library, model: CModel, out_dir: Path) -> list[Path]:
     return [*headers, *libraries]
 
 
-def model_part(name: str, plan: Plan, ranges: Mapping[str, Sequence[int]]) -> str:
+def model_part(name: str, plan: ExecutionPlan, ranges: Mapping[str, Sequence[int]]) -> str:
     """`open(weights)`, which returns a model with `run(inputs...)`: weights are copied into its memory once.
 
     ranges: the least and the greatest value (-1: none) of sizes.
@@ -165,7 +165,7 @@ def model_part(name: str, plan: Plan, ranges: Mapping[str, Sequence[int]]) -> st
     )
 
 
-def _arena(plan: Plan) -> str:
+def _arena(plan: ExecutionPlan) -> str:
     """The bytes of the arena as an expression of the sizes `n`."""
     arena = plan.arena
     if arena.offsets is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph.memory.arena import LINE
-from tir_mlir.graph.memory.places import Plan, byte_size
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan, byte_size
 
 _NAMES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "bool": "BOOL",
@@ -19,7 +19,7 @@ PADDING = "__padding__"
 """Of tensors of bytes between weights: the format has no holes, and weights start at cache lines."""
 
 
-def header(plan: Plan) -> bytes:
+def header(plan: ExecutionPlan) -> bytes:
     """What stands before the data: its length in 8 bytes, then JSON, such that the data starts at a cache line."""
     listed: dict[str, object] = {"__metadata__": {"format": "tir_mlir", "bytes": str(plan.weight_bytes)}}
     end = 0
@@ -33,7 +33,7 @@ def header(plan: Plan) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def file_content(plan: Plan, weights: np.ndarray) -> bytes:
+def file_content(plan: ExecutionPlan, weights: np.ndarray) -> bytes:
     """The file: the header, then the buffer of weights."""
     return header(plan) + weights.tobytes()
 

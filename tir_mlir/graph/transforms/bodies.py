@@ -18,7 +18,7 @@ from tir_mlir.dialect.graph import (
     replace_node,
     tensor_funcs,
 )
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.graph import Graph
 
 
@@ -44,10 +44,10 @@ def outermost(func: TensorFunc, module: ir.Module) -> TensorFunc:
 def each_body(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
     """Change a graph, then each of its regions, as if it were the graph."""
     changed = change(graph)
-    with entered():
+    with enter_context():
         names = [body.name for body in bodies(changed.func)[1:]]
     for name in names:
-        changed = change(changed.at(name)).at(graph.name)
+        changed = change(changed.select_function(name)).select_function(graph.name)
     return changed
 
 
@@ -57,11 +57,11 @@ def passed_weights(graph: Graph) -> Graph:
     y = call @branch(%p, %x)                                 y = call @branch(%p, %x, %w)
     func @then(%x, %w {graph.weight = "w"})        ->        func @then(%x, %w)
     """
-    with entered():
+    with enter_context():
         if not _with_weights(graph.func):
             return graph
     passed = graph.clone()
-    with entered():
+    with enter_context():
         while controls := _with_weights(passed.func):
             for callee in controls:
                 _pass(passed, callee)
@@ -91,7 +91,7 @@ def _pass(graph: Graph, callee: TensorFunc) -> None:
             if name in own:
                 region.inputs[own[name][0]].replace_all_uses_with(value)
         _drop(region, {n for n, _ in own.values()})
-    loop = LoopFacts.of(callee) if callee.kind == encoding.LOOP else None
+    loop = LoopFacts.from_func(callee) if callee.kind == encoding.LOOP else None
     types = create.known_type(callee)
     inputs = [*types.inputs, *(type_.mlir for type_ in weights.values())]
     control_op = control(module, callee.name, [region.name for region in regions], inputs, types.results, loop)

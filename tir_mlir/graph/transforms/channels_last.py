@@ -7,10 +7,20 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered, symbols_kept
+from tir_mlir.dialect.ir import enter_context, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
-from tir_mlir.graph.rewrite import Call, Matches, Rewriter, Rule, is_kind, is_op, permuted, rewritten, wildcard
+from tir_mlir.graph.rewrite import (
+    Matches,
+    NodeCall,
+    Rewriter,
+    Rule,
+    apply_rules,
+    is_kind,
+    is_op,
+    permute_type,
+    wildcard,
+)
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import CONVERTED, simplify
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
@@ -33,27 +43,27 @@ def channels_last(graph: Graph) -> Graph:
     channels last, gain nothing from that layout: they are products with the image as it is, w (o, c) times
     x (n, c, h * w).
     """
-    with entered():
+    with enter_context():
         if not any(True for _ in Rewriter(graph).calls(_CONVOLUTION)):
             return graph
     graph = _products(graph)
-    return clean(rewritten(simplify(rewritten(graph, IMAGES)), [*SINK, *SIMPLIFY]))
+    return clean(apply_rules(simplify(apply_rules(graph, IMAGES)), [*SINK, *SIMPLIFY]))
 
 
 def _products(graph: Graph) -> Graph:
     """A copy of a graph with products for the convolutions of single pixels that are not connected with others."""
     copy = graph.clone()
-    with entered(), symbols_kept(copy.module.mlir):
+    with enter_context(), symbols_kept(copy.module.mlir):
         for call in _separate(Rewriter(copy)):
             call.replace(_product(call))
     return copy
 
 
-def _separate(rewriter: Rewriter) -> list[Call]:
+def _separate(rewriter: Rewriter) -> list[NodeCall]:
     """The convolutions of single pixels in groups of operators on images where no other gains from channels last."""
     permuted: dict[ir.Value, ir.Value] = {}
 
-    def first(value: ir.Value) -> ir.Value:
+    def find_root(value: ir.Value) -> ir.Value:
         while value in permuted:
             value = permuted[value]
         return value
@@ -67,20 +77,20 @@ def _separate(rewriter: Rewriter) -> list[Call]:
         if is_pool or any(_source(call, value) for value in call.args):
             gaining.append(made)
         for value in call.args[: 1 if kind_of(call.op.short) is OperatorKind.CONVOLUTION else None]:
-            if len(call.shape_of(value)) == 4 and not call.is_weight(value) and first(value) != first(made):
-                permuted[first(made)] = first(value)
-    groups = set(map(first, gaining))
-    return [call for made, call in pixels.items() if first(made) not in groups]
+            if len(call.shape_of(value)) == 4 and not call.is_weight(value) and find_root(value) != find_root(made):
+                permuted[find_root(made)] = find_root(value)
+    groups = set(map(find_root, gaining))
+    return [call for made, call in pixels.items() if find_root(made) not in groups]
 
 
-def _in_last(call: Call, _: Matches) -> ir.Value:
+def _in_last(call: NodeCall, _: Matches) -> ir.Value:
     """max_pool2d(x) -> permute(max_pool2d(permute(x), layout="NHWC"))"""
     image = call.permute(call.args[0], _TO_LAST)
-    last_type = permuted(call.struct_info, _TO_LAST)
-    return _from_last(call, call.again([image], {**call.attrs, "layout": "NHWC"}, last_type))
+    last_type = permute_type(call.struct_info, _TO_LAST)
+    return _from_last(call, call.emit_same([image], {**call.attrs, "layout": "NHWC"}, last_type))
 
 
-def _convolution(call: Call, _: Matches) -> ir.Value:
+def _convolution(call: NodeCall, _: Matches) -> ir.Value:
     """conv2d(x, w) -> permute(conv2d(permute(x), w, data_layout="NHWC"))"""
     image = call.permute(call.args[0], _TO_LAST)
     attrs = {name: value for name, value in call.attrs.items() if name != "out_layout"} | {"data_layout": "NHWC"}
@@ -88,15 +98,15 @@ def _convolution(call: Call, _: Matches) -> ir.Value:
     if _is_depthwise(call):
         kernel = call.permute(kernel, [2, 3, 0, 1])
         attrs["kernel_layout"] = "HWOI"
-    return _from_last(call, call.again([image, kernel], attrs, permuted(call.struct_info, _TO_LAST)))
+    return _from_last(call, call.emit_same([image, kernel], attrs, permute_type(call.struct_info, _TO_LAST)))
 
 
-def _has_channels(call: Call) -> bool:
+def _has_channels(call: NodeCall) -> bool:
     """Whether a pool has more than one channel: of one, which is the same in memory, pixels are computed in vectors."""
     return call.shape[1] != 1
 
 
-def _is_of_pixels(call: Call) -> bool:
+def _is_of_pixels(call: NodeCall) -> bool:
     """Whether each pixel of the result, of known size, is that pixel of the image times one matrix."""
     attrs, kernel, made = call.attrs, call.shape_of(call.args[1]), call.struct_info
     plain = (
@@ -113,7 +123,7 @@ def _all(sizes: Any, size: int) -> bool:
     return all(n == size for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes]))
 
 
-def _product(call: Call) -> ir.Value:
+def _product(call: NodeCall) -> ir.Value:
     """conv2d(x, w) -> reshape(matmul(reshape(w), reshape(x)))"""
     n, o, *sizes = call.shape
     c, pixels = call.shape_of(call.args[1])[1], prod(map(int, sizes))
@@ -121,18 +131,18 @@ def _product(call: Call) -> ir.Value:
     return call.reshape(call.emit("matmul", [kernel, image]), [n, o, *sizes])
 
 
-def _from_last(call: Call, image: ir.Value) -> ir.Value:
+def _from_last(call: NodeCall, image: ir.Value) -> ir.Value:
     return call.permute(image, _TO_FIRST)
 
 
-def _is_depthwise(call: Call) -> bool:
+def _is_depthwise(call: NodeCall) -> bool:
     """Whether a convolution has one input channel a group, and weights that can be permuted at no cost."""
     if call.attrs["groups"] == 1 or call.attrs["kernel_layout"] != "OIHW":
         return False
     return call.is_weight(call.args[1]) and call.shape_of(call.args[1])[1] == 1
 
 
-def _sink(call: Call, _: Matches) -> ir.Value | None:
+def _sink(call: NodeCall, _: Matches) -> ir.Value | None:
     """relu(permute(x)) -> permute(relu(x)), if all operands can be had without a permutation"""
     if not any(_source(call, v) for v in call.args) or len(call.shape) not in (4, 2):
         return None
@@ -141,18 +151,18 @@ def _sink(call: Call, _: Matches) -> ir.Value | None:
         return None
     if not all(_is_free(call, v) for v in call.args):
         return None
-    last_type = permuted(call.struct_info, _TO_LAST) if len(call.shape) == 4 else call.struct_info
-    image = call.again([_in_last_layout(call, v) for v in call.args], attrs, last_type)
+    last_type = permute_type(call.struct_info, _TO_LAST) if len(call.shape) == 4 else call.struct_info
+    image = call.emit_same([_in_last_layout(call, v) for v in call.args], attrs, last_type)
     return _from_last(call, image) if len(call.shape) == 4 else image
 
 
-def _source(call: Call, value: ir.Value) -> ir.Value | None:
+def _source(call: NodeCall, value: ir.Value) -> ir.Value | None:
     """What a value is the permutation to channels first of."""
-    permute = call.before(value, _PERMUTE)
+    permute = call.defining_call(value, _PERMUTE)
     return permute.args[0] if permute is not None and permute.attrs.get("axes") == _TO_FIRST else None
 
 
-def _attributes_of_last(call: Call) -> dict[str, Any] | None:
+def _attributes_of_last(call: NodeCall) -> dict[str, Any] | None:
     """The attributes of an operator on tensors that are not yet permuted; None if it cannot be computed on them."""
     attrs = dict(call.attrs)
     if call.op.short == "concat":
@@ -167,7 +177,7 @@ def _attributes_of_last(call: Call) -> dict[str, Any] | None:
     return attrs
 
 
-def _is_free(call: Call, value: ir.Value) -> bool:
+def _is_free(call: NodeCall, value: ir.Value) -> bool:
     """Whether an operand can be had for an operator on tensors that are not yet permuted, at no cost."""
     shape = call.shape_of(value)
     if all(size == 1 for size in shape):
@@ -176,7 +186,7 @@ def _is_free(call: Call, value: ir.Value) -> bool:
     return one_pixel or call.is_weight(value) or _source(call, value) is not None
 
 
-def _in_last_layout(call: Call, value: ir.Value) -> ir.Value:
+def _in_last_layout(call: NodeCall, value: ir.Value) -> ir.Value:
     """An operand for the operator on tensors that are not yet permuted."""
     shape = call.shape_of(value)
     if (source := _source(call, value)) is not None or all(size == 1 for size in shape):

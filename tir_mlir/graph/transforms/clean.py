@@ -8,7 +8,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, direct_ops, entered, funcs, symbols_kept, visit
+from tir_mlir.dialect.ir import attrs, direct_ops, enter_context, funcs, symbols_kept, visit
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.size_code import symbols
@@ -21,7 +21,7 @@ def clean(graph: Graph) -> Graph:
     gv = R.add(lv, lv1)                                     ->     gv = R.add(lv, lv)
     """
     cleaned = graph.clone()
-    with entered():
+    with enter_context():
         with symbols_kept(cleaned.module.mlir):
             merge_equal_nodes(cleaned.func)
             erase_dead_nodes(cleaned.func)
@@ -40,7 +40,7 @@ def merge_equal_nodes(func: TensorFunc) -> int:
     The replaced nodes are dead. Calls of packed functions are left alone.
     """
     first_nodes: dict[Any, Node] = {}
-    merged, packed = 0, _packed(func)
+    merged, packed = 0, _packed_names(func)
     for node in func.nodes:
         if packed and _callee(node.op) in packed:
             continue
@@ -67,7 +67,7 @@ def erase_dead_nodes(func: TensorFunc) -> int:
 
     Calls of packed functions stay: they may have effects. So does what makes a size that a later tensor has.
     """
-    erased, packed = 0, _packed(func)
+    erased, packed = 0, _packed_names(func)
     counted = any(kind_of(node.operator) is OperatorKind.COUNTED for node in func.nodes)
     nodes = {node.op: node for node in func.nodes} if counted else {}
     sizes: set[str] = set()  # of the tensors that stay
@@ -87,7 +87,7 @@ def _counted_size(node: Node) -> str | None:
     return str(node.types[0].shape[0]) if kind_of(node.operator) is OperatorKind.COUNTED else None
 
 
-def _packed(func: TensorFunc) -> set[str]:
+def _packed_names(func: TensorFunc) -> set[str]:
     """The names of what stands for packed functions in the module of a graph."""
     return {callee.name for callee in tensor_funcs(func.module) if callee.kind == encoding.PACKED}
 
@@ -121,7 +121,7 @@ def erase_unused_functions(module: ir.Module) -> int:
     erased, dropped = 0, set[str]()
     while True:
         others = tensor_funcs(module)  # programs call programs only
-        called = _called([func.op for func in others])
+        called = _callees_of([func.op for func in others])
         unused = [f for f in others if f.kind != encoding.GRAPH and f.name not in called]
         if not unused:
             break
@@ -130,7 +130,7 @@ def erase_unused_functions(module: ir.Module) -> int:
             func.op.erase()
         erased += len(unused)
     dropped -= called | {f.callee for f in others if f.kind == encoding.CALL_TIR}
-    dropped -= _called([func.op for func in funcs(module)]) if dropped else set()
+    dropped -= _callees_of([func.op for func in funcs(module)]) if dropped else set()
     for func in funcs(module) if dropped else ():
         if func.name in dropped:
             func.op.erase()
@@ -138,7 +138,7 @@ def erase_unused_functions(module: ir.Module) -> int:
     return erased
 
 
-def _called(functions: Sequence[ir.Operation]) -> set[str]:
+def _callees_of(functions: Sequence[ir.Operation]) -> set[str]:
     callees: set[str] = set()
 
     def look(op: ir.Operation) -> ir.WalkResult:

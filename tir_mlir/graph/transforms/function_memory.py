@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered, symbols_kept
+from tir_mlir.dialect.ir import attrs, enter_context, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.calls_in_place import mark, wanted_pairs
-from tir_mlir.graph.memory.places import SCRATCH
-from tir_mlir.graph.units.asking import Goal
+from tir_mlir.graph.memory.buffer_assignment import SCRATCH
+from tir_mlir.graph.memory.calls_in_place import candidate_pairs, mark
 from tir_mlir.graph.units.memory_unit import allocates, safe_pairs, scratch_of_each
+from tir_mlir.graph.units.unit_queries import Goal
 
 
 def find_scratch(graph: Graph, cache: bool = False) -> Graph:
@@ -21,7 +21,7 @@ def find_scratch(graph: Graph, cache: bool = False) -> Graph:
     Buffers of symbolic sizes, and those of one iteration of a parallel loop, stay on the heap.
     """
     annotated = graph.clone()
-    with entered(), symbols_kept(annotated.module.mlir):
+    with enter_context(), symbols_kept(annotated.module.mlir):
         callees = [f.callee for f in tensor_funcs(annotated.module.mlir) if f.kind == encoding.CALL_TIR]
         functions = [annotated.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if allocates(function.func.op)]
@@ -41,8 +41,8 @@ def mark_in_place(graph: Graph, cache: bool = False) -> Graph:
     Each pair is proved: every element of the result is written after the last read of that place.
     """
     annotated = graph.clone()
-    with entered(), symbols_kept(annotated.module.mlir):
-        wanted = wanted_pairs(annotated.func, annotated.module.mlir)
+    with enter_context(), symbols_kept(annotated.module.mlir):
+        wanted = candidate_pairs(annotated.func, annotated.module.mlir)
         pairs = {annotated.module[name]: list(of_name) for name, of_name in wanted.items()}
         safe = dict(zip(wanted, safe_pairs(pairs, Goal(cache=cache)), strict=True))
         mark(annotated.func, annotated.module.mlir, safe)

@@ -9,16 +9,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding, node_of, tensor_func
-from tir_mlir.dialect.ir import attrs, entered, symbols_kept
+from tir_mlir.dialect.ir import attrs, enter_context, symbols_kept
 from tir_mlir.dialect.symbolic import sources
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import byte_size
+from tir_mlir.graph.memory.buffer_assignment import byte_size
 from tir_mlir.graph.rewrite import call_group, group_of
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import is_exact
-from tir_mlir.graph.units.asking import Goal
 from tir_mlir.graph.units.fusion_unit import FunctionFacts, FunctionKind, facts_of_each
+from tir_mlir.graph.units.unit_queries import Goal
 from tir_mlir.schedules.block_queries import LARGE
 
 _NUMBERED = re.compile(r"_\d+$")
@@ -53,7 +53,7 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
     cache: keep what is found about a function by its text.
     """
     fused = graph.clone()
-    with entered(), symbols_kept(fused.module.mlir):
+    with enter_context(), symbols_kept(fused.module.mlir):
         func = fused.func
         callees = sorted({f.callee for node in func.nodes if (f := node.callee) and f.kind == encoding.CALL_TIR})
         found = facts_of_each([fused.module[name] for name in callees], Goal(cache=cache))
@@ -76,7 +76,7 @@ def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
         if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not is_exact(node):
             continue
         mine = facts[callee.callee]
-        group = _joined(func, node, mine, home, returned)
+        group = _group_to_join(func, node, mine, home, returned)
         if group is None:
             groups.append(group := _Group(mine.kind))
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
@@ -181,7 +181,7 @@ def widens_weights(func: TensorFunc, node: Node) -> bool:
     return all(isinstance(s, int) for s in sizes) and sum(map(int, sizes[:-1])) < int(sizes[-1])
 
 
-def _joined(
+def _group_to_join(
     func: TensorFunc, node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned: set[ir.Value]
 ) -> _Group | None:
     """The group that a node joins: that of a product among its inputs before others."""

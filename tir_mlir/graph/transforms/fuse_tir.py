@@ -9,7 +9,7 @@ from mlir import ir
 from tir_mlir.dialect.calls.callee import CALL, callee_name
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, create, encoding, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import entered, erase_symbol, symbols_kept
+from tir_mlir.dialect.ir import enter_context, erase_symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.merge_functions import MergedCall, Slot, is_exact, merge_functions
@@ -30,7 +30,7 @@ def fuse_tir(graph: Graph) -> Graph:
     """
     merged = graph.clone()
     module = merged.module.mlir
-    with entered(), symbols_kept(module):
+    with enter_context(), symbols_kept(module):
         users_of = _users_by_callee(module)
         for group in [f for f in tensor_funcs(module) if f.kind == encoding.GROUP]:
             users = users_of[group.name]

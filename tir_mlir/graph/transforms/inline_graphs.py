@@ -7,24 +7,24 @@ from collections.abc import Callable, Set
 from mlir import ir
 
 from tir_mlir.dialect.graph import TensorFunc, create, encoding, free_name, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph.copied_body import TypedValue, copy_body
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.graph.transforms.bodies import passed_weights
 from tir_mlir.graph.transforms.clean import drop_unused_inputs
-from tir_mlir.graph.transforms.lift_weights import DERIVES, prepares
+from tir_mlir.graph.transforms.lift_weights import DERIVES, weights_graph
 
 
 def inlined_weights(graph: Graph) -> Graph:
     """The inverse of `lift_weights`: the graph that computes weights becomes part of the graph again."""
     graph = passed_weights(graph)
-    with entered():
-        if prepares(graph) is None:
+    with enter_context():
+        if weights_graph(graph) is None:
             return graph
     inlined = graph.clone()
-    with entered():
-        func, weights_func = inlined.func, prepares(inlined)
+    with enter_context():
+        func, weights_func = inlined.func, weights_graph(inlined)
         assert weights_func is not None
         parameters = {func.weight(n): value for n, value in enumerate(func.inputs)}
         derived = attrs.get(weights_func.op, DERIVES)
@@ -36,7 +36,7 @@ def inlined_weights(graph: Graph) -> Graph:
                 parameters[name] = create.add_input(func, name, type_, name)
             inputs.append((parameters[name], type_))
         with ir.InsertionPoint.at_block_begin(func.body):
-            results = copy_body(inlined.module.mlir, weights_func, inputs, Sizes(), fresh)
+            results = copy_body(inlined.module.mlir, weights_func, inputs, GraphSizes(), fresh)
         for name, (value, _) in zip(derived, results, strict=True):
             if name in parameters:
                 parameters[name].replace_all_uses_with(value)
@@ -61,7 +61,7 @@ def inlined_calls(graph: Graph) -> Graph:
     def inlines(func: TensorFunc, callee: TensorFunc) -> bool:
         return func.kind == encoding.GROUP or callee.kind == encoding.GRAPH or not _is_program(callee)
 
-    with entered():
+    with enter_context():
         if not any(
             callee.is_graph and inlines(func, callee)
             for func in tensor_funcs(graph.module.mlir)
@@ -71,7 +71,7 @@ def inlined_calls(graph: Graph) -> Graph:
         ):
             return graph
     inlined = graph.clone()
-    with entered():
+    with enter_context():
         for func in [f for f in tensor_funcs(inlined.module.mlir) if f.is_graph]:
             _inline(inlined.module.mlir, func, lambda callee, func=func: inlines(func, callee))
     return inlined
@@ -86,7 +86,7 @@ def _is_program(group: TensorFunc) -> bool:
 def inlined_groups(graph: Graph) -> Graph:
     """The inverse of `fuse_ops`: the nodes of each group in place of its call."""
     inlined = graph.clone()
-    with entered():
+    with enter_context():
         functions = tensor_funcs(inlined.module.mlir)
         for func in [f for f in functions if f.kind in (encoding.GRAPH, encoding.REGION)]:
             _inline(inlined.module.mlir, func, lambda callee: callee.kind == encoding.GROUP)
@@ -103,7 +103,7 @@ def _inline(module: ir.Module, func: TensorFunc, inlines: Callable[[TensorFunc],
         if callee is not None and callee.is_graph and inlines(callee):
             inputs = [(value, func.type_of(value)) for value in node.inputs]
             with ir.InsertionPoint(node.op):
-                results = copy_body(module, callee, inputs, Sizes(), fresh, node.names, [func.name], inlines)
+                results = copy_body(module, callee, inputs, GraphSizes(), fresh, node.names, [func.name], inlines)
             replace_node(node, [value for value, _ in results])
 
 

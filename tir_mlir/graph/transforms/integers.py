@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, is_homogeneous, kind_of
-from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
+from tir_mlir.graph.rewrite import Matches, NodeCall, Rule, apply_rules, is_kind, is_op, uses, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import constant_array
 
@@ -33,25 +33,25 @@ def integers(graph: Graph) -> Graph:
     integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale) is added to the sums. What has
     other operands stays as it is.
     """
-    return clean(rewritten(rewritten(graph, [Rule(is_op("add")(varg_default_wildcard=True), _biased)]), RULES))
+    return clean(apply_rules(apply_rules(graph, [Rule(is_op("add")(varg_default_wildcard=True), _fold_bias)]), RULES))
 
 
-def _product(call: Call, _: Matches) -> ir.Value | None:
+def _product(call: NodeCall, _: Matches) -> ir.Value | None:
     """conv2d(dequantize(x), dequantize(w)) -> astype(conv2d(x, w) - zero * sum(w), "float32") * scales"""
     found = _sum(call)
     return None if found is None else _scale(call, *found)
 
 
-def _biased(call: Call, _: Matches) -> ir.Value | None:
+def _fold_bias(call: NodeCall, _: Matches) -> ir.Value | None:
     """conv2d(dequantize(x, s), dequantize(w, t)) + dequantize(b, s * t) -> astype(conv2d(x, w) + b) * s * t"""
     for value, added in (call.args, call.args[::-1]):
-        product = call.before(value, _PRODUCT)
-        shaped = call.before(added, is_op("reshape"))
-        bias = call.before(added if shaped is None else shaped.args[0], _DEQUANTIZE)
+        product = call.defining_call(value, _PRODUCT)
+        shaped = call.defining_call(added, is_op("reshape"))
+        bias = call.defining_call(added if shaped is None else shaped.args[0], _DEQUANTIZE)
         if product is None or bias is None or uses(value) != 1 or _zero(bias) != 0:
             continue
-        x, w = (product.before(operand, _DEQUANTIZE) for operand in product.args[:2])
-        factor = call.before(bias.args[1], is_op("multiply"))
+        x, w = (product.defining_call(operand, _DEQUANTIZE) for operand in product.args[:2])
+        factor = call.defining_call(bias.args[1], is_op("multiply"))
         if x is None or w is None or factor is None or call.type_of(bias.args[0]).dtype != "int32":
             continue
         if not all(_equal(call, a, b) for a, b in zip(factor.args, (x.args[1], w.args[1]), strict=True)):
@@ -63,7 +63,7 @@ def _biased(call: Call, _: Matches) -> ir.Value | None:
     return None
 
 
-def _equal(call: Call, a: ir.Value, b: ir.Value) -> bool:
+def _equal(call: NodeCall, a: ir.Value, b: ir.Value) -> bool:
     """Whether two values are known to be the same: one value, or equal constants."""
     first, second = (call.rewriter.definition(v) for v in (a, b))
     if a == b or first is None or second is None or {first.kind, second.kind} != {"constant"}:
@@ -71,13 +71,13 @@ def _equal(call: Call, a: ir.Value, b: ir.Value) -> bool:
     return np.array_equal(constant_array(first.node), constant_array(second.node))
 
 
-def _scale(call: Call, total: ir.Value, scale: ir.Value) -> ir.Value:
+def _scale(call: NodeCall, total: ir.Value, scale: ir.Value) -> ir.Value:
     return call.emit("multiply", [call.emit("astype", [total], {"dtype": "float32"}), scale])
 
 
-def _sum(call: Call) -> tuple[ir.Value, ir.Value] | None:
+def _sum(call: NodeCall) -> tuple[ir.Value, ir.Value] | None:
     """The sums of integers of a product of dequantised tensors, and their scales; None where it is none."""
-    x, w = (call.before(value, _DEQUANTIZE) for value in call.args[:2])
+    x, w = (call.defining_call(value, _DEQUANTIZE) for value in call.args[:2])
     if x is None or w is None or len(call.args) != 2 or call.struct_info.dtype != "float32":
         return None
     if call.type_of(x.args[0]).dtype not in SHORT or call.type_of(w.args[0]).dtype != "int8":
@@ -90,19 +90,21 @@ def _sum(call: Call) -> tuple[ir.Value, ir.Value] | None:
     if not single and w.attrs["axis"] % len(w.shape) != of_weight:
         return None
     padding = {"pad_value": zero} if is_convolution(call) and zero else {}
-    total = call.again([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"})
+    total = call.emit_same([x.args[0], w.args[0]], {**call.attrs, **padding, "out_dtype": "int32"})
     if zero:
-        total = call.emit("subtract", [total, _along(call, _sums(call, w.args[0], zero, of_weight), of_result)])
+        total = call.emit(
+            "subtract", [total, _reshape_along_axis(call, _sums(call, w.args[0], zero, of_weight), of_result)]
+        )
     scale = call.emit("multiply", [x.args[1], w.args[1]])
-    return total, (scale if single else _along(call, scale, of_result))
+    return total, (scale if single else _reshape_along_axis(call, scale, of_result))
 
 
-def is_convolution(call: Call) -> bool:
+def is_convolution(call: NodeCall) -> bool:
     """Whether a call is a convolution."""
     return kind_of(call.op.short) is OperatorKind.CONVOLUTION
 
 
-def _channels(call: Call) -> tuple[int, int] | None:
+def _channels(call: NodeCall) -> tuple[int, int] | None:
     """The axes of the output channels in the weight and in the result of a product; None where they are blocked, or
     where each row has its own weight."""
     rank = len(call.shape)
@@ -115,7 +117,7 @@ def _channels(call: Call) -> tuple[int, int] | None:
     return (0 if call.op.short == "nn.dense" else 1), rank - 1
 
 
-def _sums(call: Call, weight: ir.Value, zero: int, channel: int) -> ir.Value:
+def _sums(call: NodeCall, weight: ir.Value, zero: int, channel: int) -> ir.Value:
     """zero * the sums of the weights of each output channel, in int32."""
     wide = call.emit("astype", [weight], {"dtype": "int32"})
     others = [axis for axis in range(len(call.shape_of(weight))) if axis != channel]
@@ -123,19 +125,19 @@ def _sums(call: Call, weight: ir.Value, zero: int, channel: int) -> ir.Value:
     return call.emit("multiply", [total, call.number(zero, total)])
 
 
-def _along(call: Call, vector: ir.Value, axis: int) -> ir.Value:
+def _reshape_along_axis(call: NodeCall, vector: ir.Value, axis: int) -> ir.Value:
     """A vector as a tensor that varies along one axis of a result."""
     (size,) = call.shape_of(vector)
     rank = len(call.shape)
     return vector if axis == rank - 1 else call.reshape(vector, [size if a == axis else 1 for a in range(rank)])
 
 
-def _is_single(call: Call, value: ir.Value) -> bool:
+def _is_single(call: NodeCall, value: ir.Value) -> bool:
     """Whether a value is one number."""
     return all(size == 1 for size in call.shape_of(value))
 
 
-def _zero(call: Call) -> int | None:
+def _zero(call: NodeCall) -> int | None:
     """The zero point of a conversion, if it is a constant number."""
     if len(call.args) < 3:
         return 0
@@ -149,18 +151,18 @@ def _zero(call: Call) -> int | None:
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
 
-def _rounding(call: Call, _: Matches) -> ir.Value | None:
+def _rounding(call: NodeCall, _: Matches) -> ir.Value | None:
     """quantize(a * s + b, scale, zero) -> round_to(a * (s / scale) + b / scale, zero)"""
     zero = _zero(call)
     if zero is None or not _is_single(call, call.args[1]) or not call.is_weight(call.args[1]):
         return None
-    if call.type_of(call.args[0]).dtype != "float32" or not _divides(call, call.args[0]):
+    if call.type_of(call.args[0]).dtype != "float32" or not _can_divide(call, call.args[0]):
         return None
-    value = _divided(call, call.args[0], call.args[1])
+    value = _divide_by_scale(call, call.args[0], call.args[1])
     return call.emit("round_to", [value], {"out_dtype": call.attrs["out_dtype"], "zero_point": zero})
 
 
-def _divides(call: Call, value: ir.Value) -> bool:
+def _can_divide(call: NodeCall, value: ir.Value) -> bool:
     """Whether a value divided by a number costs nothing: the number goes into scales that are weights."""
     if call.is_weight(value):
         return True
@@ -168,37 +170,37 @@ def _divides(call: Call, value: ir.Value) -> bool:
     if inner is None or uses(value) != 1 and inner.op.short != "dequantize":
         return False
     if inner.op.short == "nn.relu6" or is_homogeneous(inner.op.short):
-        return all(_divides(call, v) for v in inner.args)
+        return all(_can_divide(call, v) for v in inner.args)
     if inner.op.short == "multiply":
         return any(call.is_weight(v) for v in inner.args)
     return inner.op.short == "dequantize" and call.is_weight(inner.args[1])
 
 
-def _divided(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
+def _divide_by_scale(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Value:
     """A value over a scale, see `_divides`."""
     if call.is_weight(value):
-        return _weight_over(call, value, scale)
+        return _divide_weight_or_zero(call, value, scale)
     inner = call.rewriter.definition(value)
     if inner is None:
         raise AssertionError("what divides is computed")
     if is_homogeneous(inner.op.short):
-        return call.emit(inner.op.short, [_divided(call, v, scale) for v in inner.args], inner.attrs)
+        return call.emit(inner.op.short, [_divide_by_scale(call, v, scale) for v in inner.args], inner.attrs)
     if inner.op.short == "nn.relu6":
         top = call.emit("divide", [call.number(6, value), scale])
-        return call.emit("minimum", [call.emit("nn.relu", [_divided(call, inner.args[0], scale)]), top])
+        return call.emit("minimum", [call.emit("nn.relu", [_divide_by_scale(call, inner.args[0], scale)]), top])
     number = 1 if inner.op.short == "dequantize" or call.is_weight(inner.args[1]) else 0
-    args = [_over(call, v, scale) if n == number else v for n, v in enumerate(inner.args)]
+    args = [_divide_weight(call, v, scale) if n == number else v for n, v in enumerate(inner.args)]
     return call.emit(inner.op.short, args, inner.attrs)
 
 
-def _weight_over(call: Call, value: ir.Value, scale: ir.Value) -> ir.Value:
+def _divide_weight_or_zero(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Value:
     constant = call.rewriter.definition(value)
     if constant is not None and constant.kind == "constant" and not np.any(constant_array(constant.node)):
         return value  # a bound of 0 stays a number
-    return _over(call, value, scale)
+    return _divide_weight(call, value, scale)
 
 
-def _over(call: Call, weight: ir.Value, scale: ir.Value) -> ir.Value:
+def _divide_weight(call: NodeCall, weight: ir.Value, scale: ir.Value) -> ir.Value:
     """A weight over a scale that is one number: times its reciprocal, as compiled code divides by what is shared."""
     if call.shape_of(weight) == call.shape_of(scale):
         return call.emit("divide", [weight, scale])
@@ -208,28 +210,28 @@ def _over(call: Call, weight: ir.Value, scale: ir.Value) -> ir.Value:
 # --- what moves elements ----------------------------------------------------------------------------------------------
 
 
-def _moved(call: Call, matches: Matches) -> ir.Value | None:
+def _sink_dequantize(call: NodeCall, matches: Matches) -> ir.Value | None:
     """max_pool2d(dequantize(x)) -> dequantize(max_pool2d(x)), reshapes and permutations"""
-    inner = call.of(matches[_INNER])
+    inner = call.call_of(matches[_INNER])
     if not all(_is_single(inner, v) for v in inner.args[1:]):
         return None
-    return call.emit("dequantize", [call.again(inner.args[:1]), *inner.args[1:]], inner.attrs | {"axis": -1})
+    return call.emit("dequantize", [call.emit_same(inner.args[:1]), *inner.args[1:]], inner.attrs | {"axis": -1})
 
 
-def _by_part(call: Call, _: Matches) -> ir.Value | None:
+def _quantize_parts(call: NodeCall, _: Matches) -> ir.Value | None:
     """quantize(concat(dequantize(a), dequantize(b)), scale) -> concat(quantize(dequantize(a), scale), ..)"""
-    inner = call.before(call.args[0], is_op("concat"))
+    inner = call.defining_call(call.args[0], is_op("concat"))
     if inner is None or uses(call.args[0]) != 1 or not _is_single(call, call.args[1]) or _zero(call) is None:
         return None
-    if not all(call.before(value, _DEQUANTIZE) for value in inner.args):
+    if not all(call.defining_call(value, _DEQUANTIZE) for value in inner.args):
         return None
     parts = [call.emit("quantize", [value, *call.args[1:]], call.attrs) for value in inner.args]
     return call.emit("concat", parts, inner.attrs)
 
 
-def _back(call: Call, matches: Matches) -> ir.Value | None:
+def _cancel_round_trip(call: NodeCall, matches: Matches) -> ir.Value | None:
     """quantize(dequantize(x, scale, zero), scale, zero) -> x"""
-    inner = call.of(matches[_INNER])
+    inner = call.call_of(matches[_INNER])
     same = inner.args[1] == call.args[1] and _zero(inner) is not None and _zero(inner) == _zero(call)
     fits = call.type_of(inner.args[0]).dtype == call.struct_info.dtype and call.is_weight(call.args[1])
     return inner.args[0] if same and fits and _is_single(call, call.args[1]) else None
@@ -243,9 +245,9 @@ _MOVES = (
 )
 _SCALE, _ZERO = wildcard(), wildcard()
 RULES = [
-    Rule(_MOVES(_INNER), _moved),
-    Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _back),
+    Rule(_MOVES(_INNER), _sink_dequantize),
+    Rule(is_op("quantize")(_INNER, _SCALE) | is_op("quantize")(_INNER, _SCALE, _ZERO), _cancel_round_trip),
     Rule(_PRODUCT(varg_default_wildcard=True), _product),
-    Rule(is_op("quantize")(varg_default_wildcard=True), _by_part),
+    Rule(is_op("quantize")(varg_default_wildcard=True), _quantize_parts),
     Rule(is_op("quantize")(varg_default_wildcard=True), _rounding),
 ]

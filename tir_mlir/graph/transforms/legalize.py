@@ -9,14 +9,14 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered, symbol_table, symbols_kept
+from tir_mlir.dialect.ir import attrs, enter_context, symbol_table, symbols_kept
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, array_rule, kind_of
 from tir_mlir.graph.size_code import symbols
 from tir_mlir.graph.transforms.bodies import outermost
 from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.graph.transforms.lift_weights import constant_array, is_embedded, takes_number
-from tir_mlir.graph.units.operator_unit import Use, operator_functions
+from tir_mlir.graph.units.operator_unit import OperatorUse, operator_functions
 from tir_mlir.script.module import copy_function
 
 
@@ -34,9 +34,9 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
     """
     legalized = graph.clone()
     module = legalized.module.mlir
-    with entered(), symbols_kept(module):
+    with enter_context(), symbols_kept(module):
         graphs = [f for f in tensor_funcs(module) if f.is_graph]
-        counted = _counted(graphs)
+        counted = _data_size_ranges(graphs)
         uses = []
         for func in graphs:
             owner = outermost(func, module)
@@ -52,7 +52,7 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
     return legalized
 
 
-def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) -> Use | None:
+def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) -> OperatorUse | None:
     """What the function of a node is made of; None for a node that stays as it is. Errors: GraphError."""
     if node.kind != encoding.OPERATOR:
         return None
@@ -66,10 +66,10 @@ def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) ->
     numbers = [_number(value) if takes_number(node) else None for value in node.inputs]
     inputs = [t if n is None else n for n, t in zip(numbers, map(func.type_of, node.inputs), strict=True)]
     ranged_sizes = [s for s in _sizes([*inputs, *node.types]) if s in ranges]
-    return Use(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in ranged_sizes])
+    return OperatorUse(name, node.attributes, inputs, node.types, [(s, *ranges[s]) for s in ranged_sizes])
 
 
-def _counted(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
+def _data_size_ranges(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
     """The least and the greatest value (-1: no number) of each size that data decide on."""
     counts = {}
     for func, node in ((func, node) for func in graphs for node in func.nodes):
@@ -79,7 +79,7 @@ def _counted(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashable, str | list[int]]:
+def _callees(module: ir.Module, uses: Sequence[OperatorUse], cache: bool) -> dict[Hashable, str | list[int]]:
     """By what a use is: the name of a new function, or, if the operator returns inputs, their numbers."""
     callees: dict[Hashable, str | list[int]] = {}
     for use, function in zip(uses, operator_functions(uses, cache), strict=True):
@@ -93,7 +93,7 @@ def _callees(module: ir.Module, uses: Sequence[Use], cache: bool) -> dict[Hashab
     return callees
 
 
-def _exclude_zero(func: TensorFunc, use: Use, callee: str | list[int], counted: Collection[str]) -> None:
+def _exclude_zero(func: TensorFunc, use: OperatorUse, callee: str | list[int], counted: Collection[str]) -> None:
     """Let a graph be made for no size of 0, of those that an operator has whose function needs it, but those that data
     decide on."""
     function = None if isinstance(callee, list) else symbol_table(func.module.operation)[callee].operation
@@ -111,7 +111,7 @@ def _sizes(types: Sequence[Any]) -> list[str]:
     return sorted({s for t in types if isinstance(t, TensorType) for size in t.shape for s in symbols(size)})
 
 
-def _call(module: ir.Module, node: Node, use: Use, callee: str | list[int]) -> None:
+def _call(module: ir.Module, node: Node, use: OperatorUse, callee: str | list[int]) -> None:
     """Put a call of a function in the place of a node, or the inputs that it returns."""
     operands = [v for v, type_ in zip(node.inputs, use.inputs, strict=True) if isinstance(type_, TensorType)]
     if isinstance(callee, list):

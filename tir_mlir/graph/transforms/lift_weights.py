@@ -19,9 +19,9 @@ from tir_mlir.dialect.graph import (
     graphs,
     replace_node,
 )
-from tir_mlir.dialect.ir import attrs, entered, symbols_kept
+from tir_mlir.dialect.ir import attrs, enter_context, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import is_view
+from tir_mlir.graph.memory.buffer_assignment import is_view
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.transforms.bodies import bodies, weights_of
 from tir_mlir.graph.transforms.clean import drop_unused_inputs, erase_dead_nodes, merge_equal_nodes
@@ -40,13 +40,13 @@ def lift_weights(graph: Graph) -> Graph:
     extended. Packed functions stay: they may have effects; and what widens rounded weights, which would take memory.
     Returns the graph itself if there is nothing to move.
     """
-    with entered(), symbols_kept(graph.module.mlir):
-        if not any(_liftable(body)[0] for body in bodies(graph.func)):
+    with enter_context(), symbols_kept(graph.module.mlir):
+        if not any(_liftable_nodes(body)[0] for body in bodies(graph.func)):
             return graph
     lifted = graph.clone()
-    with entered(), symbols_kept(lifted.module.mlir):
+    with enter_context(), symbols_kept(lifted.module.mlir):
         for body in bodies(lifted.func):
-            if _liftable(body)[0]:
+            if _liftable_nodes(body)[0]:
                 _Lift(lifted, body).run()
         _join_equal(lifted)
     return lifted
@@ -54,7 +54,7 @@ def lift_weights(graph: Graph) -> Graph:
 
 def _join_equal(graph: Graph) -> None:
     """Let weights that two bodies compute in the same way be one."""
-    func, all_bodies = prepares(graph), bodies(graph.func)
+    func, all_bodies = weights_graph(graph), bodies(graph.func)
     if func is None or len(all_bodies) == 1:
         return
     merge_equal_nodes(func)
@@ -72,12 +72,12 @@ def _join_equal(graph: Graph) -> None:
     erase_dead_nodes(func)
 
 
-def prepares(graph: Graph) -> TensorFunc | None:
+def weights_graph(graph: Graph) -> TensorFunc | None:
     """The graph that computes weights of a graph, if there is one."""
     return next((f for f in graphs(graph.module.mlir) if attrs.get(f.op, OF) == graph.name), None)
 
 
-def _liftable(func: TensorFunc) -> tuple[list[Node], set[ir.Value]]:
+def _liftable_nodes(func: TensorFunc) -> tuple[list[Node], set[ir.Value]]:
     """The nodes that depend on weights only, in order; none if all of them are views, which cost nothing. And the
     values that stand for rounded weights."""
     constant_values = {value for n, value in enumerate(func.inputs) if func.weight(n) is not None}
@@ -115,7 +115,7 @@ class _Lift:
     def __init__(self, graph: Graph, func: TensorFunc):
         self.graph, self.func = graph, func
         self.bodies = bodies(graph.func)
-        self.nodes, self.stored = _liftable(self.func)
+        self.nodes, self.stored = _liftable_nodes(self.func)
         self.copies: dict[ir.Value, ir.Value] = {}
         self.taken = set(graph.weights) | {f.input_name(n) for f in self.bodies for n in range(len(f.inputs))}
         self.taken |= {name for body in self.bodies for name in weights_of(body)}
@@ -126,8 +126,8 @@ class _Lift:
         with ir.InsertionPoint(self.target.terminator):
             for node in self.nodes:  # with the destinations of a linalg op
                 copy_op(node.op, self.copies)
-        lifted = self._wanted()
-        names = [self._derived(value) for value in lifted]
+        lifted = self._lifted_results()
+        names = [self._fresh_weight_name(value) for value in lifted]
         added = create.add_inputs(self.func, [(n, self.func.type_of(v), n) for v, n in zip(lifted, names, strict=True)])
         for value, name, new in zip(lifted, names, added, strict=True):
             if value in self.stored:
@@ -146,7 +146,7 @@ class _Lift:
 
     def _begin(self) -> dict[str, ir.Value]:
         """Start the graph that computes weights, or go on with the one there is. Returns its results so far by name."""
-        module, weights_func = self.graph.module.mlir, prepares(self.graph)
+        module, weights_func = self.graph.module.mlir, weights_graph(self.graph)
         if weights_func is None:
             self.target = create.graph(module, create.fresh_symbol(module, f"{self.graph.name}_weights"))
             attrs.put(self.target.op, OF, self.graph.name)
@@ -167,7 +167,7 @@ class _Lift:
         inputs = [(str(self.func.weight(number)), self.func.input_type(number), None) for number in numbers]
         self.copies |= zip(weights, create.add_inputs(self.target, inputs), strict=True)
 
-    def _wanted(self) -> list[ir.Value]:
+    def _lifted_results(self) -> list[ir.Value]:
         """The values that the rest of the graph reads; views and constants stay there too, and read what they read."""
         moved = {node.op for node in self.nodes}
         heavy = [node for node in self.nodes if not costs_nothing(node)]
@@ -193,7 +193,7 @@ class _Lift:
             {original: [*all_, *[name] * (source in all_)] for original, all_ in stored.items()},
         )
 
-    def _derived(self, value: ir.Value) -> str:
+    def _fresh_weight_name(self, value: ir.Value) -> str:
         """A name for a computed weight."""
         name = free_name(self.func.name_of(value), self.taken, ".")
         self.taken.add(name)
@@ -212,7 +212,7 @@ def constants_to_weights(graph: Graph) -> Graph:
     ->  func.func @main(%x: tensor<4xf32>, %c: tensor<f32> {graph.weight = "c"}) { ... }
     """
     clone = graph.clone()
-    with entered(), symbols_kept(clone.module.mlir):
+    with enter_context(), symbols_kept(clone.module.mlir):
         names: dict[Any, str] = {}
         for func in bodies(clone.func):
             _constants_of(clone, func, names)

@@ -10,13 +10,13 @@ from mlir import ir
 from tir_mlir.dialect.computation import NotRaisable
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_funcs
-from tir_mlir.dialect.ir import Func, entered, funcs
+from tir_mlir.dialect.ir import Func, enter_context, funcs
 from tir_mlir.dialect.ir.create import declare
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import is_view
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.memory.buffer_assignment import is_view
+from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.graph.units.operator_programs import operator_program
-from tir_mlir.passes.linalg.on_tensors import write_body, write_call, write_reshape, write_return
+from tir_mlir.passes.linalg.tensor_functions import write_body, write_call, write_reshape, write_return
 from tir_mlir.passes.linalg.to_linalg import specialize
 from tir_mlir.script.module import IRModule, copy_function
 
@@ -32,7 +32,7 @@ def to_linalg(graph: Graph) -> Graph:
     Errors: GraphError for a size of a result that no operand has.
     """
     clone = graph.clone()
-    with entered():
+    with enter_context():
         writer = _Bodies(clone.module)
         for func in [f for f in tensor_funcs(clone.module.mlir) if f.is_graph]:
             for node in func.nodes:
@@ -45,7 +45,7 @@ class _Bodies:
     """The state of one module. known: the name of the function with a body, by callee and types."""
 
     def __init__(self, module: IRModule):
-        self.module, self.sizes = module, Sizes()
+        self.module, self.sizes = module, GraphSizes()
         self.known: dict[Any, str] = {}
         self.open = {f.name for f in tensor_funcs(module.mlir) if _is_open(f)}
         self.taken: set[str] = set()

@@ -26,7 +26,7 @@ from tir_mlir.dialect.ir import (
     parent_op,
     symbol_table,
 )
-from tir_mlir.dialect.ir.views import BESIDE_SIZES, sizes_of
+from tir_mlir.dialect.ir.views import SIZE_PRELUDE, sizes_of
 from tir_mlir.dialect.presburger import assume
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.symbolic import equal, from_affine, names_in, parse
@@ -141,7 +141,7 @@ class _Merge:
     def _move_sizes(self, copy: Func) -> None:
         """Move the sizes of a copy to the top of the new function, but those that it has already."""
         mine = set(self.sizes.values())
-        beside = [op for op in direct_ops(copy.op)[:-1] if op.name in BESIDE_SIZES]
+        beside = [op for op in direct_ops(copy.op)[:-1] if op.name in SIZE_PRELUDE]
         hoisted = []
         for op in reversed(beside):  # what only a size that is known already needs goes with it
             defined = [value in mine for _, value in sizes_of(op)]
@@ -171,7 +171,7 @@ class _Merge:
         return names
 
     def _first_nest(self) -> ir.Operation:
-        return next(op for op in direct_ops(self.made.op) if op.name not in BESIDE_SIZES)
+        return next(op for op in direct_ops(self.made.op) if op.name not in SIZE_PRELUDE)
 
     def _merge_sizes(self, copy: Func) -> dict[ir.Value, Index]:
         """Make the sizes of a callee those of the new function. Returns the new value of each."""
@@ -179,7 +179,7 @@ class _Merge:
         for op in direct_ops(copy.op):
             for name, value in sizes_of(op):
                 mine = self.sizes.setdefault(name, value)
-                new_sizes[value] = Index.of(mine)
+                new_sizes[value] = Index.from_value(mine)
                 if mine != value:
                     value.replace_all_uses_with(mine)
         return new_sizes
@@ -221,7 +221,9 @@ def is_exact(node: Node) -> bool:
     func = TensorFunc(parent_op(node.op))
     program = symbol_table(parent_op(func.op))[callee.callee].operation
     types = [*map(func.type_of, node.inputs), *node.types]
-    return all(_same_shape(type_.shape, attrs.of_argument(program, number)) for number, type_ in enumerate(types))
+    return all(
+        _same_shape(type_.shape, attrs.argument_attributes(program, number)) for number, type_ in enumerate(types)
+    )
 
 
 def _same_shape(sizes: tuple[int | str, ...], facts: Any) -> bool:

@@ -8,15 +8,15 @@ from collections.abc import Collection, Sequence
 from mlir import ir
 
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, node_of, replace_node
-from tir_mlir.dialect.ir import entered, funcs, symbols_kept
+from tir_mlir.dialect.ir import enter_context, funcs, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import is_view
+from tir_mlir.graph.memory.buffer_assignment import is_view
 from tir_mlir.graph.transforms.bodies import bodies, each_body
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.lift_weights import lift_weights
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE, replace_function
-from tir_mlir.graph.units.asking import FULL, Goal
 from tir_mlir.graph.units.panels_unit import packed_functions
+from tir_mlir.graph.units.unit_queries import FULL, Goal
 from tir_mlir.schedules import WeightPanels
 from tir_mlir.target import Target
 
@@ -38,7 +38,7 @@ def pack_weights(
     function. optimize: "fast" is by `schedules.plain_panels`.
     """
     clone = graph.clone()
-    with entered(), symbols_kept(clone.module.mlir):
+    with enter_context(), symbols_kept(clone.module.mlir):
         scheduled = {f.name for f in funcs(clone.module.mlir) if SCHEDULE in f.op.attributes}
         calls = _calls(bodies(clone.func), scheduled)
         positions = {clone.module[callee]: _weight_inputs(nodes) for callee, nodes in calls.items()}
@@ -91,14 +91,14 @@ def _pack_calls(
         for number, layout in panels.items():
             key = inputs[number], layout
             if key not in packed:
-                packed[key] = _packed(func, module, *key)
+                packed[key] = _emit_panels(func, module, *key)
             inputs[number] = packed[key]
         with ir.InsertionPoint(node.op):
             call = create.call_tir(module, callee, inputs, node.types, node.names)
         replace_node(node, call.results)
 
 
-def _packed(func: TensorFunc, module: ir.Module, weight: ir.Value, panels: WeightPanels) -> ir.Value:
+def _emit_panels(func: TensorFunc, module: ir.Module, weight: ir.Value, panels: WeightPanels) -> ir.Value:
     """The panels of a weight, computed at the start of the graph, or right behind the view that the weight is."""
     type_, name = TensorType(panels.shape, panels.dtype), f"{func.name_of(weight)}.panels"
     layout = {"along": panels.along, "inner": list(panels.inner), "width": panels.width, "group": panels.group}

@@ -7,9 +7,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import bits, entered
+from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.rewrite import Call, Rewriter, Rule, is_op, rewritten, wildcard
+from tir_mlir.graph.rewrite import NodeCall, Rewriter, Rule, apply_rules, is_op, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import RULES as SIMPLIFY
 from tir_mlir.schedules.products.short_numbers import groups_together, multiplies
@@ -39,14 +39,14 @@ def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
                                                    lv1 = R.matmul(lv, w1, out_dtype="int32")        (2, 3136, 64)
     """
     cpu = chosen(target)
-    with entered():
+    with enter_context():
         if not any(_is_short(call, cpu) for call, _ in Rewriter(graph).calls(_LAST)):
             return graph
     rule = Rule(_LAST, lambda call, _: _product(call, cpu) if _is_short(call, cpu) else None)
-    return clean(rewritten(clean(rewritten(graph, [rule, *SIMPLIFY])), SIMPLIFY))
+    return clean(apply_rules(clean(apply_rules(graph, [rule, *SIMPLIFY])), SIMPLIFY))
 
 
-def _is_short(call: Call, target: Target) -> bool:
+def _is_short(call: NodeCall, target: Target) -> bool:
     """Whether a convolution sums short numbers in a wider type, by instructions of the target."""
     if call.attrs.get("out_dtype") == "int32":
         return True
@@ -54,7 +54,7 @@ def _is_short(call: Call, target: Target) -> bool:
     return image == kernel and image in ("bfloat16", "float16") and multiplies(target, image, kernel, "float32")
 
 
-def _product(call: Call, target: Target) -> ir.Value | None:
+def _product(call: NodeCall, target: Target) -> ir.Value | None:
     """See `patches`."""
     image, kernel = call.args
     attrs, shape, weight = call.attrs, call.shape_of(image), call.shape_of(kernel)
@@ -77,11 +77,11 @@ def _product(call: Call, target: Target) -> ir.Value | None:
         length, group = prod(int(size) for size in call.shape_of(last)[1:]), GROUP // bits(call.type_of(image).dtype)
         multiple = group if length > group and length % group else 1
         rows = call.emit("nn.patches", [image], {**window, "multiple": multiple})
-    matrix = _filled(call, last, int(call.shape_of(rows)[1]))
+    matrix = _pad_kernel_rows(call, last, int(call.shape_of(rows)[1]))
     return call.reshape(call.emit("nn.dense", [rows, matrix], {"out_dtype": call.struct_info.dtype}), call.shape)
 
 
-def _of_groups(call: Call, window: dict[str, Any], target: Target) -> ir.Value | None:
+def _of_groups(call: NodeCall, window: dict[str, Any], target: Target) -> ir.Value | None:
     """A convolution in groups as a batch of products, each of some groups; None where more is lost by zeros."""
     image, kernel = call.args
     outputs, inputs, *taps = (int(size) for size in call.shape_of(kernel))
@@ -109,7 +109,7 @@ def _of_groups(call: Call, window: dict[str, Any], target: Target) -> ir.Value |
     return call.reshape(call.emit("permute_dims", [product], {"axes": [1, 0, 2]}), call.shape)
 
 
-def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:
+def _pad_kernel_rows(call: NodeCall, kernel: ir.Value, length: int) -> ir.Value:
     """A kernel (outputs, height, width, inputs) as a matrix with rows of a length, filled with zeros."""
     outputs, *others = (int(size) for size in call.shape_of(kernel))
     matrix, own = call.reshape(kernel, [outputs, prod(others)]), prod(others)
@@ -117,7 +117,7 @@ def _filled(call: Call, kernel: ir.Value, length: int) -> ir.Value:
 
 
 def _in_cells(
-    call: Call, image: ir.Value, kernel: ir.Value, window: dict[str, Any], strides: list[int], padding: list[int]
+    call: NodeCall, image: ir.Value, kernel: ir.Value, window: dict[str, Any], strides: list[int], padding: list[int]
 ) -> tuple[ir.Value, ir.Value, dict[str, Any]]:
     """An image with few channels, padded, with cells of `CELL` channels a pixel, as many pixels in one as the window
     moves on: patches are copied cell by cell. And the kernel and the window for it.

@@ -7,10 +7,10 @@ import warnings
 from tir_mlir.dialect.computation.float_operations import float_operations
 from tir_mlir.dialect.diagnostics import TuneWarning
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import attrs, entered, erase_symbol, funcs, symbol, symbols_kept
+from tir_mlir.dialect.ir import attrs, enter_context, erase_symbol, funcs, symbol, symbols_kept
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.units.asking import FAST, FULL, Goal
-from tir_mlir.graph.units.schedule_unit import Scheduled, plain_schedules, schedules
+from tir_mlir.graph.units.schedule_unit import ScheduledFunction, plain_schedules, schedules
+from tir_mlir.graph.units.unit_queries import FAST, FULL, Goal
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.script.module import IRModule, PrimFunc, copy_function
 from tir_mlir.target import Target
@@ -44,15 +44,15 @@ def schedule_functions(
     """
     scheduled = graph.clone()
     module = scheduled.module.mlir
-    with entered(), symbols_kept(module):
+    with enter_context(), symbols_kept(module):
         callees = [f.callee for f in tensor_funcs(module) if f.kind == encoding.CALL_TIR]
         functions = [scheduled.module[name] for name in dict.fromkeys(callees)]
         functions = [function for function in functions if SCHEDULE not in function.func.op.attributes]
     if scheduled_programs.FINDER.get() is None or optimize == FAST:
         found = schedules(functions, Goal(target, threads, cache, optimize))
     else:
-        found = [_recorded(function, target, threads) for function in functions]
-    with entered(), symbols_kept(module):
+        found = [_schedule_from_records(function, target, threads) for function in functions]
+    with enter_context(), symbols_kept(module):
         for function, one in zip(functions, found, strict=True):
             _put(scheduled.module, function.name, one)
     return scheduled
@@ -60,25 +60,25 @@ def schedule_functions(
 
 def with_plain_schedules(graph: Graph, target: Target | str, threads: int | None = None) -> Graph:
     """The graph with plain schedules for the functions whose code is written directly: for those who lower them."""
-    with entered():
+    with enter_context():
         names = [f.name for f in funcs(graph.module.mlir) if attrs.DIRECT in f.op.attributes]
     if not names:
         return graph
     scheduled = graph.clone()
-    with entered(), symbols_kept(scheduled.module.mlir):
+    with enter_context(), symbols_kept(scheduled.module.mlir):
         functions = [scheduled.module[name] for name in names]
         for function in functions:
             del function.func.op.attributes[attrs.DIRECT]
     for name, one in zip(names, plain_schedules(functions, Goal(target, threads, optimize=FAST)), strict=True):
-        with entered(), symbols_kept(scheduled.module.mlir):
+        with enter_context(), symbols_kept(scheduled.module.mlir):
             _put(scheduled.module, name, one)
     return scheduled
 
 
-def _recorded(function: PrimFunc, target: Target | str, threads: int | None) -> Scheduled:
+def _schedule_from_records(function: PrimFunc, target: Target | str, threads: int | None) -> ScheduledFunction:
     """A function as the records in force have it."""
-    alone = function.alone
-    with entered():
+    alone = function.isolated_module
+    with enter_context():
         flops = float_operations(function.func)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -87,13 +87,13 @@ def _recorded(function: PrimFunc, target: Target | str, threads: int | None) -> 
         if issubclass(warning.category, TuneWarning):
             warnings.warn(f"{function.name}: {warning.message}", TuneWarning, stacklevel=4)
     result = IRModule(tuned.module)[function.name]
-    return Scheduled(result, tuned.origin, flops, [str(warning.message) for warning in caught])
+    return ScheduledFunction(result, tuned.origin, flops, [str(warning.message) for warning in caught])
 
 
-def _put(module: IRModule, name: str, scheduled: Scheduled) -> None:
+def _put(module: IRModule, name: str, scheduled: ScheduledFunction) -> None:
     """Put a scheduled function in the place of the one of a name, with what there is to tell about it."""
     replace_function(module, name, scheduled.function)
-    with entered():
+    with enter_context():
         func_op = module[name].func.op
         attrs.put(func_op, SCHEDULE, scheduled.origin)
         if scheduled.flops is not None and scheduled.flops < 2**63:  # an attribute has 64 bits
@@ -104,7 +104,7 @@ def _put(module: IRModule, name: str, scheduled: Scheduled) -> None:
 
 def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
     """Put a TensorIR function in the place of the one of a name."""
-    with entered():
+    with enter_context():
         if (op := symbol(module.mlir, name)) is not None:
             erase_symbol(op)
         copy_function(module.mlir, function, name)
@@ -112,7 +112,7 @@ def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
 
 def schedule_notes(graph: Graph) -> dict[str, tuple[str, list[str]]]:
     """Of each scheduled function: where its schedule is from, and the warnings."""
-    with entered():
+    with enter_context():
         return {
             f.name: (attrs.get(f.op, SCHEDULE), list(attrs.get(f.op, WARNINGS, [])))
             for f in funcs(graph.module.mlir)

@@ -8,7 +8,7 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OperatorKind, kind_of
-from tir_mlir.graph.rewrite import Call, Matches, Rule, is_kind, is_op, rewritten, uses, wildcard
+from tir_mlir.graph.rewrite import Matches, NodeCall, Rule, apply_rules, is_kind, is_op, uses, wildcard
 from tir_mlir.graph.transforms.clean import clean
 
 
@@ -22,63 +22,63 @@ def simplify(graph: Graph) -> Graph:
     relu(reshape(x, s))                    ->  reshape(relu(x), s), so that operators meet what they can be fused with
     nn.attention(q, repeated k, repeated v)  ->  nn.attention(q, k, v), heads of keys that are shared are not copied
     """
-    return clean(rewritten(graph, RULES))
+    return clean(apply_rules(graph, RULES))
 
 
-def _no_effect(call: Call, _: Matches) -> ir.Value | None:
+def _no_effect(call: NodeCall, _: Matches) -> ir.Value | None:
     """reshape(x, s), astype, broadcast_to -> x, if x has this type"""
     return call.args[0] if call.type_of(call.args[0]) == call.struct_info else None
 
 
-def _same_order(call: Call, _: Matches) -> ir.Value | None:
+def _same_order(call: NodeCall, _: Matches) -> ir.Value | None:
     """permute_dims(x, (0, 1, 2)) -> x"""
     axes = _axes(call)
     return call.args[0] if axes == list(range(len(axes))) else None
 
 
-def _one_permutation(call: Call, matches: Matches) -> ir.Value:
+def _one_permutation(call: NodeCall, matches: Matches) -> ir.Value:
     """permute_dims(permute_dims(x, p), q) -> permute_dims(x, p[q])"""
-    inner = _axes(call.of(matches[_PERMUTED]))
+    inner = _axes(call.call_of(matches[_PERMUTED]))
     return call.permute(matches[_X], [inner[a] for a in _axes(call)])
 
 
-def _moved_ones(call: Call, _: Matches) -> ir.Value | None:
+def _moved_ones(call: NodeCall, _: Matches) -> ir.Value | None:
     """permute_dims(x) -> reshape(x), if only dimensions of size 1 move"""
     shape = call.shape_of(call.args[0])
     moved = [a for a in _axes(call) if shape[a] != 1]
     return call.reshape(call.args[0], call.shape) if moved == sorted(moved) else None
 
 
-def _axes(call: Call) -> list[int]:
+def _axes(call: NodeCall) -> list[int]:
     rank, axes = len(call.shape), call.attrs.get("axes")
     return list(range(rank))[::-1] if axes is None else [a % rank for a in axes]
 
 
-def _reshape(call: Call, matches: Matches) -> ir.Value:
+def _reshape(call: NodeCall, matches: Matches) -> ir.Value:
     """reshape(reshape(x, s), t) -> reshape(x, t); squeeze(x), flatten(x) -> reshape(x, t)"""
     return call.reshape(matches[_X], call.shape)
 
 
-def _product_and_sum(call: Call, matches: Matches) -> ir.Value:
+def _product_and_sum(call: NodeCall, matches: Matches) -> ir.Value:
     """nn.dense(x, w, b) -> nn.dense(x, w) + b"""
-    return call.emit("add", [call.again(call.args[:2]), matches[_B]])
+    return call.emit("add", [call.emit_same(call.args[:2]), matches[_B]])
 
 
-def _product_of_rows(call: Call, matches: Matches) -> ir.Value | None:
+def _product_of_rows(call: NodeCall, matches: Matches) -> ir.Value | None:
     """matmul(x, w), x of rank 3, w of rank 2 -> reshape(matmul(reshape(x), w)): one product"""
     shape = call.shape_of(matches[_X])
     if len(shape) < 3 or len(call.shape_of(matches[_W])) != 2:
         return None
     rows = call.reshape(matches[_X], [size_code.product(shape[:-1]), shape[-1]])
-    return call.reshape(call.again([rows, matches[_W]]), call.shape)
+    return call.reshape(call.emit_same([rows, matches[_W]]), call.shape)
 
 
-def _reshape_after(call: Call, _: Matches) -> ir.Value | None:
+def _reshape_after(call: NodeCall, _: Matches) -> ir.Value | None:
     """relu(reshape(x, s)) -> reshape(relu(x), s), so that operators meet what they can be fused with"""
     position = next((n for n, v in enumerate(call.args) if _is_moved(call, n, v)), None)
     if position is None:
         return None
-    reshape = call.of(call.args[position])
+    reshape = call.call_of(call.args[position])
     source = call.type_of(reshape.args[0])
     args: list[ir.Value] = []
     for number, value in enumerate(call.args):
@@ -86,13 +86,13 @@ def _reshape_after(call: Call, _: Matches) -> ir.Value | None:
         if operand is None:
             return None
         args.append(operand)
-    return call.reshape(call.again(args), call.shape)
+    return call.reshape(call.emit_same(args), call.shape)
 
 
-def _is_moved(call: Call, number: int, value: ir.Value) -> bool:
+def _is_moved(call: NodeCall, number: int, value: ir.Value) -> bool:
     """Whether the reshape that an operand comes from may move behind a call: it only adds dimensions, nobody else reads
     the reshaped tensor, and the call computes each element, or each row, from those at the same place."""
-    reshape = call.before(value, _RESHAPE)
+    reshape = call.defining_call(value, _RESHAPE)
     if reshape is None or uses(value) != 1 or reshape.shape != call.shape:
         return False
     source, reshaped = call.shape_of(reshape.args[0]), reshape.shape
@@ -103,7 +103,7 @@ def _is_moved(call: Call, number: int, value: ir.Value) -> bool:
     return True
 
 
-def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorType) -> ir.Value | None:
+def _in_shape(call: NodeCall, value: ir.Value, source: TensorType, reshaped: TensorType) -> ir.Value | None:
     """Another operand, for a call whose operand of shape `reshaped` is taken in the shape `source`, or None."""
     shape = call.shape_of(value)
     if all(size == 1 for size in shape) and len(shape) <= len(source.shape):
@@ -116,7 +116,7 @@ def _in_shape(call: Call, value: ir.Value, source: TensorType, reshaped: TensorT
     return value if len(shape) == 1 else call.reshape(value, shape[-1:])
 
 
-def _shared_heads(call: Call, _: Matches) -> ir.Value | None:
+def _shared_heads(call: NodeCall, _: Matches) -> ir.Value | None:
     """nn.attention(q, k, v), with heads of k and v repeated for heads of q -> that of k and v before they were"""
     if call.attrs.get("layout") != "BHSD" or call.struct_info.is_symbolic:
         return None
@@ -125,14 +125,14 @@ def _shared_heads(call: Call, _: Matches) -> ir.Value | None:
     shapes = [call.shape_of(value) for value in once if value is not None]
     if len(shapes) != 2 or shapes[0][1] != shapes[1][1]:
         return None
-    return call.again([query, *once, *call.args[3:]])  # type: ignore[list-item]
+    return call.emit_same([query, *once, *call.args[3:]])  # type: ignore[list-item]
 
 
-def _repeated_heads(call: Call, value: ir.Value) -> ir.Value | None:
+def _repeated_heads(call: NodeCall, value: ir.Value) -> ir.Value | None:
     """x of reshape(broadcast_to(reshape(x, (b, h, 1, ..)), (b, h, n, ..)), (b, h * n, ..)): axis 1 is repeated."""
-    whole = call.before(value, is_op("reshape"))
-    spread = None if whole is None else call.before(whole.args[0], is_op("broadcast_to"))
-    apart = None if spread is None else call.before(spread.args[0], is_op("reshape", "expand_dims"))
+    whole = call.defining_call(value, is_op("reshape"))
+    spread = None if whole is None else call.defining_call(whole.args[0], is_op("broadcast_to"))
+    apart = None if spread is None else call.defining_call(spread.args[0], is_op("reshape", "expand_dims"))
     if apart is None or spread is None or len(apart.shape) != 5 or len(spread.shape) != 5:
         return None
     source, shape = call.shape_of(apart.args[0]), call.shape_of(value)

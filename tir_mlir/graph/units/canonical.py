@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import attrs, direct_ops, entered
+from tir_mlir.dialect.ir import attrs, direct_ops, enter_context
 from tir_mlir.dialect.ir.function_texts import callees_in, function_text, module_of
 from tir_mlir.script.module import IRModule, PrimFunc
 
@@ -15,7 +15,7 @@ NAME = "f"
 def canonical_text(function: PrimFunc) -> str:
     """A function alone in a module, with what it calls, under one name, its ids counted from the first one, without
     locations. The name of a function of the text is `NAME`; `parsed` reads it."""
-    with entered():
+    with enter_context():
         scratch = ir.Module.create()
         with ir.InsertionPoint(scratch.body):
             copy = function.func.op.clone().operation
@@ -36,7 +36,7 @@ def _named_text(op: ir.Operation) -> str:
     return function_text(op)
 
 
-def parsed(text: str) -> PrimFunc:
+def parse_canonical(text: str) -> PrimFunc:
     """The function of a canonical text."""
-    with entered():
+    with enter_context():
         return IRModule(ir.Module.parse(text))[NAME]

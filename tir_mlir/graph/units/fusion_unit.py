@@ -8,9 +8,9 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from tir_mlir.dialect.ir import all_blocks, attrs, entered
-from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
-from tir_mlir.graph.units.canonical import parsed
+from tir_mlir.dialect.ir import all_blocks, attrs, enter_context
+from tir_mlir.graph.units.canonical import parse_canonical
+from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo
 from tir_mlir.schedules.block_queries import block_info, extents, iters
@@ -42,26 +42,26 @@ class FunctionFacts:
 
 def facts_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[FunctionFacts]:
     """The facts of functions."""
-    answers = ask(f"{__name__}:facts", [Question(function) for function in functions], goal)
+    answers = run_unit(f"{__name__}:facts", [UnitQuery(function) for function in functions], goal)
     return [FunctionFacts(FunctionKind(kind), frozenset(a), frozenset(c)) for kind, a, c in answers]
 
 
 def facts(payload: bytes) -> bytes:
     """The answer to one question of `facts_of_each`."""
-    found = facts_of(parsed(asked(payload)[0]))
-    return answered([found.kind.value, sorted(found.aligned), sorted(found.copied)])
+    found = facts_of(parse_canonical(decode_query(payload)[0]))
+    return encode_result([found.kind.value, sorted(found.aligned), sorted(found.copied)])
 
 
 def facts_of(function: PrimFunc) -> FunctionFacts:
     """The facts of a TensorIR function."""
-    with entered():
+    with enter_context():
         func = function.func
         names = [func.arg_name(n) for n in range(len(func.args))]
         declared = any(attrs.READS in b.op.attributes or attrs.WRITES in b.op.attributes for b in all_blocks(func.op))
         if declared or len(func.params) != len(names):
             return FunctionFacts(FunctionKind.OPAQUE)
         shapes = [b.type.shape for b in func.params]
-    sch = Schedule(function.alone)
+    sch = Schedule(function.isolated_module)
     blocks = sch.get_child_blocks(sch.get_block("root"))
     kinds = {kind_of(sch, b) for b in blocks}
     infos = [block_info(sch, b) for b in blocks]

@@ -8,10 +8,10 @@ from math import prod
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Loop, clone_module, entered, walk
+from tir_mlir.dialect.ir import Loop, clone_module, enter_context, walk
 from tir_mlir.graph.memory.calls_in_place import Pair, is_safe
-from tir_mlir.graph.units.asking import Goal, Question, answered, ask, asked
-from tir_mlir.graph.units.canonical import parsed
+from tir_mlir.graph.units.canonical import parse_canonical
+from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER, STACK_TOTAL, bytes_of, is_plain, scratch_bytes
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
@@ -20,7 +20,7 @@ from tir_mlir.script.module import PrimFunc
 
 _BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
 _SIZES = _BEFORE[: _BEFORE.index("tir-lower-compact") + 1]
-_HOMES = (
+_STORAGE_PASSES = (
     "tir-lower-hoist-guards",
     "tir-lower-join-unrolled",
     "tir-lower-peel-tails",  # copies buffers, and makes loops of one iteration their body
@@ -32,13 +32,13 @@ _HOMES = (
 
 def scratch_of_each(functions: Sequence[PrimFunc], goal: Goal) -> list[int]:
     """Of each function, the bytes of buffers that lowering would put on the heap in each call."""
-    return ask(f"{__name__}:scratch", [Question(function) for function in functions], goal)
+    return run_unit(f"{__name__}:scratch", [UnitQuery(function) for function in functions], goal)
 
 
 def scratch(payload: bytes) -> bytes:
     """The answer to one question of `scratch_of_each`."""
-    function = parsed(asked(payload)[0])
-    return answered(scratch_of(function.module.mlir).get(function.name, 0))
+    function = parse_canonical(decode_query(payload)[0])
+    return encode_result(scratch_of(function.module.mlir).get(function.name, 0))
 
 
 def scratch_of(module: ir.Module) -> dict[str, int]:
@@ -47,7 +47,7 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
     Lowers a copy of the module as far as the places and sizes of buffers are known; what a parameter of these bytes
     has no room for goes to the heap. Errors: those of the lowering.
     """
-    with entered(), warnings.catch_warnings():
+    with enter_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are told when the module is built
         if not allocates(module.operation):
             return {}
@@ -57,13 +57,13 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         if any(map(_size_changes, buffers)) or 4 * sum(map(_small, buffers)) > STACK_TOTAL:
             _run(_BEFORE[len(_SIZES) :], copy, text)
         elif any(_is_large(op) and walk.loops_above(op) for op in buffers):
-            _run(_HOMES, copy, text)
+            _run(_STORAGE_PASSES, copy, text)
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
 
 def lowered_scratch_of(module: ir.Module) -> dict[str, int]:
     """The same, by all passes before the one that places buffers."""
-    with entered():
+    with enter_context():
         copy = clone_module(module)
         _run(_BEFORE, copy, text_of(module))
         return {func.name: scratch_bytes(func) for func in programs(copy)}
@@ -80,7 +80,7 @@ def _allocs(op: ir.Operation) -> list[ir.Operation]:
 
 def _size_changes(op: ir.Operation) -> bool:
     """Whether a later pass makes a buffer larger, or copies a large one with the body of an unrolled loop."""
-    return DIM_ALIGN in op.attributes or (_is_large(op) and bool(_unrolled(op)))
+    return DIM_ALIGN in op.attributes or (_is_large(op) and bool(_unrolled_loops(op)))
 
 
 def _is_large(op: ir.Operation) -> bool:
@@ -92,11 +92,13 @@ def _small(op: ir.Operation) -> int:
     """The bytes of a buffer on the stack, and of its copies in unrolled loops. Those in the tails of loops have room,
     too, if the buffers of all take a quarter of the stack only."""
     return (
-        0 if _is_large(op) else (bytes_of(op) or 0) * prod(loop.const_extent or STACK_TOTAL for loop in _unrolled(op))
+        0
+        if _is_large(op)
+        else (bytes_of(op) or 0) * prod(loop.const_extent or STACK_TOTAL for loop in _unrolled_loops(op))
     )
 
 
-def _unrolled(op: ir.Operation) -> list[Loop]:
+def _unrolled_loops(op: ir.Operation) -> list[Loop]:
     return [loop for loop in walk.loops_above(op) if loop.kind == "unrolled"]
 
 
@@ -107,14 +109,14 @@ def allocates(op: ir.Operation) -> bool:
 
 def safe_pairs(pairs: Mapping[PrimFunc, list[Pair]], goal: Goal) -> list[list[Pair]]:
     """Of each function, those pairs of parameters, an input and a result, that may be one buffer: proved."""
-    questions = [Question(function, asked_pairs) for function, asked_pairs in pairs.items()]
-    return [[(source, result) for source, result in safe] for safe in ask(f"{__name__}:safe", questions, goal)]
+    questions = [UnitQuery(function, asked_pairs) for function, asked_pairs in pairs.items()]
+    return [[(source, result) for source, result in safe] for safe in run_unit(f"{__name__}:safe", questions, goal)]
 
 
 def safe(payload: bytes) -> bytes:
     """The answer to one question of `safe_pairs`."""
-    text, pairs, *_ = asked(payload)
-    function = parsed(text)
-    with entered():
+    text, pairs, *_ = decode_query(payload)
+    function = parse_canonical(text)
+    with enter_context():
         func = function.func
-        return answered([[source, result] for source, result in pairs if is_safe(func, source, result)])
+        return encode_result([[source, result] for source, result in pairs if is_safe(func, source, result)])

@@ -7,17 +7,17 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import GraphError, TirError
 from tir_mlir.dialect.graph import TensorType
-from tir_mlir.dialect.ir import by_structure
+from tir_mlir.dialect.ir import cache_by_structure
 from tir_mlir.dialect.symbolic import bounds, equal
 from tir_mlir.graph import size_code
-from tir_mlir.graph.callee_types import renamed_types, substituted, unbound_sizes
-from tir_mlir.graph.emit import listed
+from tir_mlir.graph.callee_types import renamed_types, substitute_size, unbound_sizes
+from tir_mlir.graph.emit import as_tensor_list
 from tir_mlir.graph.operator_attributes import for_te, with_names
 from tir_mlir.graph.operators import find_operator
-from tir_mlir.graph.size_code import Sizes
+from tir_mlir.graph.size_code import GraphSizes
 from tir_mlir.script.module import PrimFunc
 from tir_mlir.te import Tensor, create_prim_func
-from tir_mlir.te.source_location import at_one_place
+from tir_mlir.te.source_location import share_location
 
 Ranges = Sequence[tuple[str, int, int]]
 """Names of sizes, each with its least and its greatest value (-1: none)."""
@@ -28,19 +28,19 @@ def _content(
     attributes: Mapping[str, Any],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
-    _: Sizes,
+    _: GraphSizes,
     ranges: Ranges = (),
 ) -> Hashable:
     return find_operator(name).te, repr(sorted(attributes.items())), repr(inputs), tuple(results), tuple(ranges)
 
 
-@by_structure(_content)
+@cache_by_structure(_content)
 def operator_program(
     name: str,
     attributes: Mapping[str, Any],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
-    sizes: Sizes,
+    sizes: GraphSizes,
     ranges: Ranges = (),
 ) -> PrimFunc | list[int]:
     """The function of an operator on tensors of these types, or numbers; its last parameters are the results.
@@ -59,7 +59,7 @@ def operator_program(
     size_names = {new: text for text, new in renamed.items() if new.isidentifier()}
     attempts = [(names, assumed) for assumed in ({}, limits)[: 2 if limits else 1] for names in ({}, renamed)]
     refused: GraphError | None = None
-    with at_one_place():
+    with share_location():
         for names, assumed in attempts:
             types = renamed_types(inputs, names), renamed_types(results, names)
             try:
@@ -75,7 +75,7 @@ def _program(
     attributes: Mapping[str, Any],
     inputs: Sequence[TensorType | float],
     results: Sequence[TensorType],
-    sizes: Sizes,
+    sizes: GraphSizes,
     limits: Mapping[str, tuple[int, int]],
     whole: Mapping[str, str],
 ) -> PrimFunc | list[int]:
@@ -83,7 +83,7 @@ def _program(
         sizes.tensor(f"x{n}", t.shape, t.dtype) if isinstance(t, TensorType) else t for n, t in enumerate(inputs)
     ]
     tensors = [o for o in operands if isinstance(o, Tensor)]
-    outputs = listed(find_operator(name).apply(operands, for_te(attributes, sizes), inputs))
+    outputs = as_tensor_list(find_operator(name).apply(operands, for_te(attributes, sizes), inputs))
     if all(any(m is t for t in tensors) for m in outputs):
         return [next(n for n, t in enumerate(tensors) if t is m) for m in outputs]
     try:
@@ -91,12 +91,12 @@ def _program(
     except (TirError, TypeError, ValueError, IndexError) as error:
         raise GraphError(f"{name} does not take {', '.join(map(str, inputs))}: {error}") from error
     types = [TensorType(sizes.shape(t.shape), t.dtype) for t in outputs]
-    if len(types) != len(results) or not all(_same(*pair, whole) for pair in zip(types, results, strict=True)):
+    if len(types) != len(results) or not all(_types_equal(*pair, whole) for pair in zip(types, results, strict=True)):
         raise GraphError(f"{name} makes {', '.join(map(str, types))}; the graph has {', '.join(map(str, results))}")
     return function
 
 
-def _conditions(tensors: Sequence[Tensor], sizes: Sizes, limits: Mapping[str, tuple[int, int]]) -> list[Any]:
+def _conditions(tensors: Sequence[Tensor], sizes: GraphSizes, limits: Mapping[str, tuple[int, int]]) -> list[Any]:
     """What is known of the sizes of tensors: least <= n, and n <= greatest where there is one."""
     names = [name for t in tensors for size in sizes.shape(t.shape) for name in size_code.symbols(size)]
     conditions = []
@@ -107,10 +107,10 @@ def _conditions(tensors: Sequence[Tensor], sizes: Sizes, limits: Mapping[str, tu
     return conditions
 
 
-def _same(lhs: TensorType, rhs: TensorType, whole: Mapping[str, str]) -> bool:
+def _types_equal(lhs: TensorType, rhs: TensorType, whole: Mapping[str, str]) -> bool:
     """Whether two types are equal, for sizes that are written in any order. whole: what names of sizes stand for, as
     (size - 3) // 2 + 1 is t // 20 where `size` is t // 10 + 1."""
 
     same = lhs.dtype == rhs.dtype and len(lhs.shape) == len(rhs.shape)
     pairs = list(zip(lhs.shape, rhs.shape, strict=False))
-    return same and all(equal(a, b) or equal(substituted(a, whole), substituted(b, whole)) for a, b in pairs)
+    return same and all(equal(a, b) or equal(substitute_size(a, whole), substitute_size(b, whole)) for a, b in pairs)

@@ -12,17 +12,17 @@ from tir_mlir.dialect.graph import TensorType
 from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.dialect.ir.memo import BoundedDict
 from tir_mlir.graph.operators import find_operator, foreign_operators
-from tir_mlir.graph.size_code import Sizes
-from tir_mlir.graph.units.asking import KIND, answer_of, answered
-from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.graph.size_code import GraphSizes
+from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
 from tir_mlir.graph.units.operator_programs import Ranges, operator_program
+from tir_mlir.graph.units.unit_queries import KIND, decode_result, encode_result
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc
 
 
 @dataclass(frozen=True)
-class Use:
+class OperatorUse:
     """An operator on tensors of these types, or numbers, with the types that it makes of them, and the ranges of their
     sizes."""
 
@@ -42,7 +42,7 @@ class Use:
 _made: BoundedDict[Hashable, PrimFunc | list[int]] = BoundedDict()
 
 
-def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFunc | list[int]]:
+def operator_functions(uses: Sequence[OperatorUse], cache: bool = False) -> list[PrimFunc | list[int]]:
     """The function of each use as `operator_program` makes it, to be copied; or, of an operator that returns inputs,
     their numbers. Errors: GraphError for operands that an operator does not take.
 
@@ -53,12 +53,12 @@ def operator_functions(uses: Sequence[Use], cache: bool = False) -> list[PrimFun
     ready = {use.key: _made[use.key] for use in own_uses if use.key in _made}
     missing = {use.key: use for use in own_uses if use.key not in ready}
     answers = workers.run([_task(use) for use in missing.values()], cache=cache)
-    for key, answer in zip(missing, map(answer_of, answers), strict=True):
-        ready[key] = _made[key] = answer if isinstance(answer, list) else parsed(answer)
+    for key, answer in zip(missing, map(decode_result, answers), strict=True):
+        ready[key] = _made[key] = answer if isinstance(answer, list) else parse_canonical(answer)
     return [_function(use) if use.name in foreign else ready[use.key] for use in uses]
 
 
-def _task(use: Use) -> workers.Task:
+def _task(use: OperatorUse) -> workers.Task:
     facts = use.name, dict(use.attributes), list(use.inputs), list(use.results), list(use.ranges)
     key = store.digest(fingerprint.installation(), fingerprint.package(), f"{__name__}:make", repr(use.key))
     return workers.Task(f"{__name__}:make", pickle.dumps(facts), KIND, key, use.name)
@@ -66,10 +66,10 @@ def _task(use: Use) -> workers.Task:
 
 def make(payload: bytes) -> bytes:
     """The answer to one question of `operator_functions`."""
-    function = _function(Use(*pickle.loads(payload)))
-    return answered(function if isinstance(function, list) else canonical_text(function))
+    function = _function(OperatorUse(*pickle.loads(payload)))
+    return encode_result(function if isinstance(function, list) else canonical_text(function))
 
 
-def _function(use: Use) -> PrimFunc | list[int]:
+def _function(use: OperatorUse) -> PrimFunc | list[int]:
     find_operator(use.name)
-    return operator_program(use.name, use.attributes, use.inputs, use.results, Sizes(), use.ranges)
+    return operator_program(use.name, use.attributes, use.inputs, use.results, GraphSizes(), use.ranges)

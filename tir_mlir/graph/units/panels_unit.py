@@ -8,9 +8,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import Func, entered
-from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
-from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.dialect.ir import Func, enter_context
+from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
+from tir_mlir.graph.units.unit_queries import FAST, Goal, UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.weights import dimensions_along, read_in_panels
 from tir_mlir.schedule import Schedule
@@ -21,44 +21,44 @@ from tir_mlir.target import chosen
 
 
 @dataclass(frozen=True)
-class Packed:
+class FunctionWithPanels:
     """A function that reads panels, and these by the number of the parameter."""
 
     function: PrimFunc
     panels: dict[int, WeightPanels]
 
 
-def packed_functions(weights: Mapping[PrimFunc, list[int]], goal: Goal) -> list[Packed | None]:
+def packed_functions(weights: Mapping[PrimFunc, list[int]], goal: Goal) -> list[FunctionWithPanels | None]:
     """The functions with panels, None of one where panels are of no use. weights: the numbers of the parameters of each
     function that are weights."""
-    questions = [Question(function, numbers) for function, numbers in weights.items()]
+    questions = [UnitQuery(function, numbers) for function, numbers in weights.items()]
     unit = "pack_plainly" if goal.optimize == FAST else "pack"
-    return [_read(answer) for answer in ask(f"{__name__}:{unit}", questions, goal)]
+    return [_read(answer) for answer in run_unit(f"{__name__}:{unit}", questions, goal)]
 
 
 def pack(payload: bytes) -> bytes:
     """The answer to one question of `packed_functions`."""
-    return _packed(payload, prepack)
+    return _choose_panels(payload, prepack)
 
 
 def pack_plainly(payload: bytes) -> bytes:
     """The same where the program is to be ready soon: without the steps of a schedule, if its code can be written
     directly."""
-    text, numbers, target, _ = asked(payload)
-    function = parsed(text)
-    with entered():
+    text, numbers, target, _ = decode_query(payload)
+    function = parse_canonical(text)
+    with enter_context():
         func = function.func
         try:
             dimensions = dimensions_along(func, numbers)
         except NotDirect:
-            return _packed(payload, plain_panels)
+            return _choose_panels(payload, plain_panels)
         vector = chosen(None if target == "llvm" else target).lanes(32)
         panels = {number: _panels_along(func, number, along, vector) for number, along in dimensions.items()}
         for number, layout in panels.items():
             read_in_panels(func, number, layout.along, layout.inner, layout.shape)
     if not panels:
-        return answered(None)
-    return answered([canonical_text(function), [(number, asdict(layout)) for number, layout in panels.items()]])
+        return encode_result(None)
+    return encode_result([canonical_text(function), [(number, asdict(layout)) for number, layout in panels.items()]])
 
 
 def _panels_along(func: Func, number: int, along: int, vector: int) -> WeightPanels:
@@ -67,24 +67,24 @@ def _panels_along(func: Func, number: int, along: int, vector: int) -> WeightPan
     return WeightPanels("", shape, "float32", along, inner, panel_width(shape[along], vector))
 
 
-def _packed(payload: bytes, choose: Callable[..., dict[str, WeightPanels]]) -> bytes:
-    text, numbers, target, threads = asked(payload)
-    function = parsed(text)
-    with entered():
+def _choose_panels(payload: bytes, choose: Callable[..., dict[str, WeightPanels]]) -> bytes:
+    text, numbers, target, threads = decode_query(payload)
+    function = parse_canonical(text)
+    with enter_context():
         names = {function.func.arg_name(number): number for number in numbers}
     sch = Schedule(function.module)
     panels = choose(sch, function.name, list(names), None if target == "llvm" else target, threads)
     if not panels:
-        return answered(None)
+        return encode_result(None)
     layouts = [(names[name], asdict(replace(layout, name=""))) for name, layout in panels.items()]
-    return answered([canonical_text(sch.mod[function.name]), layouts])
+    return encode_result([canonical_text(sch.mod[function.name]), layouts])
 
 
-def _read(answer: Any) -> Packed | None:
+def _read(answer: Any) -> FunctionWithPanels | None:
     if answer is None:
         return None
     text, panels = answer
-    return Packed(parsed(text), {number: _layout(facts) for number, facts in panels})
+    return FunctionWithPanels(parse_canonical(text), {number: _layout(facts) for number, facts in panels})
 
 
 def _layout(facts: Mapping[str, Any]) -> WeightPanels:

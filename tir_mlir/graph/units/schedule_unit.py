@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.computation.float_operations import float_operations
-from tir_mlir.dialect.ir import attrs, entered, walk
-from tir_mlir.graph.units.asking import FAST, Goal, Question, answered, ask, asked
-from tir_mlir.graph.units.canonical import canonical_text, parsed
+from tir_mlir.dialect.ir import attrs, enter_context, walk
+from tir_mlir.graph.units.canonical import canonical_text, parse_canonical
+from tir_mlir.graph.units.unit_queries import FAST, Goal, UnitQuery, decode_query, encode_result, run_unit
 from tir_mlir.passes.lower.direct.code import is_direct
-from tir_mlir.passes.lower.direct.nests import Registers
+from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
@@ -25,7 +25,7 @@ DIRECTLY = "written directly"
 
 
 @dataclass(frozen=True)
-class Scheduled:
+class ScheduledFunction:
     """A scheduled function: where its schedule is from, in words; its float operations, None if not known; what
     scheduling it warned of."""
 
@@ -35,50 +35,52 @@ class Scheduled:
     warnings: list[str]
 
 
-def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
+def schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
     """The schedules of functions."""
-    return _asked("write_or_schedule" if goal.optimize == FAST else "schedule", functions, goal)
+    return _run_schedule_unit("write_or_schedule" if goal.optimize == FAST else "schedule", functions, goal)
 
 
-def plain_schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
+def plain_schedules(functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
     """The schedules by `plain`, also of functions whose code could be written directly."""
-    return _asked("schedule_plainly", functions, goal)
+    return _run_schedule_unit("schedule_plainly", functions, goal)
 
 
-def _asked(unit: str, functions: Sequence[PrimFunc], goal: Goal) -> list[Scheduled]:
-    answers = ask(f"{__name__}:{unit}", [Question(function) for function in functions], goal)
-    return [Scheduled(parsed(text), *facts) for text, *facts in answers]
+def _run_schedule_unit(unit: str, functions: Sequence[PrimFunc], goal: Goal) -> list[ScheduledFunction]:
+    answers = run_unit(f"{__name__}:{unit}", [UnitQuery(function) for function in functions], goal)
+    return [ScheduledFunction(parse_canonical(text), *facts) for text, *facts in answers]
 
 
 def schedule(payload: bytes) -> bytes:
     """The answer to one question of `schedules`."""
-    return _scheduled(payload, auto)
+    return _schedule_with(payload, auto)
 
 
 def schedule_plainly(payload: bytes) -> bytes:
     """The answer to one question of `plain_schedules`; the code is made with few passes."""
-    return _scheduled(payload, plain)
+    return _schedule_with(payload, plain)
 
 
 def write_or_schedule(payload: bytes) -> bytes:
     """The answer where the program is to be ready soon: the function as it is, if its code can be written directly."""
-    text, _, target, threads = asked(payload)
+    text, _, target, threads = decode_query(payload)
     cpu = chosen(None if target == "llvm" else target)
-    function = parsed(text)
-    with entered():
+    function = parse_canonical(text)
+    with enter_context():
         func = function.func
-        if not cpu.runs_here or not is_direct(func, Registers.of(cpu.vector_bits, cpu.registers)):
-            return _scheduled(payload, plain)
+        if not cpu.runs_here or not is_direct(
+            func, VectorRegisters.from_vector_registers(cpu.vector_bits, cpu.registers)
+        ):
+            return _schedule_with(payload, plain)
         operations = float_operations(func)
         attrs.put(func.op, attrs.DIRECT, (threads or cpu.cores) if cpu.has_threads else 1)
         blocks = ", ".join(block.name for block in walk.all_blocks(func.op))
-    return answered([canonical_text(function), f"{DIRECTLY} ({blocks})", operations, []])
+    return encode_result([canonical_text(function), f"{DIRECTLY} ({blocks})", operations, []])
 
 
-def _scheduled(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> bytes:
-    text, _, target, threads = asked(payload)
-    function = parsed(text)
-    with entered():
+def _schedule_with(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> bytes:
+    text, _, target, threads = decode_query(payload)
+    function = parse_canonical(text)
+    with enter_context():
         operations = float_operations(function.func)
     sch = Schedule(function.module)
     with warnings.catch_warnings(record=True) as caught:
@@ -88,6 +90,6 @@ def _scheduled(payload: bytes, pick: Callable[..., dict[str, str | None]]) -> by
     told = [str(warning.message) for warning in caught]
     result = sch.mod[function.name]
     if pick is plain:
-        with entered():
+        with enter_context():
             attrs.put(result.func.op, attrs.LIGHT, True)
-    return answered([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, told])
+    return encode_result([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, told])

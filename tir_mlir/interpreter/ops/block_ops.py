@@ -6,16 +6,16 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import OutOfBoundsError
 from tir_mlir.dialect.ir import Block, Func, attrs, constraints
-from tir_mlir.interpreter.codegen import Writer, writes
+from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import RUNS
 
 BREAKPOINT = "breakpoint"
 """The annotation of blocks and functions with a breakpoint before their body."""
 
 
-def realize(w: Writer, block: Block) -> None:
+def realize(w: FunctionWriter, block: Block) -> None:
     """Emit a block: bind and check the iters (`vi = i`), then the body."""
-    leaves = w.keep(leave, "leave")
+    leaves = w.keep(raise_outside_domain, "leave")
     with w.names.scope():
         for it in block.iters:
             variable, low = w.define(it.var, it.name), w.index(it.min)
@@ -26,17 +26,19 @@ def realize(w: Writer, block: Block) -> None:
         for value in list(block.body.arguments)[len(block.iters) :]:
             w.variables[value] = "0"
         w.count(RUNS, block.name)
-        _stop(w, block.op, block.name, [it.name for it in block.iters], [w.value(it.var) for it in block.iters])
+        _emit_breakpoint(
+            w, block.op, block.name, [it.name for it in block.iters], [w.value(it.var) for it in block.iters]
+        )
         w.body(block.body)
 
 
 @writes("func.func")
-def start(w: Writer, op: ir.Operation) -> None:
+def start(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit the start of a function, which is its root block."""
-    _stop(w, op, "root", [], [])
+    _emit_breakpoint(w, op, "root", [], [])
 
 
-def _stop(w: Writer, op: ir.Operation, name: str, iters: list[str], values: list[str]) -> None:
+def _emit_breakpoint(w: FunctionWriter, op: ir.Operation, name: str, iters: list[str], values: list[str]) -> None:
     condition = w.options.breakpoints.get(name)
     if name == "root" and condition is None:
         condition = w.options.breakpoints.get(Func(op).name) if op.name == "func.func" else None
@@ -49,7 +51,7 @@ def _stop(w: Writer, op: ir.Operation, name: str, iters: list[str], values: list
         w.put("breakpoint()")
 
 
-def leave(name: str, value: int, low: int, high: int) -> None:
+def raise_outside_domain(name: str, value: int, low: int, high: int) -> None:
     """Raise OutOfBoundsError for an iter outside its domain."""
     raise OutOfBoundsError(f"{name} = {value} is outside its domain [{low}, {high})", name, (value,), (high,))
 
@@ -58,17 +60,17 @@ def leave(name: str, value: int, low: int, high: int) -> None:
 
 
 @writes("affine.if")
-def affine_if(w: Writer, op: ir.Operation) -> None:
+def affine_if(w: FunctionWriter, op: ir.Operation) -> None:
     tests = [f"{w.index(c.index)} {'==' if c.is_eq else '>='} 0" for c in constraints(op)]
     _branch(w, op, " and ".join(tests))
 
 
 @writes("scf.if")
-def scf_if(w: Writer, op: ir.Operation) -> None:
+def scf_if(w: FunctionWriter, op: ir.Operation) -> None:
     _branch(w, op, w.value(op.operands[0]))
 
 
-def _branch(w: Writer, op: ir.Operation, test: str) -> None:
+def _branch(w: FunctionWriter, op: ir.Operation, test: str) -> None:
     results = [w.define(r) for r in op.results]
     header = w.text.op
     for word, region in zip((f"if {test}:", "else:"), op.regions, strict=False):
@@ -76,24 +78,24 @@ def _branch(w: Writer, op: ir.Operation, test: str) -> None:
             w.text.op = header
             w.put(word)
             with w.text.deeper(), w.names.scope():
-                _inside(w, body, results)
+                _emit_body(w, body, results)
     for result in op.results:
         w.unpack(result)
 
 
 @writes("scf.execute_region", "memref.alloca_scope", "omp.parallel")
-def region(w: Writer, op: ir.Operation) -> None:
+def region(w: FunctionWriter, op: ir.Operation) -> None:
     """A body that runs once: one thread does all the work of a parallel region."""
     results = [w.define(r) for r in op.results]
     w.put("if True:")
     with w.text.deeper(), w.names.scope():
-        _inside(w, op.regions[0].blocks[0], results)
+        _emit_body(w, op.regions[0].blocks[0], results)
     for result in op.results:
         w.unpack(result)
 
 
 @writes("scf.index_switch")
-def switch(w: Writer, op: ir.Operation) -> None:
+def switch(w: FunctionWriter, op: ir.Operation) -> None:
     results = [w.define(r) for r in op.results]
     header, value = w.text.op, w.value(op.operands[0])
     cases = [int(n) for n in attrs.integers(op, "cases")]
@@ -102,11 +104,11 @@ def switch(w: Writer, op: ir.Operation) -> None:
         w.text.op = header
         w.put("else:" if case is None and number else f"{'elif' if number else 'if'} {f'{value} == {case}' if number or case is not None else 'True'}:")  # fmt: skip  # noqa: E501
         with w.text.deeper(), w.names.scope():
-            _inside(w, part.blocks[0], results)
+            _emit_body(w, part.blocks[0], results)
 
 
-def _inside(w: Writer, body: ir.Block, results: list[str]) -> None:
-    with w.counted():
+def _emit_body(w: FunctionWriter, body: ir.Block, results: list[str]) -> None:
+    with w.count_region():
         yielded = w.body(body)
         if results:
             w.put(f"{', '.join(results)} = {', '.join(yielded)}")

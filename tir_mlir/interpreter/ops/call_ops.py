@@ -12,15 +12,15 @@ from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import funcs, walk
 from tir_mlir.equivalence import described_kernels
-from tir_mlir.interpreter.codegen import DYNAMIC, Shared, Writer, writes
+from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Shared, writes
 from tir_mlir.interpreter.kinds import kind_of, size
 from tir_mlir.interpreter.memory import Pointer, View
 
 
 @writes("func.call")
-def call(w: Writer, op: ir.Operation) -> None:
+def call(w: FunctionWriter, op: ir.Operation) -> None:
     callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-    passed = [w.roots.behind(v) for v in op.operands]
+    passed = [w.roots.argument_root(v) for v in op.operands]
     function = next((f for f in funcs(w.shared.module) if f.name == callee), None)
     if callee not in w.shared.kernels and function is None and (match := described_kernels.match_at(op)) is not None:
         _describe(w, op, match)
@@ -43,14 +43,14 @@ def call(w: Writer, op: ir.Operation) -> None:
         w.unpack(result)
 
 
-def _describe(w: Writer, op: ir.Operation, match: described_kernels.Match) -> None:
+def _describe(w: FunctionWriter, op: ir.Operation, match: described_kernels.KernelMatch) -> None:
     """Run the description of an intrinsic in place of the first of the calls that implement it, of others nothing."""
     if match.calls[0] != op:
         return
     parsed = match.intrinsic.desc_func()
     w.shared.alive.append(parsed)
     memrefs = [match.memrefs[n] for n in range(len(match.memrefs))]
-    name = w.shared.function(parsed.func, [w.roots.behind(m) for m in memrefs], anywhere=True)
+    name = w.shared.function(parsed.func, [w.roots.argument_root(m) for m in memrefs], anywhere=True)
     w.put(f"{name}({', '.join(w.variables[m] for m in memrefs)})")
 
 
@@ -103,11 +103,15 @@ class Described:
         names = [passed[places[a]] for a in impl.args]
         python = shared.function(parsed.func, names, anywhere=True)
         return _Fit(
-            pattern, impl.args, [_layout(a) for a in impl.args], described_kernels.meaning(intrinsic.desc), python
+            pattern,
+            impl.args,
+            [_layout(a) for a in impl.args],
+            described_kernels.canonical_description(intrinsic.desc),
+            python,
         )
 
     def __call__(self, *args: Any) -> None:
-        matches = [(fit, views) for fit in self.fits if (views := _bound(fit, args)) is not None]
+        matches = [(fit, views) for fit in self.fits if (views := _bind_views(fit, args)) is not None]
         if len({fit.meaning for fit, _ in matches}) != 1:
             reason = "several intrinsics with different descriptions match" if matches else "no intrinsic matches"
             raise NotInterpreted(f'{reason} this call of "{self.callee}"; pass kernels={{...}}')
@@ -121,7 +125,7 @@ def _layout(value: ir.Value) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     return tuple(type_.shape), tuple(type_.get_strides_and_offset()[0]), size(kind_of(type_))
 
 
-def _bound(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
+def _bind_views(fit: _Fit, args: Sequence[Any]) -> list[View] | None:
     """The views bound to the parameters; None if constants differ, or a stride is not passed or no multiple."""
     pointers: dict[ir.Value, Pointer] = {}
     steps: dict[tuple[ir.Value, int], int] = {}

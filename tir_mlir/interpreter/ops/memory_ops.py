@@ -16,15 +16,15 @@ from tir_mlir.dialect.ir.op_traits import (
     AFFINE_STORE,
     ELEMENT_LOADS,
     ELEMENT_STORES,
-    accessed,
+    accessed_memref,
     index_operands,
 )
 from tir_mlir.interpreter.arena_memory import typed_view
 from tir_mlir.interpreter.buffer_names import root
-from tir_mlir.interpreter.codegen import DYNAMIC, Ref, Writer, writes
+from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, Ref, writes
 from tir_mlir.interpreter.counters import LOADS, STORES
 from tir_mlir.interpreter.kinds import kind_of, size
-from tir_mlir.interpreter.memory import Pointer, View, alloc, outside
+from tir_mlir.interpreter.memory import Pointer, View, alloc, raise_out_of_bounds
 from tir_mlir.interpreter.poison import POISON
 
 
@@ -33,7 +33,7 @@ def tuple_of(texts: Sequence[str]) -> str:
 
 
 @writes("memref.alloc", "memref.alloca")
-def allocate(w: Writer, op: ir.Operation) -> None:
+def allocate(w: FunctionWriter, op: ir.Operation) -> None:
     value = op.results[0]
     type_ = ir.MemRefType(value.type)
     sizes = iter(w.values(list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]))
@@ -50,7 +50,7 @@ def allocate(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("memref.dealloc")
-def free(w: Writer, op: ir.Operation) -> None:
+def free(w: FunctionWriter, op: ir.Operation) -> None:
     w.put(f"{w.keep(release, 'release')}({w.ref(op.operands[0]).view})")
 
 
@@ -63,7 +63,7 @@ def release(view: View) -> None:
 
 
 @writes("memref.dim")
-def dim(w: Writer, op: ir.Operation) -> None:
+def dim(w: FunctionWriter, op: ir.Operation) -> None:
     sizes, number = w.ref(op.operands[0]).sizes, w.value(op.operands[1])
     text = (
         sizes[int(number)]
@@ -74,7 +74,7 @@ def dim(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("memref.subview")
-def subview(w: Writer, op: ir.Operation) -> None:
+def subview(w: FunctionWriter, op: ir.Operation) -> None:
     values = iter(w.values(list(op.operands)[1:]))
     offsets, sizes, strides = (
         [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, f"static_{word}")]
@@ -85,10 +85,10 @@ def subview(w: Writer, op: ir.Operation) -> None:
     texts = [tuple_of(t) for t in (offsets, sizes, strides)]
     name = attrs.get(op, attrs.NAME, "") or w.roots.name(op.operands[0])
     part_args = [repr(name), w.ref(op.operands[0]).view, *texts, tuple_of([str(d) for d in dims or []])]
-    w.set(op.results[0], f"{w.keep(part, 'part')}({', '.join(part_args)})", name)
+    w.set(op.results[0], f"{w.keep(take_subview, 'part')}({', '.join(part_args)})", name)
 
 
-def part(
+def take_subview(
     name: str,
     view: View,
     offsets: tuple[int, ...],
@@ -99,14 +99,14 @@ def part(
     """A view of a region. Raises OutOfBoundsError if the region is not inside the source."""
     for offset, count, step, extent in zip(offsets, sizes, strides, view.shape, strict=True):
         if count and not (0 <= offset and offset + (count - 1) * step < extent):
-            outside(view, offsets, f" with {sizes} elements")
+            raise_out_of_bounds(view, offsets, f" with {sizes} elements")
     start = view.offset + sum(o * s for o, s in zip(offsets, view.strides, strict=True))
     steps = [s * t for s, t in zip(view.strides, strides, strict=True)]
     return View(name, view.memory, start, [sizes[d] for d in dims], [steps[d] for d in dims])
 
 
 @writes("memref.view")
-def arena_view(w: Writer, op: ir.Operation) -> None:
+def arena_view(w: FunctionWriter, op: ir.Operation) -> None:
     source, offset, *sizes = op.operands
     dynamic_sizes = iter(w.values(sizes))
     shape = [next(dynamic_sizes) if n is None else str(n) for n in Buffer(op.results[0]).shape]
@@ -117,20 +117,20 @@ def arena_view(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("memref.cast", "memref.memory_space_cast")
-def cast(w: Writer, op: ir.Operation) -> None:
+def cast(w: FunctionWriter, op: ir.Operation) -> None:
     if not isinstance(op.results[0].type, ir.MemRefType):
         raise NotInterpreted(f"{op.name} to {op.results[0].type}: the interpreter does not support unranked memrefs")
     w.set(op.results[0], w.ref(op.operands[0]).view, w.ref(op.operands[0]).view)
 
 
 @writes("memref.assume_alignment")
-def assume_alignment(w: Writer, op: ir.Operation) -> None:
+def assume_alignment(w: FunctionWriter, op: ir.Operation) -> None:
     if len(op.results):
         cast(w, op)
 
 
 @writes("memref.reinterpret_cast")
-def reinterpret(w: Writer, op: ir.Operation) -> None:
+def reinterpret(w: FunctionWriter, op: ir.Operation) -> None:
     source, *dynamic = op.operands
     values = iter(w.values(dynamic))
     offset, sizes, strides = (
@@ -143,19 +143,19 @@ def reinterpret(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("memref.collapse_shape", "memref.expand_shape")
-def reshape(w: Writer, op: ir.Operation) -> None:
+def reshape(w: FunctionWriter, op: ir.Operation) -> None:
     groups = [[int(n.value) for n in group] for group in op.attributes["reassociation"]]  # type: ignore[attr-defined]
     view = w.ref(op.operands[0]).view
     if op.name == "memref.collapse_shape":
-        text = f"{w.keep(collapsed, 'collapsed')}({view}, {groups})"
+        text = f"{w.keep(collapse_shape, 'collapsed')}({view}, {groups})"
     else:
         values = iter(w.values(list(op.operands)[1:]))
         shape = [next(values) if n == DYNAMIC else str(n) for n in attrs.integers(op, "static_output_shape")]
-        text = f"{w.keep(expanded, 'expanded')}({view}, {groups}, {tuple_of(shape)})"
+        text = f"{w.keep(expand_shape, 'expanded')}({view}, {groups}, {tuple_of(shape)})"
     w.set(op.results[0], text, view)
 
 
-def collapsed(view: View, groups: list[list[int]]) -> View:
+def collapse_shape(view: View, groups: list[list[int]]) -> View:
     """memref.collapse_shape of contiguous dimensions."""
     shape, strides = [], []
     for group in groups:
@@ -168,7 +168,7 @@ def collapsed(view: View, groups: list[list[int]]) -> View:
     return View(view.name, view.memory, view.offset, shape, strides)
 
 
-def expanded(view: View, groups: list[list[int]], shape: tuple[int, ...]) -> View:
+def expand_shape(view: View, groups: list[list[int]], shape: tuple[int, ...]) -> View:
     strides = [0] * len(shape)
     for group, stride in zip(groups, view.strides, strict=False):
         for d in reversed(group):
@@ -178,25 +178,24 @@ def expanded(view: View, groups: list[list[int]], shape: tuple[int, ...]) -> Vie
 
 
 @writes("memref.transpose")
-def transpose(w: Writer, op: ir.Operation) -> None:
+def transpose(w: FunctionWriter, op: ir.Operation) -> None:
     order = [ir.AffineDimExpr(e).position for e in attrs.affine_map(op, "permutation").results]
     w.set(
         op.results[0],
-        f"{w.keep(turned, 'turned')}({w.ref(op.operands[0]).view}, {order})",
+        f"{w.keep(permute_dims, 'turned')}({w.ref(op.operands[0]).view}, {order})",
         w.roots.name(op.operands[0]),
     )
 
 
-def turned(view: View, order: list[int]) -> View:
+def permute_dims(view: View, order: list[int]) -> View:
     return View(view.name, view.memory, view.offset, [view.shape[d] for d in order], [view.strides[d] for d in order])
 
 
 @writes("memref.copy")
-def copy(w: Writer, op: ir.Operation) -> None:
+def copy(w: FunctionWriter, op: ir.Operation) -> None:
     source, target = op.operands
-    w.put(
-        f"{w.keep(copied, 'copied')}({w.ref(source).view}, {w.ref(target).view}, {'_watch' if w.watched else 'None'})"
-    )
+    views = f"{w.ref(source).view}, {w.ref(target).view}"
+    w.put(f"{w.keep(copy_elements, 'copy')}({views}, {'_watch' if w.watched else 'None'})")
     shape = Buffer(source).shape if None not in Buffer(source).shape else Buffer(target).shape
     if None in shape:
         for what, value in ((LOADS, source), (STORES, target)):
@@ -205,8 +204,8 @@ def copy(w: Writer, op: ir.Operation) -> None:
     number = 1
     for n in shape:
         number *= n or 0
-    w.touched(LOADS, source, number)
-    w.touched(STORES, target, number)
+    w.count_accesses(LOADS, source, number)
+    w.count_accesses(STORES, target, number)
 
 
 def elements(view: View) -> int:
@@ -216,14 +215,14 @@ def elements(view: View) -> int:
     return number
 
 
-def copied(source: View, target: View, watch: Any) -> None:
+def copy_elements(source: View, target: View, watch: Any) -> None:
     """memref.copy, element by element. Raises OutOfBoundsError if the shapes differ."""
     if source.shape != target.shape:
         raise OutOfBoundsError(
             f"a copy from {source.name}{list(source.shape)} to {target.name}{list(target.shape)}", target.name
         )
 
-    places = [(source.at(i), target.at(i)) for i in np.ndindex(source.shape)]
+    places = [(source.offset_of(i), target.offset_of(i)) for i in np.ndindex(source.shape)]
     values = [source.data[a] for a, _ in places]
     for (a, b), value in zip(places, values, strict=True):
         if watch is not None:
@@ -236,7 +235,7 @@ def copied(source: View, target: View, watch: Any) -> None:
 
 
 @writes("memref.extract_strided_metadata")
-def metadata(w: Writer, op: ir.Operation) -> None:
+def metadata(w: FunctionWriter, op: ir.Operation) -> None:
     base, offset, *dims = op.results
     ref = w.ref(op.operands[0])
     w.set(base, f"{w.keep(View, 'View')}({ref.view}.name, {ref.view}.memory, 0, (), ())", ref.view)
@@ -245,19 +244,19 @@ def metadata(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("memref.extract_aligned_pointer_as_index")
-def pointer(w: Writer, op: ir.Operation) -> None:
+def pointer(w: FunctionWriter, op: ir.Operation) -> None:
     w.put(f"{w.define(op.results[0])} = {w.keep(Pointer, 'Pointer')}({w.variables[op.operands[0]]}.memory)")
     w.pointers.add(op.results[0])
 
 
 @writes("llvm.inttoptr", "llvm.ptrtoint")
-def same_pointer(w: Writer, op: ir.Operation) -> None:
+def same_pointer(w: FunctionWriter, op: ir.Operation) -> None:
     w.variables[op.results[0]] = w.value(op.operands[0])
     w.pointers.add(op.results[0])
 
 
 @writes("llvm.getelementptr")
-def element_pointer(w: Writer, op: ir.Operation) -> None:
+def element_pointer(w: FunctionWriter, op: ir.Operation) -> None:
     fixed = attrs.integers(op, "rawConstantIndices")
     if len(fixed) != 1:
         raise NotInterpreted(f"{op}: the interpreter supports element pointers with one index only")
@@ -268,7 +267,7 @@ def element_pointer(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("llvm.load", "llvm.store")
-def through_pointer(w: Writer, op: ir.Operation) -> None:
+def access_through_pointer(w: FunctionWriter, op: ir.Operation) -> None:
     is_load = op.name == "llvm.load"
     type_ = op.results[0].type if is_load else op.operands[0].type
     if isinstance(type_, ir.VectorType):
@@ -276,20 +275,20 @@ def through_pointer(w: Writer, op: ir.Operation) -> None:
     address, width = w.value(op.operands[0 if is_load else 1]), size(kind_of(type_))
     watch = "_watch" if w.watched else "None"
     if is_load:
-        w.set(op.results[0], f"{w.keep(fetched, 'fetched')}({address}, {width}, {watch}, _unwritten)")
+        w.set(op.results[0], f"{w.keep(load_through_pointer, 'fetched')}({address}, {width}, {watch}, _unwritten)")
     else:
-        w.put(f"{w.keep(put, 'put')}({address}, {width}, {w.value(op.operands[0])}, {watch})")
+        w.put(f"{w.keep(store_through_pointer, 'put')}({address}, {width}, {w.value(op.operands[0])}, {watch})")
 
 
-def _reached(address: Pointer, width: int) -> int:
+def _pointed_offset(address: Pointer, width: int) -> int:
     offset = address.element(width)
     if offset >= len(address.memory.data):
         raise OutOfBoundsError(f"{address!r} is outside {address.memory.name}", address.memory.name)
     return offset
 
 
-def fetched(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
-    offset = _reached(address, width)
+def load_through_pointer(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
+    offset = _pointed_offset(address, width)
     if watch is not None:
         watch.touch(address.memory, offset, False, 0)
     value = address.memory.data[offset]
@@ -297,19 +296,19 @@ def fetched(address: Pointer, width: int, watch: Any, unwritten: Any) -> Any:
     return unwritten(memory_view, (offset,)) if value is POISON else value
 
 
-def put(address: Pointer, width: int, value: Any, watch: Any) -> None:
-    offset = _reached(address, width)
+def store_through_pointer(address: Pointer, width: int, value: Any, watch: Any) -> None:
+    offset = _pointed_offset(address, width)
     if watch is not None:
         watch.touch(address.memory, offset, True, 0)
     address.memory.data[offset] = value
 
 
 @writes(*ELEMENT_LOADS)
-def load(w: Writer, op: ir.Operation) -> None:
-    memref = accessed(op)
+def load(w: FunctionWriter, op: ir.Operation) -> None:
+    memref = accessed_memref(op)
     ref, subscripts = w.ref(memref), indices(w, op)
     index = f"({', '.join(subscripts)}{',' * (len(subscripts) == 1)})"
-    offset = inside(w, ref, subscripts, index)
+    offset = emit_bounds_check(w, ref, subscripts, index)
     if w.watches(memref):
         offset = w.atom(offset, "_p")
         w.put(f"_watch.touch({ref.view}.memory, {offset}, False, {reduction(op, memref)})")
@@ -317,22 +316,22 @@ def load(w: Writer, op: ir.Operation) -> None:
     w.put(f"{variable} = {ref.data}[{offset}]")
     if w.options.origins:
         w.put(f"if {variable} is _POISON: {variable} = _unwritten({ref.view}, {index})")
-    w.touched(LOADS, memref)
+    w.count_accesses(LOADS, memref)
 
 
 @writes(*ELEMENT_STORES)
-def store(w: Writer, op: ir.Operation) -> None:
-    memref = accessed(op)
+def store(w: FunctionWriter, op: ir.Operation) -> None:
+    memref = accessed_memref(op)
     ref, subscripts = w.ref(memref), indices(w, op)
-    offset = inside(w, ref, subscripts, f"({', '.join(subscripts)}{',' * (len(subscripts) == 1)})")
+    offset = emit_bounds_check(w, ref, subscripts, f"({', '.join(subscripts)}{',' * (len(subscripts) == 1)})")
     if w.watched:
         offset = w.atom(offset, "_p")
         w.put(f"_watch.touch({ref.view}.memory, {offset}, True, {reduction(op, memref)})")
     w.put(f"{ref.data}[{offset}] = {w.value(op.operands[0])}")
-    w.touched(STORES, memref)
+    w.count_accesses(STORES, memref)
 
 
-def indices(w: Writer, op: ir.Operation) -> list[str]:
+def indices(w: FunctionWriter, op: ir.Operation) -> list[str]:
     """The indices of an access, as names or numbers."""
     if op.name.startswith("affine."):
         texts = [w.index(i) for i in access_indices(op)]
@@ -341,11 +340,11 @@ def indices(w: Writer, op: ir.Operation) -> list[str]:
     return [w.atom(text, f"_i{n}") for n, text in enumerate(texts)]
 
 
-def inside(w: Writer, ref: Ref, subscripts: Sequence[str], index: str) -> str:
+def emit_bounds_check(w: FunctionWriter, ref: Ref, subscripts: Sequence[str], index: str) -> str:
     """Emit the bounds check of an access. Returns the text of its offset."""
     tests = [f"0 <= {i} < {n}" for i, n in zip(subscripts, ref.sizes, strict=True)]
     if tests:
-        w.put(f"if not ({' and '.join(tests)}): {w.keep(outside, 'outside')}({ref.view}, {index})")
+        w.put(f"if not ({' and '.join(tests)}): {w.keep(raise_out_of_bounds, 'outside')}({ref.view}, {index})")
     return address(ref, subscripts)
 
 
@@ -367,10 +366,10 @@ def reduction(op: ir.Operation, memref: ir.Value) -> int:
         return -outer.id - 1 if store is not None and outer is not None else 0
     buffer = root(memref)
     if home.init is not None:
-        starts = any(o.name == AFFINE_STORE and root(accessed(o)) == buffer for o in ops(home.init))
+        starts = any(o.name == AFFINE_STORE and root(accessed_memref(o)) == buffer for o in ops(home.init))
         return home.id + 1 if starts else 0
     both = AFFINE_ELEMENT_ACCESSES
-    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed(o)) == buffer}
+    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed_memref(o)) == buffer}
     return -home.id - 1 if len(uses) == 2 else 0
 
 

@@ -15,7 +15,7 @@ from mlir import ir
 from tir_mlir.dialect.computation.float_operations import words
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.interpreter import floats, integers
-from tir_mlir.interpreter.integers import wrapped
+from tir_mlir.interpreter.integers import signed_wrap_text
 from tir_mlir.interpreter.kinds import is_float, kind_of, width
 from tir_mlir.interpreter.poison import is_poison
 
@@ -30,8 +30,8 @@ _PAIRS = {
     "maxsi": integers.larger, "minsi": integers.smaller, "remf": floats.rem,
 }  # fmt: skip
 _EXACT_PAIRS = {
-    "maximumf": floats.maximum, "maxnumf": floats.maxnum, "maxsi": floats.most, "remf": floats.rem,
-    "minimumf": floats.minimum, "minnumf": floats.minnum, "minsi": floats.least,
+    "maximumf": floats.maximum, "maxnumf": floats.maxnum, "maxsi": floats.exact_max, "remf": floats.rem,
+    "minimumf": floats.minimum, "minnumf": floats.minnum, "minsi": floats.exact_min,
 }  # fmt: skip
 _CMPI = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _CMPF = ("", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=", "", "")
@@ -77,7 +77,7 @@ def _exact(op: ir.Operation, word: str, args: Sequence[str], keep: Keep) -> str 
     if word == "negf":
         return f"-{args[0]}"
     if word == "fptosi":
-        return f"{keep(floats.truncated, 'truncated')}({args[0]})"
+        return f"{keep(floats.truncate, 'truncated')}({args[0]})"
     if word in ("shli", "shrsi"):
         bits = width(kind_of(op.results[0].type))
         return f"{keep(integers.exact_shift(word, bits), f'exact_{word}{bits}')}({args[0]}, {args[1]})"
@@ -142,25 +142,27 @@ def _integers(word: str, args: Sequence[str], kind: str, keep: Keep) -> str | No
     mask = (1 << bits) - 1
     if word in _INT_SIGNS:
         text = f"{a} {_INT_SIGNS[word]} {b}"
-        return text if kind == "index" else wrapped(text, bits)
+        return text if kind == "index" else signed_wrap_text(text, bits)
     if word in _BIT_SIGNS:
         return f"{a} {_BIT_SIGNS[word]} {b}"
     if word in _PAIRS:
         return f"{keep(_PAIRS[word], word)}({a}, {b})"
     if word in ("minui", "maxui"):
         pick = keep(integers.smaller if word == "minui" else integers.larger, word)
-        return wrapped(f"{pick}({a} & {mask}, {b} & {mask})", bits)
+        return signed_wrap_text(f"{pick}({a} & {mask}, {b} & {mask})", bits)
     if word == "floordivsi":
-        return wrapped(f"{a} // {b}", bits)
+        return signed_wrap_text(f"{a} // {b}", bits)
     if word == "ceildivsi":
-        return wrapped(f"-(-{a} // {b})", bits)
+        return signed_wrap_text(f"-(-{a} // {b})", bits)
     if word in ("divsi", "remsi"):
-        return wrapped(f"{keep(integers.divide if word == 'divsi' else integers.remainder, word)}({a}, {b})", bits)
+        return signed_wrap_text(
+            f"{keep(integers.divide if word == 'divsi' else integers.remainder, word)}({a}, {b})", bits
+        )
     unsigned = {"divui": "//", "remui": "%"}.get(word)
     if unsigned:
-        return wrapped(f"({a} & {mask}) {unsigned} ({b} & {mask})", bits)
+        return signed_wrap_text(f"({a} & {mask}) {unsigned} ({b} & {mask})", bits)
     if word == "ceildivui":
-        return wrapped(f"-(-({a} & {mask}) // ({b} & {mask}))", bits)
+        return signed_wrap_text(f"-(-({a} & {mask}) // ({b} & {mask}))", bits)
     if word in ("shli", "shrsi", "shrui"):
         return f"{keep(integers.shift(word, bits), f'{word}{bits}')}({a}, {b})"
     return None
@@ -181,7 +183,7 @@ def _one(word: str, a: str, kind: str, to: str, keep: Keep) -> str | None:
         text = f"{keep(convert, f'{word}{width(to)}')}({a})"
         return f"{text} != 0" if to == "i1" else text
     if word in ("extsi", "extui", "index_cast", "index_castui", "trunci"):
-        return _resized(word, a, kind, to, keep)
+        return _integer_cast_text(word, a, kind, to, keep)
     if word == "bitcast":
         if is_float(kind):
             return a if is_float(to) else f"{keep(floats.bits_of(kind), f'bits_of_{kind}')}({a})"
@@ -189,7 +191,7 @@ def _one(word: str, a: str, kind: str, to: str, keep: Keep) -> str | None:
     return None
 
 
-def _resized(word: str, a: str, kind: str, to: str, keep: Keep) -> str:
+def _integer_cast_text(word: str, a: str, kind: str, to: str, keep: Keep) -> str:
     if kind == "ptr" or to == "ptr":
         return a
     if kind == "i1":
@@ -199,7 +201,7 @@ def _resized(word: str, a: str, kind: str, to: str, keep: Keep) -> str:
         return f"({a} & 1) != 0"
     if word in ("extui", "index_castui") and width(kind) < width(to):
         return f"{a} & {(1 << width(kind)) - 1}"
-    return wrapped(a, width(to)) if width(to) < width(kind) else a
+    return signed_wrap_text(a, width(to)) if width(to) < width(kind) else a
 
 
 # --- math: computed in float64, then rounded to the type --------------------------------------------------------------
@@ -217,7 +219,7 @@ def _roundaway(x: float) -> float:
                          abs(x) if abs(x) >= 2**52 else 0.0, x)  # fmt: skip
 
 
-def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
+def _preserve_zero_sign(function: Callable[[float], float]) -> Callable[[float], float]:
     """A rounding function that preserves the sign of zero."""
     return lambda x: math.copysign(float(function(x)), x) if abs(x) < 2**52 else x
 
@@ -231,8 +233,8 @@ _MATH: dict[str, Callable[[float], float]] = {
     "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh, "acosh": math.acosh,
     "atanh": lambda x: math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x),
     "erf": math.erf, "erfc": math.erfc, "absf": abs,
-    "floor": _whole(math.floor), "ceil": _whole(math.ceil), "trunc": _whole(math.trunc),
-    "roundeven": _whole(round), "round": _roundaway,
+    "floor": _preserve_zero_sign(math.floor), "ceil": _preserve_zero_sign(math.ceil),
+    "trunc": _preserve_zero_sign(math.trunc), "roundeven": _preserve_zero_sign(round), "round": _roundaway,
 }  # fmt: skip
 _OVERFLOW = {"sinh": True, "exp": False, "exp2": False, "expm1": False, "cosh": False}
 
@@ -319,10 +321,10 @@ def _math(op: ir.Operation, word: str, args: Sequence[str], keep: Keep, exact: b
 def _math_of_integers(word: str, arg_text: str, kind: str, keep: Keep, exact: bool) -> str | None:
     bits = width(kind)
     if word == "absi":
-        return f"abs({arg_text})" if exact else integers.wrapped(f"abs({arg_text})", bits)
+        return f"abs({arg_text})" if exact else integers.signed_wrap_text(f"abs({arg_text})", bits)
     if word == "ipowi":
         text = f"{keep(_integer_power, word)}({arg_text})"
-        return text if exact else integers.wrapped(text, bits)
+        return text if exact else integers.signed_wrap_text(text, bits)
     return (
         f"{keep(integers.count(word, bits), f'{word}{bits}')}({arg_text})"
         if word in ("ctlz", "cttz", "ctpop")

@@ -11,7 +11,7 @@ from tir_mlir.dialect.computation.float_operations import flops
 from tir_mlir.dialect.constants.dense import dense_numbers
 from tir_mlir.dialect.diagnostics import AssumptionError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.interpreter.codegen import Writer, writes
+from tir_mlir.interpreter.codegen import FunctionWriter, writes
 from tir_mlir.interpreter.counters import FLOPS, destination
 from tir_mlir.interpreter.floats import ROUND
 from tir_mlir.interpreter.kinds import is_float, kind_of
@@ -21,7 +21,7 @@ LANES = ("_a", "_b", "_c")
 
 
 @writes("arith.constant", "llvm.mlir.constant")
-def constant(w: Writer, op: ir.Operation) -> None:
+def constant(w: FunctionWriter, op: ir.Operation) -> None:
     attribute = op.attributes["value"]
     kind = kind_of(op.results[0].type)
     if isinstance(op.results[0].type, ir.VectorType):
@@ -30,7 +30,7 @@ def constant(w: Writer, op: ir.Operation) -> None:
     w.variables[op.results[0]] = number(w, attribute.value, kind)  # type: ignore[attr-defined]
 
 
-def number(w: Writer, value: Any, kind: str) -> str:
+def number(w: FunctionWriter, value: Any, kind: str) -> str:
     """The text of a constant."""
     if is_float(kind) and not w.options.exact and (kind != "f64" or not math.isfinite(value)):
         return w.keep(ROUND[kind](value), f"{kind}_{value!r}".replace(".", "_").replace("-", "m").replace("+", ""))
@@ -39,13 +39,13 @@ def number(w: Writer, value: Any, kind: str) -> str:
     return repr(value) if math.isfinite(value) else w.keep(value, f"c_{value!r}".replace("-", "m"))
 
 
-def _dense(w: Writer, attribute: ir.Attribute, kind: str) -> list[Any]:
+def _dense(w: FunctionWriter, attribute: ir.Attribute, kind: str) -> list[Any]:
     elements = dense_numbers(attribute)
     return [ROUND[kind](v) for v in elements] if is_float(kind) and not w.options.exact else elements
 
 
 @writes("arith", "math", "llvm.intr.maximum", "llvm.intr.minimum")
-def arithmetic(w: Writer, op: ir.Operation) -> None:
+def arithmetic(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit one op, lane by lane for vectors."""
     result = op.results[0]
     args = w.values(list(op.operands))
@@ -72,7 +72,7 @@ def lanes(type_: ir.Type) -> int:
     return math.prod(type_.shape) if isinstance(type_, ir.VectorType) else 1
 
 
-def _pointers(w: Writer, op: ir.Operation, args: list[str]) -> None:
+def _pointers(w: FunctionWriter, op: ir.Operation, args: list[str]) -> None:
     """Pointer arithmetic, which does not wrap."""
     signs = {"arith.addi": "+", "arith.subi": "-"}
     w.put(f"{w.define(op.results[0])} = {f' {signs[op.name]} '.join(args) if op.name in signs else args[0]}")
@@ -80,12 +80,12 @@ def _pointers(w: Writer, op: ir.Operation, args: list[str]) -> None:
 
 
 @writes("affine.apply")
-def apply(w: Writer, op: ir.Operation) -> None:
+def apply(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit nothing: the expression is emitted at its uses."""
 
 
 @writes("affine.min", "affine.max")
-def extreme(w: Writer, op: ir.Operation) -> None:
+def extreme(w: FunctionWriter, op: ir.Operation) -> None:
     from tir_mlir.dialect.ir import read_map
 
     texts = [w.index(i) for i in read_map(attrs.affine_map(op, "map"), list(op.operands))]
@@ -93,17 +93,17 @@ def extreme(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("llvm.intr.assume")
-def assume(w: Writer, op: ir.Operation) -> None:
-    w.put(f"if not {w.value(op.operands[0])}: {w.keep(wrong, 'wrong')}()")
+def assume(w: FunctionWriter, op: ir.Operation) -> None:
+    w.put(f"if not {w.value(op.operands[0])}: {w.keep(raise_assumption_error, 'wrong')}()")
 
 
-def wrong() -> None:
+def raise_assumption_error() -> None:
     """Raise AssumptionError."""
     raise AssumptionError("an assumption of the program does not hold")
 
 
 @writes("ub.poison")
-def poison(w: Writer, op: ir.Operation) -> None:
+def poison(w: FunctionWriter, op: ir.Operation) -> None:
     text = w.keep(scalar_ops.floats.Poison("ub.poison"), "poison")
     result = op.results[0]
     w.put(
@@ -112,5 +112,5 @@ def poison(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("affine.prefetch", "memref.prefetch", "vector.print")
-def hint(w: Writer, op: ir.Operation) -> None:
+def hint(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit nothing for an optimization hint."""

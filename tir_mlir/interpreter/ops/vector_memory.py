@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tir_mlir.interpreter.memory import View, outside
+from tir_mlir.interpreter.memory import View, raise_out_of_bounds
 from tir_mlir.interpreter.poison import POISON
 
 Index = tuple[int, ...]
 
 
-class Lanes:
+class VectorMemory:
     """Loads and stores of vectors. `watch` is None if the program has no concurrent loops."""
 
     def __init__(self, watch: Any, unwritten: Callable[[View, Index], Any]):
@@ -44,12 +44,15 @@ class Lanes:
         self, view: View, base: Index, mask: Sequence[Any], pass_thru: Sequence[Any], watched: bool
     ) -> list[Any]:
         """The elements of active lanes; `pass_thru` elsewhere."""
-        return [self.one(view, (*base[:-1], base[-1] + n), watched) if m else pass_thru[n] for n, m in enumerate(mask)]
+        return [
+            self.load_element(view, (*base[:-1], base[-1] + n), watched) if m else pass_thru[n]
+            for n, m in enumerate(mask)
+        ]
 
     def masked_store(self, view: View, base: Index, mask: Sequence[Any], values: Sequence[Any], watched: bool) -> None:
         for n, m in enumerate(mask):
             if m:
-                self.set(view, (*base[:-1], base[-1] + n), values[n], watched)
+                self.store_element(view, (*base[:-1], base[-1] + n), values[n], watched)
 
     def gather(
         self,
@@ -62,7 +65,7 @@ class Lanes:
     ) -> list[Any]:
         last = base[-1]
         return [
-            self.one(view, (*base[:-1], last + s), watched) if m else o
+            self.load_element(view, (*base[:-1], last + s), watched) if m else o
             for s, m, o in zip(steps, mask, pass_thru, strict=True)
         ]
 
@@ -71,17 +74,17 @@ class Lanes:
     ) -> None:
         for s, m, v in zip(steps, mask, values, strict=True):
             if m:
-                self.set(view, (*base[:-1], base[-1] + s), v, watched)
+                self.store_element(view, (*base[:-1], base[-1] + s), v, watched)
 
-    def one(self, view: View, index: Index, watched: bool) -> Any:
-        offset = view.at(index)
+    def load_element(self, view: View, index: Index, watched: bool) -> Any:
+        offset = view.offset_of(index)
         if watched:
             self.watch.touch(view.memory, offset, False, 0)
         value = view.data[offset]
         return self.unwritten(view, index) if value is POISON else value
 
-    def set(self, view: View, index: Index, value: Any, watched: bool) -> None:
-        offset = view.at(index)
+    def store_element(self, view: View, index: Index, value: Any, watched: bool) -> None:
+        offset = view.offset_of(index)
         if watched:
             self.watch.touch(view.memory, offset, True, 0)
         view.data[offset] = value
@@ -105,7 +108,7 @@ class Lanes:
             if mask is not None and not mask[number] or _is_out(view, index, dims, in_bounds):
                 lanes.append(padding)
             else:
-                lanes.append(self.one(view, index, watched))
+                lanes.append(self.load_element(view, index, watched))
         return lanes
 
     def transfer_write(
@@ -121,7 +124,7 @@ class Lanes:
     ) -> None:
         for number, index in enumerate(_elements(corner, shape, dims)):
             if (mask is None or mask[number]) and not _is_out(view, index, dims, in_bounds):
-                self.set(view, index, values[number], watched)
+                self.store_element(view, index, values[number], watched)
 
     # -- offsets ---------------------------------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ class Lanes:
         first = len(corner) - len(shape)
         extents = (*(1 for _ in range(first)), *shape)
         if not all(0 <= i and i + e <= n for i, e, n in zip(corner, extents, view.shape, strict=True)):
-            outside(view, corner, f" with {'x'.join(map(str, shape))} lanes")
+            raise_out_of_bounds(view, corner, f" with {'x'.join(map(str, shape))} lanes")
         start = view.offset + sum(i * s for i, s in zip(corner, view.strides, strict=True))
         if len(shape) == 1:
             step = view.strides[-1]
@@ -180,7 +183,7 @@ def create_mask(bounds: Index, shape: Index) -> list[bool]:
     return [all(i < b for i, b in zip(p, bounds, strict=True)) for p in itertools.product(*map(range, shape))]
 
 
-def transposed(values: Sequence[Any], shape: Index, order: Sequence[int]) -> list[Any]:
+def transpose_lanes(values: Sequence[Any], shape: Index, order: Sequence[int]) -> list[Any]:
     strides = [0] * len(shape)
     step = 1
     for d in reversed(range(len(shape))):
@@ -201,7 +204,7 @@ def spread(values: Sequence[Any], shape: Index, to: Index) -> list[Any]:
     return lanes
 
 
-def boxed(shape: Index, offsets: Index, sizes: Index, steps: Index) -> list[int]:
+def box_lanes(shape: Index, offsets: Index, sizes: Index, steps: Index) -> list[int]:
     """The lane numbers of a strided box in a vector."""
     lanes = []
     for point in itertools.product(*map(range, sizes)):

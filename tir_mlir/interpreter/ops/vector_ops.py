@@ -11,7 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.interpreter import floats, integers
-from tir_mlir.interpreter.codegen import DYNAMIC, Writer, writes
+from tir_mlir.interpreter.codegen import DYNAMIC, FunctionWriter, writes
 from tir_mlir.interpreter.counters import FLOPS, LOADS, STORES, destination
 from tir_mlir.interpreter.kinds import is_float, kind_of, size
 from tir_mlir.interpreter.ops import vector_memory
@@ -22,7 +22,7 @@ def shape(value: ir.Value) -> tuple[int, ...]:
     return tuple(value.type.shape) if isinstance(value.type, ir.VectorType) else ()
 
 
-def listed(w: Writer, value: ir.Value) -> str:
+def lanes_text(w: FunctionWriter, value: ir.Value) -> str:
     """The text of the list of lanes of a vector or scalar."""
     return w.value(value) if isinstance(value.type, ir.VectorType) else f"[{w.value(value)}]"
 
@@ -31,62 +31,62 @@ def listed(w: Writer, value: ir.Value) -> str:
 
 
 @writes("affine.vector_load", "vector.load")
-def load(w: Writer, op: ir.Operation) -> None:
+def load(w: FunctionWriter, op: ir.Operation) -> None:
     memref, result = op.operands[0], op.results[0]
     index = tuple_of(indices(w, op))
     args = f"{w.ref(memref).view}, {index}, {shape(result)}"
     w.put(f"{w.define(result)} = _lanes.load({args}, {w.watches(memref)}, {reduction(op, memref)})")
-    w.touched(LOADS, memref, math.prod(shape(result)))
+    w.count_accesses(LOADS, memref, math.prod(shape(result)))
 
 
 @writes("affine.vector_store", "vector.store")
-def store(w: Writer, op: ir.Operation) -> None:
+def store(w: FunctionWriter, op: ir.Operation) -> None:
     value, memref = list(op.operands)[:2]
     index = tuple_of(indices(w, op))
     args = f"{w.ref(memref).view}, {index}, {shape(value)}, {w.value(value)}"
     w.put(f"_lanes.store({args}, {w.watched}, {reduction(op, memref)})")
-    w.touched(STORES, memref, math.prod(shape(value)))
+    w.count_accesses(STORES, memref, math.prod(shape(value)))
 
 
-def _masked(w: Writer, what: str, memref: ir.Value, mask: str) -> None:
+def _count_masked(w: FunctionWriter, what: str, memref: ir.Value, mask: str) -> None:
     if w.options.counts:
         w.put(f"_more[{what!r}, {w.roots.name(memref)!r}] += sum({mask})")
 
 
 @writes("vector.maskedload")
-def masked_load(w: Writer, op: ir.Operation) -> None:
+def masked_load(w: FunctionWriter, op: ir.Operation) -> None:
     memref, *index, mask, pass_thru = op.operands
     args = f"{w.ref(memref).view}, {tuple_of(w.values(index))}, {w.value(mask)}, {w.value(pass_thru)}"
     w.put(f"{w.define(op.results[0])} = _lanes.masked_load({args}, {w.watches(memref)})")
-    _masked(w, LOADS, memref, w.value(mask))
+    _count_masked(w, LOADS, memref, w.value(mask))
 
 
 @writes("vector.maskedstore")
-def masked_store(w: Writer, op: ir.Operation) -> None:
+def masked_store(w: FunctionWriter, op: ir.Operation) -> None:
     memref, *index, mask, value = op.operands
     args = f"{w.ref(memref).view}, {tuple_of(w.values(index))}, {w.value(mask)}, {w.value(value)}"
     w.put(f"_lanes.masked_store({args}, {w.watched})")
-    _masked(w, STORES, memref, w.value(mask))
+    _count_masked(w, STORES, memref, w.value(mask))
 
 
 @writes("vector.gather")
-def gather(w: Writer, op: ir.Operation) -> None:
+def gather(w: FunctionWriter, op: ir.Operation) -> None:
     memref, *index, steps, mask, pass_thru = op.operands
     args = ", ".join([w.ref(memref).view, tuple_of(w.values(index)), *w.values([steps, mask, pass_thru])])
     w.put(f"{w.define(op.results[0])} = _lanes.gather({args}, {w.watches(memref)})")
-    _masked(w, LOADS, memref, w.value(mask))
+    _count_masked(w, LOADS, memref, w.value(mask))
 
 
 @writes("vector.scatter")
-def scatter(w: Writer, op: ir.Operation) -> None:
+def scatter(w: FunctionWriter, op: ir.Operation) -> None:
     memref, *index, steps, mask, value = op.operands
     args = ", ".join([w.ref(memref).view, tuple_of(w.values(index)), *w.values([steps, mask, value])])
     w.put(f"_lanes.scatter({args}, {w.watched})")
-    _masked(w, STORES, memref, w.value(mask))
+    _count_masked(w, STORES, memref, w.value(mask))
 
 
 @writes("vector.transfer_read", "vector.transfer_write")
-def transfer(w: Writer, op: ir.Operation) -> None:
+def transfer(w: FunctionWriter, op: ir.Operation) -> None:
     is_read = op.name == "vector.transfer_read"
     counts = attrs.integers(op, "operandSegmentSizes")
     operands = list(op.operands)
@@ -106,24 +106,24 @@ def transfer(w: Writer, op: ir.Operation) -> None:
         w.put(f"{w.define(vector)} = _lanes.transfer_read({args}, {padding}, {mask}, {w.watched})")
     else:
         w.put(f"_lanes.transfer_write({args}, {w.value(vector)}, {mask}, {w.watched})")
-    w.touched(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
+    w.count_accesses(LOADS if is_read else STORES, memref, math.prod(shape(vector)))
 
 
 # --- permutations and reshapes of lanes -------------------------------------------------------------------------------
 
 
 @writes("vector.broadcast", "vector.splat")
-def broadcast(w: Writer, op: ir.Operation) -> None:
+def broadcast(w: FunctionWriter, op: ir.Operation) -> None:
     source, result = op.operands[0], op.results[0]
     if math.prod(shape(source)) == 1:
-        w.put(f"{w.define(result)} = {listed(w, source)} * {math.prod(shape(result))}")
+        w.put(f"{w.define(result)} = {lanes_text(w, source)} * {math.prod(shape(result))}")
         return
     text = f"{w.keep(vector_memory.spread, 'spread')}({w.value(source)}, {shape(source)}, {shape(result)})"
     w.put(f"{w.define(result)} = {text}")
 
 
 @writes("vector.bitcast")
-def bitcast(w: Writer, op: ir.Operation) -> None:
+def bitcast(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit the bits of lanes as lanes of another width, the lowest bits first."""
     kinds = [kind_of(v.type) for v in (op.operands[0], op.results[0])]
     if kinds[0] == kinds[1]:
@@ -135,28 +135,28 @@ def bitcast(w: Writer, op: ir.Operation) -> None:
     if is_float(kinds[0]):
         text = f"list(map({w.keep(floats.bits_of(kinds[0]), f'bits_of_{kinds[0]}')}, {text}))"
     old, new = (size(k) * 8 for k in kinds)
-    text = f"{w.keep(integers.resized, 'resized')}({text}, {old}, {new})" if old != new else text
+    text = f"{w.keep(integers.regroup_bits, 'resized')}({text}, {old}, {new})" if old != new else text
     if is_float(kinds[1]):
         text = f"list(map({w.keep(floats.from_bits(kinds[1]), f'from_bits_{kinds[1]}')}, {text}))"
     w.put(f"{w.define(op.results[0])} = {text}")
 
 
 @writes("vector.shape_cast")
-def shape_cast(w: Writer, op: ir.Operation) -> None:
+def shape_cast(w: FunctionWriter, op: ir.Operation) -> None:
     w.variables[op.results[0]] = w.value(op.operands[0])
 
 
 @writes("vector.from_elements")
-def from_elements(w: Writer, op: ir.Operation) -> None:
+def from_elements(w: FunctionWriter, op: ir.Operation) -> None:
     w.put(f"{w.define(op.results[0])} = [{', '.join(w.values(list(op.operands)))}]")
 
 
 @writes("vector.to_elements")
-def to_elements(w: Writer, op: ir.Operation) -> None:
+def to_elements(w: FunctionWriter, op: ir.Operation) -> None:
     w.put(f"{''.join(w.define(r) + ', ' for r in op.results)} = {w.value(op.operands[0])}")
 
 
-def _position(w: Writer, op: ir.Operation, key: str, first: int) -> list[str]:
+def _position(w: FunctionWriter, op: ir.Operation, key: str, first: int) -> list[str]:
     dynamic = iter(w.values(list(op.operands)[first:]))
     return [next(dynamic) if n == DYNAMIC else str(n) for n in attrs.integers(op, key)]
 
@@ -171,7 +171,7 @@ def _flat(position: Sequence[str], extents: Sequence[int]) -> tuple[str, int]:
 
 
 @writes("vector.extract")
-def extract(w: Writer, op: ir.Operation) -> None:
+def extract(w: FunctionWriter, op: ir.Operation) -> None:
     start, size = _flat(_position(w, op, "static_position", 1), shape(op.operands[0]))
     source, result = w.value(op.operands[0]), op.results[0]
     part = f"[{start}]" if not isinstance(result.type, ir.VectorType) else f"[{start} : {start} + {size}]"
@@ -179,16 +179,16 @@ def extract(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("vector.insert")
-def insert(w: Writer, op: ir.Operation) -> None:
+def insert(w: FunctionWriter, op: ir.Operation) -> None:
     value, target = list(op.operands)[:2]
     start, size = _flat(_position(w, op, "static_position", 2), shape(target))
     name = w.define(op.results[0])
     w.put(f"{name} = {w.value(target)}[:]")
-    w.put(f"{name}[{start} : {start} + {size}] = {listed(w, value)}")
+    w.put(f"{name}[{start} : {start} + {size}] = {lanes_text(w, value)}")
 
 
 @writes("vector.extractelement")
-def extract_element(w: Writer, op: ir.Operation) -> None:
+def extract_element(w: FunctionWriter, op: ir.Operation) -> None:
     lane = w.value(op.operands[1]) if len(op.operands) > 1 else "0"
     w.put(f"{w.define(op.results[0])} = {w.value(op.operands[0])}[{lane}]")
 
@@ -198,15 +198,17 @@ def _numbers(op: ir.Operation, key: str) -> list[int]:
 
 
 @writes("vector.extract_strided_slice")
-def extract_slice(w: Writer, op: ir.Operation) -> None:
+def extract_slice(w: FunctionWriter, op: ir.Operation) -> None:
     extents = shape(op.operands[0])
     offsets, sizes, steps = (_numbers(op, key) for key in ("offsets", "sizes", "strides"))
     inner = extents[len(offsets) :]
-    places = vector_memory.boxed(extents, (*offsets, *[0] * len(inner)), (*sizes, *inner), (*steps, *[1] * len(inner)))
-    _picked(w, op, w.value(op.operands[0]), places)
+    places = vector_memory.box_lanes(
+        extents, (*offsets, *[0] * len(inner)), (*sizes, *inner), (*steps, *[1] * len(inner))
+    )
+    _emit_lane_selection(w, op, w.value(op.operands[0]), places)
 
 
-def _picked(w: Writer, op: ir.Operation, source: str, places: Sequence[int]) -> None:
+def _emit_lane_selection(w: FunctionWriter, op: ir.Operation, source: str, places: Sequence[int]) -> None:
     if places == list(range(places[0], places[0] + len(places))):
         w.put(f"{w.define(op.results[0])} = {source}[{places[0]} : {places[0] + len(places)}]")
     else:
@@ -214,52 +216,52 @@ def _picked(w: Writer, op: ir.Operation, source: str, places: Sequence[int]) -> 
 
 
 @writes("vector.insert_strided_slice")
-def insert_slice(w: Writer, op: ir.Operation) -> None:
+def insert_slice(w: FunctionWriter, op: ir.Operation) -> None:
     value, target = op.operands
     extents, inner = shape(target), shape(value)
     missing = len(extents) - len(inner)
-    places = vector_memory.boxed(extents, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(extents))
+    places = vector_memory.box_lanes(
+        extents, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(extents)
+    )
     name = w.define(op.results[0])
     w.put(f"{name} = {w.value(target)}[:]")
     w.put(f"for _n, _a in zip({w.keep(places, f'c{len(w.shared.scope)}')}, {w.value(value)}): {name}[_n] = _a")
 
 
 @writes("vector.shuffle")
-def shuffle(w: Writer, op: ir.Operation) -> None:
+def shuffle(w: FunctionWriter, op: ir.Operation) -> None:
     first, second = op.operands
     inner = math.prod(shape(first)[1:])
     picked = [n * inner + m for n in attrs.integers(op, "mask") for m in range(inner)]
-    text = f"({listed(w, first)} + {listed(w, second)})"
+    text = f"({lanes_text(w, first)} + {lanes_text(w, second)})"
     if any(n < 0 for n in picked):
         raise NotInterpreted(f"{op.name} with poison lanes")
     w.put(f"_v = {text}")
-    _picked(w, op, "_v", picked)
+    _emit_lane_selection(w, op, "_v", picked)
 
 
 @writes("vector.interleave")
-def interleave(w: Writer, op: ir.Operation) -> None:
+def interleave(w: FunctionWriter, op: ir.Operation) -> None:
     first, second = w.values(list(op.operands))
     w.put(f"{w.define(op.results[0])} = [_n for _p in zip({first}, {second}) for _n in _p]")
 
 
 @writes("vector.deinterleave")
-def deinterleave(w: Writer, op: ir.Operation) -> None:
+def deinterleave(w: FunctionWriter, op: ir.Operation) -> None:
     source = w.value(op.operands[0])
     first, second = (w.define(r) for r in op.results)
     w.put(f"{first}, {second} = {source}[::2], {source}[1::2]")
 
 
 @writes("vector.transpose")
-def transpose(w: Writer, op: ir.Operation) -> None:
+def transpose(w: FunctionWriter, op: ir.Operation) -> None:
     order = attrs.integers(op, "permutation")
-    text = (
-        f"{w.keep(vector_memory.transposed, 'transposed')}({w.value(op.operands[0])}, {shape(op.operands[0])}, {order})"
-    )
-    w.put(f"{w.define(op.results[0])} = {text}")
+    source, name = op.operands[0], w.keep(vector_memory.transpose_lanes, "transpose")
+    w.put(f"{w.define(op.results[0])} = {name}({w.value(source)}, {shape(source)}, {order})")
 
 
 @writes("vector.create_mask", "vector.constant_mask")
-def mask(w: Writer, op: ir.Operation) -> None:
+def mask(w: FunctionWriter, op: ir.Operation) -> None:
     bounds = w.values(list(op.operands)) if len(op.operands) else [str(n) for n in attrs.integers(op, "mask_dim_sizes")]
     extents = shape(op.results[0])
     w.put(
@@ -268,7 +270,7 @@ def mask(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("vector.step")
-def step(w: Writer, op: ir.Operation) -> None:
+def step(w: FunctionWriter, op: ir.Operation) -> None:
     w.put(f"{w.define(op.results[0])} = list(range({shape(op.results[0])[0]}))")
 
 
@@ -276,7 +278,7 @@ def step(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("vector.fma")
-def fma(w: Writer, op: ir.Operation) -> None:
+def fma(w: FunctionWriter, op: ir.Operation) -> None:
     kind = kind_of(op.results[0].type)
     exact = w.options.exact
     lane_text = "_a * _b + _c" if exact else f"{w.keep(floats.fma(kind), f'fma_{kind}')}(_a, _b, _c)"
@@ -284,12 +286,12 @@ def fma(w: Writer, op: ir.Operation) -> None:
     _flops(w, op.results[0], 2 * math.prod(shape(op.results[0])))
 
 
-def _flops(w: Writer, value: ir.Value, number: int) -> None:
+def _flops(w: FunctionWriter, value: ir.Value, number: int) -> None:
     target = destination(value)
     w.count(FLOPS, "" if target is None else w.roots.name(target), number)
 
 
-def _combiner(w: Writer, op: ir.Operation, kind: str) -> str:
+def _combiner(w: FunctionWriter, op: ir.Operation, kind: str) -> str:
     """The text that combines `_a` and `_b`."""
     word = str(op.attributes["kind"]).split("<")[-1].rstrip(">")
     signs = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^"}
@@ -299,20 +301,24 @@ def _combiner(w: Writer, op: ir.Operation, kind: str) -> str:
             return text
         if kind == "i1":
             return "_a ^ _b" if word == "add" else "_a & _b"
-        return f"{w.keep(floats.bf16, 'bf16')}({text})" if kind == "bf16" else integers.wrapped(text, int(kind[1:]))
+        return (
+            f"{w.keep(floats.bf16, 'bf16')}({text})"
+            if kind == "bf16"
+            else integers.signed_wrap_text(text, int(kind[1:]))
+        )
     pairs = {"maximumf": floats.maximum, "minimumf": floats.minimum, "maxnumf": floats.maxnum, "minnumf": floats.minnum,
              "maxsi": integers.larger, "minsi": integers.smaller}  # fmt: skip
     if word in ("maxui", "minui"):
         bits = int(kind[1:])
         pick = w.keep(integers.larger if word == "maxui" else integers.smaller, f"lane_{word}")
-        return integers.wrapped(f"{pick}(_a & {(1 << bits) - 1}, _b & {(1 << bits) - 1})", bits)
+        return integers.signed_wrap_text(f"{pick}(_a & {(1 << bits) - 1}, _b & {(1 << bits) - 1})", bits)
     if word not in pairs:
         raise NotInterpreted(f"{op.name} of kind {word}")
     return f"{w.keep(pairs[word], f'lane_{word}')}(_a, _b)"
 
 
 @writes("vector.reduction")
-def reduce(w: Writer, op: ir.Operation) -> None:
+def reduce(w: FunctionWriter, op: ir.Operation) -> None:
     """Emit a sequential reduction of the lanes, from the first on."""
     kind = kind_of(op.results[0].type)
     text, source = _combiner(w, op, kind), w.value(op.operands[0])
@@ -326,7 +332,7 @@ def reduce(w: Writer, op: ir.Operation) -> None:
 
 
 @writes("vector.multi_reduction")
-def multi_reduce(w: Writer, op: ir.Operation) -> None:
+def multi_reduce(w: FunctionWriter, op: ir.Operation) -> None:
     source, start = op.operands
     extents, gone = shape(source), set(attrs.integers(op, "reduction_dims"))
     kind = kind_of(source.type)
@@ -336,7 +342,7 @@ def multi_reduce(w: Writer, op: ir.Operation) -> None:
     table = w.keep(list(places.values()), f"c{len(w.shared.scope)}")
     name = w.define(op.results[0])
     w.put("_v = []")
-    w.put(f"for _a, _p in zip({listed(w, start)}, {table}):")
+    w.put(f"for _a, _p in zip({lanes_text(w, start)}, {table}):")
     with w.text.deeper():
         w.put(f"for _b in ({w.value(source)}[_n] for _n in _p): _a = {_combiner(w, op, kind)}")
         w.put("_v.append(_a)")

@@ -50,7 +50,7 @@ class Parameters:
     layers: str
     ignored: Sequence[str]
 
-    def named(self, files: Mapping[str, T]) -> dict[str, T]:
+    def rename_tensors(self, files: Mapping[str, T]) -> dict[str, T]:
         """The tensors of files by the names of the model: with the prefix, where the files leave it out."""
         found: dict[str, T] = {}
         for name, tensor in files.items():
@@ -62,10 +62,10 @@ class Parameters:
     def _is_below(self, name: str) -> bool:
         return name in self.shapes or name.startswith(self.layers)
 
-    def matched(self, path: Path, files: Mapping[str, T]) -> dict[str, T]:
+    def match_tensors(self, path: Path, files: Mapping[str, T]) -> dict[str, T]:
         """The tensor of each parameter. Raises ArgumentError for one that is missing or of another shape, and for a
         tensor that is not of the model and may matter."""
-        given, found = self.named(files), dict[str, T]()
+        given, found = self.rename_tensors(files), dict[str, T]()
         for name, shape in self.shapes.items():
             tensor = given.get(name)
             tensor = given.get(self.tied.get(name, name)) if tensor is None else tensor

@@ -48,14 +48,14 @@ def read_header(path: Path) -> Header:
     if size < 24:
         raise ArgumentError(f"{path}: {size} bytes are not a GGUF file")
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        facts, infos, end = _read(_Reader(path, data))
+        facts, infos, end = _read(_HeaderReader(path, data))
     alignment = facts.get("general.alignment", 32)
     if type(alignment) is not int or not 0 < alignment <= _ALIGNMENT or alignment & (alignment - 1):
         raise ArgumentError(f"{path}: general.alignment is {short_repr(alignment)}; fix: a power of two")
     return Header(facts, infos, -(-end // alignment) * alignment, size)
 
 
-def _read(reader: _Reader) -> tuple[dict[str, Any], dict[str, Info], int]:
+def _read(reader: _HeaderReader) -> tuple[dict[str, Any], dict[str, Info], int]:
     """The facts, the tensors, the byte behind them."""
     path = reader.path
     if reader.take(4) != b"GGUF":
@@ -66,17 +66,17 @@ def _read(reader: _Reader) -> tuple[dict[str, Any], dict[str, Info], int]:
     facts: dict[str, Any] = {}
     for _ in range(keys):
         key = reader.text()
-        reader.once(key, facts)
+        reader.check_unique(key, facts)
         facts[key] = reader.value(*reader.numbers("<I"))
     infos: dict[str, Info] = {}
     for _ in range(count):
         name = reader.text()
-        reader.once(name, infos)
+        reader.check_unique(name, infos)
         infos[name] = reader.info(name)
     return facts, infos, reader.at
 
 
-class _Reader:
+class _HeaderReader:
     """What comes next in a file. at: the byte that is read next."""
 
     def __init__(self, path: Path, data: mmap.mmap):
@@ -101,7 +101,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise ArgumentError(f"{self.path}: a text of its header is not UTF-8; fix: copy the file again") from error
 
-    def once(self, name: str, known: Mapping[str, object]) -> None:
+    def check_unique(self, name: str, known: Mapping[str, object]) -> None:
         if name in known:
             raise ArgumentError(f"{self.path}: {short_repr(name)} comes twice; fix: write the file again")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.llm.native.described import arena_bytes
+from tir_mlir.llm.native.native_model import arena_bytes
 from tir_mlir.llm.native.parameters import words
-from tir_mlir.llm.native.parts import KINDS, Layer, Parts, Program
+from tir_mlir.llm.native.parts import KINDS, CompiledLayer, CompiledProgram, Parts
 from tir_mlir.runtime.call.signature import BufferParam
 from tir_mlir.runtime.drivers.c_entry import CEntry
 
 
 @dataclass(frozen=True)
-class Kernel:
+class NamedKernel:
     """A program under its C name, as layers with caches of these names call it."""
 
     entry: CEntry
-    program: Program
+    program: CompiledProgram
     caches: tuple[str, ...]
 
 
@@ -28,7 +28,7 @@ class Tables:
     former."""
 
     parts: Parts
-    kernels: Mapping[tuple[int, tuple[str, ...]], Kernel]
+    kernels: Mapping[tuple[int, tuple[str, ...]], NamedKernel]
     places: Mapping[int, int]
     rows: int
     rotary: Mapping[str, int]
@@ -63,7 +63,7 @@ class Tables:
             *self._layers("layers", parts.layers), *self._layers("scores", parts.scores), self._facts(), "",
         ])  # fmt: skip
 
-    def _layers(self, name: str, layers: Sequence[Layer]) -> list[str]:
+    def _layers(self, name: str, layers: Sequence[CompiledLayer]) -> list[str]:
         caches = dict.fromkeys(layer.caches for layer in layers)
         numbers = {key: n for n, key in enumerate(caches)}
         arrays = [
@@ -96,7 +96,7 @@ def _numbers(name: str, values: Sequence[int]) -> str:
     return f"static const int64_t {name}[] = {{{', '.join(map(str, values))}}};"
 
 
-def _thunk(number: int, kernel: Kernel) -> str:
+def _thunk(number: int, kernel: NamedKernel) -> str:
     """A function of descriptors that calls the compiled one."""
     entry, params = kernel.entry, kernel.entry.signature.params
     found: dict[str, str] = {}

@@ -11,14 +11,14 @@ import numpy as np
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.memory.arena import LINE
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.graph.shipping.c_model import lacking_code
 from tir_mlir.graph.transforms.schedule_functions import with_plain_schedules
-from tir_mlir.llm.native.c_tables import Kernel, Tables
-from tir_mlir.llm.native.parts import Parts, Program
+from tir_mlir.llm.native.c_tables import NamedKernel, Tables
+from tir_mlir.llm.native.parts import CompiledProgram, Parts
 from tir_mlir.runtime.drivers import c_entry, openmp
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.scheduled_programs import built_as_given
@@ -41,18 +41,18 @@ def export_language_model(parts: Parts, folder: str | Path, name: str | None) ->
     tables = _weights(parts, kernels, out_dir / f"{name}.safetensors")
     code = tables.before_loop() + _text("loop.c") + tables.after_loop(name, lacking_code("llvm")) + _text("model.c")
     texts = {
-        f"{name}.h": _HEADER.format(guard=f"{name.upper()}_H", body=_sized(_text("header.h"), parts)),
+        f"{name}.h": _HEADER.format(guard=f"{name.upper()}_H", body=_substitute_limits(_text("header.h"), parts)),
         f"{name}.c": "".join(f"#include <{file}>\n" for file in _INCLUDES) + f'#include "{name}.h"\n' + code,
         "program.c": _PROGRAM.format(name=name, batch=parts.limits.batch) + _text("program.c"),
     }
-    written = {out_dir / file: _named(text, name).encode() for file, text in texts.items()}
+    written = {out_dir / file: _substitute_name(text, name).encode() for file, text in texts.items()}
     files.write_whole(written)
     return [out_dir / f"{name}.safetensors", *written, *_binaries(libraries, name, out_dir)]
 
 
-def _kernels(parts: Parts, name: str) -> tuple[dict[tuple[int, tuple[str, ...]], Kernel], dict[str, Library]]:
+def _kernels(parts: Parts, name: str) -> tuple[dict[tuple[int, tuple[str, ...]], NamedKernel], dict[str, Library]]:
     """The programs of all layers, and their libraries by C name."""
-    kernels: dict[tuple[int, tuple[str, ...]], Kernel] = {}
+    kernels: dict[tuple[int, tuple[str, ...]], NamedKernel] = {}
     names: dict[int, str] = {}
     libraries: dict[str, Library] = {}
     for layer in (*parts.layers, *parts.scores):
@@ -63,19 +63,19 @@ def _kernels(parts: Parts, name: str) -> tuple[dict[tuple[int, tuple[str, ...]],
                 libraries[c_name] = _library(program, c_name, parts.threads)
             c_name = names[id(program)]
             (signature,) = libraries[c_name].exporter.signatures
-            kernels[id(program), caches] = Kernel(c_entry.CEntry(signature, c_name), program, caches)
+            kernels[id(program), caches] = NamedKernel(c_entry.CEntry(signature, c_name), program, caches)
     return kernels, libraries
 
 
-def _library(program: Program, name: str, threads: int | None) -> Library:
+def _library(program: CompiledProgram, name: str, threads: int | None) -> Library:
     graph = with_plain_schedules(program.graph, "llvm", threads)
-    with entered():
+    with enter_context():
         module = lower_main(graph.module.mlir, {name: program.plan})
     with built_as_given():
         return build(module, "llvm")
 
 
-def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], Kernel], path: Path) -> Tables:
+def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], NamedKernel], path: Path) -> Tables:
     """Write the file of weights: each buffer once."""
     buffers: dict[str, np.ndarray] = {}
     places: dict[int, int] = {}
@@ -131,7 +131,7 @@ def _binaries(libraries: Mapping[str, Library], name: str, out_dir: Path) -> lis
             dict.fromkeys(path for library in libraries.values() for path in library.exporter.needed_libraries())
         )
         shared, static, program = (Path(temporary, file) for file in (f"{name}.so", f"lib{name}.a", "program"))
-        runtime = openmp.shipped(needed)
+        runtime = openmp.bundled_libraries(needed)
         c_tools.link_shared(objects[:-1], str(shared), needed, [f"{name}_{part}" for part in _FUNCTIONS], runtime)
         c_tools.archive(objects[:-1], static)
         c_tools.link_program(objects, str(program), needed, runtime)
@@ -145,12 +145,12 @@ def _text(file: str) -> str:
     return Path(__file__).with_name(file).read_text()
 
 
-def _named(text: str, name: str) -> str:
+def _substitute_name(text: str, name: str) -> str:
     """A text with the names of the model."""
     return re.sub(r"NAMED\((\w+)\)", rf"{name}_\1", text)
 
 
-def _sized(text: str, parts: Parts) -> str:
+def _substitute_limits(text: str, parts: Parts) -> str:
     return text.replace("CONTEXT", str(parts.limits.context)).replace("BATCH", str(parts.limits.batch))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.graph.memory.lower_main import ARENA_BYTES, ARENA_NAME, WEIGHTS_NAME
-from tir_mlir.graph.memory.places import Plan
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
 X, COS, SIN, POSITIONS, OUT, WEIGHTS, ARENA, CACHE = range(8)
@@ -16,7 +16,7 @@ CAPACITY = "capacity"
 _EXTENTS = {CAPACITY: -1, ARENA_BYTES: -2}
 
 
-def places(signature: CallSignature, plan: Plan, caches: Sequence[str]) -> list[int]:
+def array_slots(signature: CallSignature, plan: ExecutionPlan, caches: Sequence[str]) -> list[int]:
     """The place of each parameter's array. caches: the names of the inputs that are a layer's cache, in order."""
     named = _NAMED | {name: CACHE + number for number, name in enumerate(caches)}
     known = {name for name, _ in plan.inputs} | {WEIGHTS_NAME, ARENA_NAME}
@@ -26,10 +26,10 @@ def places(signature: CallSignature, plan: Plan, caches: Sequence[str]) -> list[
     return found
 
 
-def words(signature: CallSignature, plan: Plan, caches: Sequence[str]) -> list[int]:
+def words(signature: CallSignature, plan: ExecutionPlan, caches: Sequence[str]) -> list[int]:
     """What tir_kernel of loop.c has of the parameters."""
     found = []
-    for place, param in zip(places(signature, plan, caches), signature.params, strict=True):
+    for place, param in zip(array_slots(signature, plan, caches), signature.params, strict=True):
         assert isinstance(param, BufferParam)
         extents = [_EXTENTS[dim.text] if dim.text in _EXTENTS else dim.value({}) for dim in param.dims]
         found += [place, len(extents), *extents]

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import Plan
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
 from tir_mlir.llm.native.rotary import Rotary
 from tir_mlir.runtime.library import Library
 
 
 @dataclass(frozen=True)
-class Program:
+class CompiledProgram:
     """A compiled graph without the values of its weights."""
 
     graph: Graph
-    plan: Plan
+    plan: ExecutionPlan
     library: Library
 
 
@@ -31,17 +31,17 @@ class CacheArray:
 
 
 @dataclass(frozen=True)
-class Layer:
+class CompiledLayer:
     """one: on a token of each sequence; chunk: on a chunk of one sequence. weights: the buffers of both."""
 
-    one: Program
-    chunk: Program
+    one: CompiledProgram
+    chunk: CompiledProgram
     weights: tuple[np.ndarray, np.ndarray]
     caches: tuple[CacheArray, ...] = ()
 
 
 @dataclass(frozen=True)
-class Limits:
+class ModelLimits:
     """tokens: the vocabulary; context: the positions; chunk: the tokens of a prompt that are computed at a time; batch:
     the sequences that are computed at a time; model: the most positions that the model has, None: any number."""
 
@@ -73,10 +73,10 @@ class Parts:
     """All of a model. rotary: cosines and sines of positions; scored: the tokens whose scores a part
     of `scores` computes; threads: of the programs, None: one a core."""
 
-    limits: Limits
+    limits: ModelLimits
     rows: Rows
     rotary: Rotary
-    layers: list[Layer]
-    scores: list[Layer]
+    layers: list[CompiledLayer]
+    scores: list[CompiledLayer]
     scored: int
     threads: int | None = None

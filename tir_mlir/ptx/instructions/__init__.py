@@ -11,13 +11,13 @@ from tir_mlir.ptx.instructions.matrices import MATRIX_ROWS
 from tir_mlir.ptx.instructions.mbarriers import MBARRIER_ROWS
 from tir_mlir.ptx.instructions.numbers import ACCURACY, NUMBER_ROWS
 from tir_mlir.ptx.instructions.predicates import PREDICATE_ROWS
-from tir_mlir.ptx.instructions.rows import Row
+from tir_mlir.ptx.instructions.rows import InstructionRow
 from tir_mlir.ptx.instructions.warpgroups import WARPGROUP_ROWS
 from tir_mlir.ptx.instructions.warps import WARP_ROWS
 from tir_mlir.ptx.instructions.wmma import WMMA_ROWS
-from tir_mlir.ptx.parser import Instruction
+from tir_mlir.ptx.parser import PtxInstruction
 
-ROWS: dict[str, Row] = {
+ROWS: dict[str, InstructionRow] = {
     **INTEGER_ROWS, **NUMBER_ROWS, **PREDICATE_ROWS, **CONVERSION_ROWS, **LOAD_ROWS, **CONTROL, **BARRIERS, **WARP_ROWS,
     **ATOMIC_ROWS, **MATRIX_ROWS, **WARPGROUP_ROWS, **MBARRIER_ROWS, **WMMA_ROWS, **ASYNC_COPY_ROWS,
 }  # fmt: skip
@@ -25,9 +25,9 @@ ROWS: dict[str, Row] = {
 _PURE = frozenset([*INTEGER_ROWS, *NUMBER_ROWS, *PREDICATE_ROWS, "mov", "cvt"])
 
 
-def is_pure(ins: Instruction) -> bool:
+def is_pure(ins: PtxInstruction) -> bool:
     """Whether an instruction only computes its first operand from the others."""
     return ins.parts[0] in _PURE and "cc" not in ins.parts and ins.parts[0] not in ("addc", "subc")
 
 
-__all__ = ["ACCURACY", "ROWS", "Row", "is_pure"]
+__all__ = ["ACCURACY", "ROWS", "InstructionRow", "is_pure"]

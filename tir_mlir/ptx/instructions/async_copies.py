@@ -10,25 +10,25 @@ import numpy as np
 
 from tir_mlir.ptx.copies import ArriveOn, BulkCopy, ThreadCopies
 from tir_mlir.ptx.instructions.mbarriers import groups, shared_address
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.registers import Lanes, immediate, vector
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
     from tir_mlir.ptx.tensors import TensorMap
 
 
-def _sizes(machine: Machine, ins: Instruction) -> tuple[int, Any]:
+def _sizes(machine: Machine, ins: PtxInstruction) -> tuple[int, Any]:
     """The bytes that a `cp.async` writes, and how many of them it reads (None: all)."""
     size = immediate(ins, ins.operands[2])
     if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
-        bad(ins, f"the size {size}")
+        refuse(ins, f"the size {size}")
     optional = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
     return size, machine.registers.read(optional[0], "u32", ins) if optional else None
 
 
-def _copy(machine: Machine, ins: Instruction) -> Any:
+def _copy(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.ca/cg.shared.global [to], [from], size{, bytes read}`."""
     target, source = shared_address(machine, ins, ins.operands[0]), machine.registers.address(ins.operands[1], ins)
     size, length = _sizes(machine, ins)
@@ -68,14 +68,14 @@ def _copy(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _commit(machine: Machine, ins: Instruction) -> Any:
+def _commit(machine: Machine, ins: PtxInstruction) -> Any:
     def run(on: Lanes) -> None:
         machine.copies.open[on] += 1
 
     return run
 
 
-def _wait(machine: Machine, ins: Instruction) -> Any:
+def _wait(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.wait_group n`: all but the last n groups have landed; `wait_all`: everything."""
     keep = 0 if "wait_all" in ins.parts else immediate(ins, ins.operands[0])
     everything = "wait_all" in ins.parts
@@ -88,7 +88,7 @@ def _wait(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _arrive(machine: Machine, ins: Instruction) -> Any:
+def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.mbarrier.arrive{.noinc}`: the thread arrives when its copies so far have landed."""
     address = shared_address(machine, ins, ins.operands[0])
     counted = "noinc" in ins.parts
@@ -118,7 +118,7 @@ def _each_lane(machine: Machine, action: Callable[[int], None]) -> Any:
     return run
 
 
-def _bulk(machine: Machine, ins: Instruction) -> Any:
+def _bulk(machine: Machine, ins: PtxInstruction) -> Any:
     if "commit_group" in ins.parts:
         return _each_lane(machine, machine.copies.commit_bulk)
     if "wait_group" in ins.parts:
@@ -134,7 +134,7 @@ def _bulk(machine: Machine, ins: Instruction) -> Any:
 
 def _into_shared(
     machine: Machine,
-    ins: Instruction,
+    ins: PtxInstruction,
     lane: np.ndarray,
     mbarrier: int,
     positions: np.ndarray,
@@ -176,7 +176,7 @@ def _tile_of(machine: Machine, lane: Lanes, tensor: TensorMap, at: Sequence[int]
     return tensor.tile(at)
 
 
-def _aligned(machine: Machine, lane: np.ndarray, address: int, unit: int, what: str) -> None:
+def _check_alignment(machine: Machine, lane: np.ndarray, address: int, unit: int, what: str) -> None:
     if address % unit:
         machine.fault(
             f"thread {machine.thread(lane, 0)} copies {what} {machine.spaces['shared'].where(address)}, which is not "
@@ -203,10 +203,10 @@ def _map(machine: Machine, lane: np.ndarray, address: int, rank: int) -> Any:
     return entry
 
 
-def _tensor_in(machine: Machine, ins: Instruction) -> Any:
+def _tensor_in(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.bulk.tensor.2d.shared.global.mbarrier [to], [map, {x, y}], [mbarrier]`."""
     if {"im2col", "gather4", "multicast::cluster"} & set(ins.parts):
-        bad(ins, "this mode")
+        refuse(ins, "this mode")
     target, mbarrier = (shared_address(machine, ins, ins.operands[i]) for i in (0, 2))
     name, names = _tensor_operand(ins.operands[1])
     where = machine.registers.address(name, ins)
@@ -218,9 +218,9 @@ def _tensor_in(machine: Machine, ins: Instruction) -> Any:
         for k in range(len(lanes)):
             lane = lanes[k : k + 1]
             tensor, start = _map(machine, lane, int(maps[k]), len(names))
-            _aligned(machine, lane, int(to[k]), 128, "a tile to")
+            _check_alignment(machine, lane, int(to[k]), 128, "a tile to")
             offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
-            every = tensor.places(int(to[k]))
+            every = tensor.element_addresses(int(to[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to"
             )
@@ -229,7 +229,7 @@ def _tensor_in(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _bulk_in(machine: Machine, ins: Instruction) -> Any:
+def _bulk_in(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.bulk.shared.global.mbarrier [to], [from], bytes, [mbarrier]`."""
     target, mbarrier = (shared_address(machine, ins, ins.operands[i]) for i in (0, 3))
     source = machine.registers.address(ins.operands[1], ins)
@@ -254,7 +254,7 @@ def _check_size(machine: Machine, lane: np.ndarray, size: int) -> None:
         machine.fault(f"a bulk copy of {size} bytes: it has to be a multiple of 16", "alignment", lane, 0)
 
 
-def _combine(ins: Instruction, dtype: Any) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+def _combine(ins: PtxInstruction, dtype: Any) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
     """What `cp.reduce` does with old and new bytes; None: the copy replaces them."""
     if ins.parts[1] == "async":
         return None
@@ -265,7 +265,7 @@ def _combine(ins: Instruction, dtype: Any) -> Callable[[np.ndarray, np.ndarray],
 
 def _out_of_shared(
     machine: Machine,
-    ins: Instruction,
+    ins: PtxInstruction,
     lane: np.ndarray,
     positions: np.ndarray,
     target: np.ndarray,
@@ -288,7 +288,7 @@ def _out_of_shared(
     stamp = order.agent_stamps(lane, column, group, pc)
     first = positions[np.arange(0, len(positions), max(1, 16 // unit))] & -16
     machine.active = np.repeat(lane, len(first))
-    shared.records.visible(machine.active, first, 16)
+    shared.records.check_visibility(machine.active, first, 16)
     shared.records.read(machine.active, first, 16, pc, stamp)
     machine.active = np.repeat(lane, int(in_bounds.sum()))
     if combine:
@@ -297,7 +297,7 @@ def _out_of_shared(
         memory.records.write(machine.active, target[in_bounds], unit, pc, stamp)
 
 
-def _tensor_out(machine: Machine, ins: Instruction) -> Any:
+def _tensor_out(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.bulk.tensor.2d.global.shared.bulk_group [map, {x, y}], [from]`."""
     name, names = _tensor_operand(ins.operands[0])
     where, source = machine.registers.address(name, ins), shared_address(machine, ins, ins.operands[1])
@@ -309,9 +309,9 @@ def _tensor_out(machine: Machine, ins: Instruction) -> Any:
         for k in range(len(lanes)):
             lane = lanes[k : k + 1]
             tensor, begin = _map(machine, lane, int(maps[k]), len(names))
-            _aligned(machine, lane, int(start[k]), 128, "a tile from")
+            _check_alignment(machine, lane, int(start[k]), 128, "a tile from")
             offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
-            every = tensor.places(int(start[k]))
+            every = tensor.element_addresses(int(start[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies"
             )
@@ -320,7 +320,7 @@ def _tensor_out(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _bulk_out(machine: Machine, ins: Instruction) -> Any:
+def _bulk_out(machine: Machine, ins: PtxInstruction) -> Any:
     """`cp.async.bulk.global.shared.bulk_group [to], [from], bytes`."""
     target, source = machine.registers.address(ins.operands[0], ins), shared_address(machine, ins, ins.operands[1])
     size = machine.registers.read(ins.operands[2], "u32", ins)
@@ -341,7 +341,7 @@ def _bulk_out(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _cp(machine: Machine, ins: Instruction) -> Any:
+def _cp(machine: Machine, ins: PtxInstruction) -> Any:
     if "bulk" in ins.parts:
         return _bulk(machine, ins)
     if "mbarrier" in ins.parts:
@@ -354,7 +354,7 @@ def _cp(machine: Machine, ins: Instruction) -> Any:
 
 
 ASYNC_COPY_ROWS = {
-    "cp": Row(
+    "cp": InstructionRow(
         _cp,
         words(
             "async reduce bulk tensor prefetch 1d 2d 3d 4d 5d tile ca cg shared shared::cta shared::cluster "

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.ptx import floats
-from tir_mlir.ptx.instructions.integers import unsigned
-from tir_mlir.ptx.instructions.loads import by_window, space_of
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.integers import unsigned_bits
+from tir_mlir.ptx.instructions.loads import dispatch_by_window, space_of
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.registers import Lanes, vector
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 
 def _increase(old: np.ndarray, most: np.ndarray) -> np.ndarray:
@@ -31,11 +31,11 @@ def _decrease(old: np.ndarray, most: np.ndarray) -> np.ndarray:
 _CHANGES: dict[str, Callable[..., Any]] = {
     "add": np.add, "min": np.fmin, "max": np.fmax, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     "exch": lambda old, new: new, "inc": _increase, "dec": _decrease,
-    "cas": lambda old, expected, new: np.where(unsigned(old) == unsigned(expected), new, old),
+    "cas": lambda old, expected, new: np.where(unsigned_bits(old) == unsigned_bits(expected), new, old),
 }  # fmt: skip
 
 
-def _function(ins: Instruction, name: str, type_: str) -> Callable[..., Any]:
+def _function(ins: PtxInstruction, name: str, type_: str) -> Callable[..., Any]:
     """The new value from the old one and the operands, as arrays of elements."""
     change = _CHANGES[name]
     if type_ in ("f16x2", "bf16x2"):
@@ -47,25 +47,25 @@ def _function(ins: Instruction, name: str, type_: str) -> Callable[..., Any]:
     return change
 
 
-def _atomic(machine: Machine, ins: Instruction) -> Any:
+def _atomic(machine: Machine, ins: PtxInstruction) -> Any:
     name = next(p for p in ins.parts[1:] if p in _CHANGES)
     type_ = types_of(ins)[-1]
     returns = ins.parts[0] == "atom"
     address = ins.operands[1 if returns else 0]
     space = space_of(ins)
     if "v2" in ins.parts or "v4" in ins.parts:
-        bad(ins, "the vector")
+        refuse(ins, "the vector")
 
     def compile_(memory: Any) -> Any:
         return _change(machine, ins, memory, _function(ins, name, type_), type_, address, returns)
 
     if space is None:
-        return by_window(machine, ins, compile_, address)
+        return dispatch_by_window(machine, ins, compile_, address)
     return compile_(machine.spaces[space])
 
 
 def _change(
-    machine: Machine, ins: Instruction, space: Any, function: Any, type_: str, address: str, returns: bool
+    machine: Machine, ins: PtxInstruction, space: Any, function: Any, type_: str, address: str, returns: bool
 ) -> Callable[[Lanes], None]:
     dtype = machine.dtype(type_)
     read = machine.registers.address(address, ins)
@@ -86,7 +86,7 @@ def _change(
         values = [np.asarray(g(on)) for g in gets]
         index = positions // dtype.itemsize
         old = np.empty(len(index), dtype)
-        for turn in _turns(index):
+        for turn in _distinct_groups(index):
             old[turn] = data[index[turn]]
             data[index[turn]] = function(old[turn], *[v[turn] for v in values])
         if put is not None:
@@ -95,7 +95,7 @@ def _change(
     return run
 
 
-def _turns(index: np.ndarray) -> list[np.ndarray]:
+def _distinct_groups(index: np.ndarray) -> list[np.ndarray]:
     """Positions in groups in which no element occurs twice; the k-th occurrence of an element is in group k."""
     order = np.argsort(index, kind="stable")
     sorted_index = index[order]
@@ -109,4 +109,4 @@ def _turns(index: np.ndarray) -> list[np.ndarray]:
 _MODIFIERS = frozenset([*_CHANGES]) | words(
     "global shared shared::cta relaxed acquire release acq_rel cta cluster gpu sys noftz v2 v4 L2::cache_hint"
 )
-ATOMIC_ROWS = {"atom": Row(_atomic, _MODIFIERS), "red": Row(_atomic, _MODIFIERS | words("async"))}
+ATOMIC_ROWS = {"atom": InstructionRow(_atomic, _MODIFIERS), "red": InstructionRow(_atomic, _MODIFIERS | words("async"))}

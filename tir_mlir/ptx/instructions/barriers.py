@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.ptx.clocks import Clocks
-from tir_mlir.ptx.instructions.control import guarded
-from tir_mlir.ptx.instructions.rows import Row, words
+from tir_mlir.ptx.instructions.control import apply_guard
+from tir_mlir.ptx.instructions.rows import InstructionRow, words
 from tir_mlir.ptx.registers import Lanes, Read, Write
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
-BARRIERS_OF_A_BLOCK = 16
+BARRIERS_PER_BLOCK = 16
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Vote:
     write: Write
 
     @staticmethod
-    def compiled(machine: Machine, ins: Instruction) -> Vote:
+    def from_instruction(machine: Machine, ins: PtxInstruction) -> Vote:
         mode = next(p for p in ins.parts if p in ("popc", "and", "or"))
         write = machine.registers.write(ins.operands[0], "u32" if mode == "popc" else "pred", ins)
         return Vote(mode, machine.registers.read(ins.operands[-1], "pred", ins), write)
@@ -46,7 +46,7 @@ class BlockBarriers:
 
     def __init__(self, machine: Machine):
         self.machine = machine
-        n = BARRIERS_OF_A_BLOCK
+        n = BARRIERS_PER_BLOCK
         self.wanted = np.zeros((n, machine.blocks), np.int64)
         self.came: dict[int, np.ndarray] = {}
         self.stay: dict[int, np.ndarray] = {}
@@ -125,7 +125,7 @@ class BlockBarriers:
         machine.unpark(stay)
 
 
-def _barrier(machine: Machine, ins: Instruction) -> Any:
+def _barrier(machine: Machine, ins: PtxInstruction) -> Any:
     """`bar.sync id{, count}`, `bar.arrive id, count`, `bar.red`, `bar.warp.sync mask`."""
     if "warp" in ins.parts:
         from tir_mlir.ptx.instructions.warps import collective
@@ -133,7 +133,7 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
         order = machine.order
         assert isinstance(order, Clocks)
         return collective(machine, ins, order.warps, ins.operands[0])
-    vote = Vote.compiled(machine, ins) if "red" in ins.parts else None
+    vote = Vote.from_instruction(machine, ins) if "red" in ins.parts else None
     arguments = ins.operands if vote is None else ins.operands[1:-1]
     number = machine.registers.read(arguments[0], "u32", ins)
     count = machine.registers.read(arguments[1], "u32", ins) if len(arguments) > 1 else None
@@ -148,18 +148,18 @@ def _barrier(machine: Machine, ins: Instruction) -> Any:
         for key in np.unique(keys):
             mine = lanes[keys == key]
             barrier, threads = int(key) // 4096, int(key) % 4096
-            if barrier >= BARRIERS_OF_A_BLOCK:
-                machine.fault(f"barrier {barrier}: a block has {BARRIERS_OF_A_BLOCK}", "barrier", mine, 0)
+            if barrier >= BARRIERS_PER_BLOCK:
+                machine.fault(f"barrier {barrier}: a block has {BARRIERS_PER_BLOCK}", "barrier", mine, 0)
             if count is not None and (threads % 32 or not threads):
                 machine.fault(f"a barrier for {threads} threads: it has to be a multiple of 32", "barrier", mine, 0)
             machine.barriers.arrive(barrier, mine, threads, position, waits, aligned, vote)
         if not waits:
             machine.push(position + 1, on)
 
-    return guarded(machine, ins, run)
+    return apply_guard(machine, ins, run)
 
 
 BARRIERS = {
-    "bar": Row(_barrier, words("sync arrive red cta aligned warp popc and or"), control=True),
-    "barrier": Row(_barrier, words("sync arrive red cta aligned popc and or"), control=True),
+    "bar": InstructionRow(_barrier, words("sync arrive red cta aligned warp popc and or"), control=True),
+    "barrier": InstructionRow(_barrier, words("sync arrive red cta aligned popc and or"), control=True),
 }

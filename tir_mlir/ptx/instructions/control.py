@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.instructions.rows import Row, bad, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, words
 from tir_mlir.ptx.registers import Lanes
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 
-def _branch(machine: Machine, ins: Instruction) -> Any:
+def _branch(machine: Machine, ins: PtxInstruction) -> Any:
     target = machine.kernel.labels[ins.operands[0]]
     if ins.guard is None:
 
@@ -36,18 +36,18 @@ def _branch(machine: Machine, ins: Instruction) -> Any:
             lanes = machine.own[on]
             go, stay = lanes[takes], lanes[~takes]
             machine.report.divergent += len(np.intersect1d(go // 32, stay // 32))
-            machine.push(target, machine.normal(go))
-            machine.push(position + 1, machine.normal(stay))
+            machine.push(target, machine.compact_lanes(go))
+            machine.push(position + 1, machine.compact_lanes(stay))
 
     return branch
 
 
-def _jump_table(machine: Machine, ins: Instruction) -> Any:
+def _jump_table(machine: Machine, ins: PtxInstruction) -> Any:
     """`brx.idx index, table`: each lane goes on at the target of its index."""
     index = machine.registers.read(ins.operands[0], "u32", ins)
     targets = machine.kernel.tables.get(ins.operands[1])
     if targets is None:
-        bad(ins, f"the table {ins.operands[1]}")
+        refuse(ins, f"the table {ins.operands[1]}")
     positions = np.array([machine.kernel.labels[t] for t in targets])
 
     def run(on: Lanes, position: int) -> None:
@@ -60,12 +60,12 @@ def _jump_table(machine: Machine, ins: Instruction) -> Any:
         machine.report.branches += machine.warps_of(on)
         goals = positions[chosen]
         for goal in np.unique(goals).tolist():
-            machine.push(goal, machine.normal(lanes[goals == goal]))
+            machine.push(goal, machine.compact_lanes(lanes[goals == goal]))
 
-    return guarded(machine, ins, run)
+    return apply_guard(machine, ins, run)
 
 
-def guarded(machine: Machine, ins: Instruction, run: Any) -> Any:
+def apply_guard(machine: Machine, ins: PtxInstruction, run: Any) -> Any:
     """A control instruction under `@p`: the lanes without it go on."""
     if ins.guard is None:
         return run
@@ -73,50 +73,50 @@ def guarded(machine: Machine, ins: Instruction, run: Any) -> Any:
 
     def control(on: Lanes, position: int) -> None:
         mask = ~guard[on] if negated else guard[on]
-        others = machine.chosen(on, ~mask)
-        active = machine.chosen(on, mask)
+        others = machine.select_lanes(on, ~mask)
+        active = machine.select_lanes(on, mask)
         if others is not None:
-            machine.push(position + 1, others if isinstance(others, slice) else machine.normal(others))
+            machine.push(position + 1, others if isinstance(others, slice) else machine.compact_lanes(others))
         if active is not None:
-            active = active if isinstance(active, slice) else machine.normal(active)
+            active = active if isinstance(active, slice) else machine.compact_lanes(active)
             machine.active = active
             run(active, position)
 
     return control
 
 
-def _end(machine: Machine, ins: Instruction) -> Any:
-    return guarded(machine, ins, lambda on, position: machine.leave(on))
+def _end(machine: Machine, ins: PtxInstruction) -> Any:
+    return apply_guard(machine, ins, lambda on, position: machine.leave(on))
 
 
-def _trap(machine: Machine, ins: Instruction) -> Any:
+def _trap(machine: Machine, ins: PtxInstruction) -> Any:
     def run(on: Lanes) -> None:
         machine.fault(f"thread {machine.thread(on, 0)} stops at a trap", "trap", on, 0)
 
     return run
 
 
-def _nothing(machine: Machine, ins: Instruction) -> Any:
+def _nop(machine: Machine, ins: PtxInstruction) -> Any:
     return lambda on: None
 
 
 CONTROL = {
-    "bra": Row(_branch, words("uni"), control=True),
-    "brx": Row(_jump_table, words("idx uni"), control=True),
-    "ret": Row(_end, words("uni"), control=True),
-    "exit": Row(_end, control=True),
-    "trap": Row(_trap),
-    "membar": Row(_nothing, words("cta gl sys")),
-    "prefetch": Row(_nothing, words("global L1 L2 local tensormap param const L2::evict_last L2::evict_normal")),
-    "prefetchu": Row(_nothing, words("L1")),
-    "discard": Row(_nothing, words("global L2")),
-    "applypriority": Row(_nothing, words("global L2::evict_normal")),
-    "pmevent": Row(_nothing, words("mask")),
-    "createpolicy": Row(
-        _nothing,
+    "bra": InstructionRow(_branch, words("uni"), control=True),
+    "brx": InstructionRow(_jump_table, words("idx uni"), control=True),
+    "ret": InstructionRow(_end, words("uni"), control=True),
+    "exit": InstructionRow(_end, control=True),
+    "trap": InstructionRow(_trap),
+    "membar": InstructionRow(_nop, words("cta gl sys")),
+    "prefetch": InstructionRow(_nop, words("global L1 L2 local tensormap param const L2::evict_last L2::evict_normal")),
+    "prefetchu": InstructionRow(_nop, words("L1")),
+    "discard": InstructionRow(_nop, words("global L2")),
+    "applypriority": InstructionRow(_nop, words("global L2::evict_normal")),
+    "pmevent": InstructionRow(_nop, words("mask")),
+    "createpolicy": InstructionRow(
+        _nop,
         words("fractional range L2::evict_last L2::evict_first L2::evict_normal L2::evict_unchanged global cvt L2"),
     ),
-    "nanosleep": Row(_nothing),
-    "griddepcontrol": Row(_nothing, words("wait launch_dependents")),
-    "setmaxnreg": Row(_nothing, words("inc dec sync aligned")),
+    "nanosleep": InstructionRow(_nop),
+    "griddepcontrol": InstructionRow(_nop, words("wait launch_dependents")),
+    "setmaxnreg": InstructionRow(_nop, words("inc dec sync aligned")),
 }

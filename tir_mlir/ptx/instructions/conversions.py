@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.ptx import floats
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.memory import WINDOWS
 from tir_mlir.ptx.registers import Lanes, vector
 from tir_mlir.ptx.types import DTYPES, is_float, size_of
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 _INTEGRAL = words("rni rzi rmi rpi")
 
 
-def _mov(machine: Machine, ins: Instruction) -> Any:
+def _mov(machine: Machine, ins: PtxInstruction) -> Any:
     """A copy; `{a, b}` packs or unpacks parts, the first being the lowest."""
     type_ = types_of(ins)[-1]
     target, source = ins.operands
@@ -50,10 +50,14 @@ def _mov(machine: Machine, ins: Instruction) -> Any:
 def integer_to_float(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     """Integers -> floats with one rounding. 64-bit integers do not fit f64: their low bits become one sticky bit."""
     if values.itemsize < 8 or dtype == np.float64 and mode == "rn":
-        return floats.rounded(values.astype(np.float64), dtype, mode) if dtype != np.float64 else values.astype(dtype)
+        return (
+            floats.round_to_type(values.astype(np.float64), dtype, mode)
+            if dtype != np.float64
+            else values.astype(dtype)
+        )
     if mode == "rn" and dtype == np.float32:
         return values.astype(dtype)
-    return floats.rounded(odd_doubles(values), dtype, mode)
+    return floats.round_to_type(odd_doubles(values), dtype, mode)
 
 
 def odd_doubles(values: np.ndarray) -> np.ndarray:
@@ -89,8 +93,8 @@ def to_float(values: np.ndarray, type_: str, mode: str) -> np.ndarray:
     """f64 values -> the bits or values of a float type."""
     if type_ in ("f16", "f32", "f64"):
         dtype = np.dtype(DTYPES[type_])
-        return values if type_ == "f64" else floats.rounded(values, dtype, mode)
-    single = floats.rounded(values, np.dtype(np.float32), "odd")
+        return values if type_ == "f64" else floats.round_to_type(values, dtype, mode)
+    single = floats.round_to_type(values, np.dtype(np.float32), "odd")
     bits = single.view(np.uint32)
     drop = np.uint32(16 if type_ == "bf16" else 13)
     mask = np.uint32((1 << int(drop)) - 1)
@@ -104,13 +108,13 @@ def to_float(values: np.ndarray, type_: str, mode: str) -> np.ndarray:
     return (rounded_bits >> np.uint32(16)).astype(np.uint16) if type_ == "bf16" else rounded_bits
 
 
-def _cvt(machine: Machine, ins: Instruction) -> Any:
+def _cvt(machine: Machine, ins: PtxInstruction) -> Any:
     types = types_of(ins)
     if types[0] in ("f16x2", "bf16x2"):
-        return _packed(machine, ins, types[0][:-2])
+        return _packed_conversion(machine, ins, types[0][:-2])
     to, source = types
     if {to, source} & {"e4m3x2", "e5m2x2"}:
-        bad(ins, "8-bit floats")
+        refuse(ins, "8-bit floats")
     put, get = machine.registers.write(ins.operands[0], to, ins), machine.registers.read(ins.operands[1], source, ins)
     return lambda on: put(on, _convert(get(on), to, source, ins.parts))
 
@@ -119,7 +123,7 @@ def _convert(bits: np.ndarray, to: str, source: str, parts: tuple[str, ...]) -> 
     """One value each of a type to another type."""
     values = _values(source, bits)
     if "ftz" in parts and source == "f32":
-        values = floats.flushed(values)
+        values = floats.flush_subnormals(values)
     integral = next((p for p in parts if p in _INTEGRAL), None)
     mode = next((p for p in parts if p in ("rz", "rm", "rp", "rna")), "rn")
     if is_float(to):
@@ -135,11 +139,11 @@ def _convert(bits: np.ndarray, to: str, source: str, parts: tuple[str, ...]) -> 
             else:
                 result = to_float(values.astype(np.float64), to, mode)
         if "ftz" in parts and to == "f32":
-            result = floats.flushed(result)
+            result = floats.flush_subnormals(result)
         if "relu" in parts:
             real = _values(to, result)
             result = np.where(real < 0, result.dtype.type(0), result)
-        return floats.saturated(result) if "sat" in parts else result
+        return floats.saturate(result) if "sat" in parts else result
     dtype = np.dtype(DTYPES[to])
     if is_float(source):
         return float_to_integer(values, dtype, integral or "rzi")
@@ -149,7 +153,7 @@ def _convert(bits: np.ndarray, to: str, source: str, parts: tuple[str, ...]) -> 
     return values.astype(dtype)
 
 
-def _packed(machine: Machine, ins: Instruction, half: str) -> Any:
+def _packed_conversion(machine: Machine, ins: PtxInstruction, half: str) -> Any:
     """`cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower one."""
     put = machine.registers.write(ins.operands[0], "b32", ins)
     high, low = (machine.registers.read(o, "f32", ins) for o in ins.operands[1:3])
@@ -161,7 +165,7 @@ def _packed(machine: Machine, ins: Instruction, half: str) -> Any:
     return run
 
 
-def _cvta(machine: Machine, ins: Instruction) -> Any:
+def _cvta(machine: Machine, ins: PtxInstruction) -> Any:
     """Addresses of one memory to generic ones, and back with `.to`."""
     type_ = types_of(ins)[-1]
     space = next((p.split("::")[0] for p in ins.parts if p.split("::")[0] in WINDOWS), None)
@@ -172,7 +176,9 @@ def _cvta(machine: Machine, ins: Instruction) -> Any:
 
 
 CONVERSION_ROWS = {
-    "mov": Row(_mov),
-    "cvt": Row(_cvt, _INTEGRAL | words("rn rz rm rp rna ftz sat relu satfinite pack")),
-    "cvta": Row(_cvta, words("to shared global local const param shared::cta shared::cluster"), words("u64 u32")),
+    "mov": InstructionRow(_mov),
+    "cvt": InstructionRow(_cvt, _INTEGRAL | words("rn rz rm rp rna ftz sat relu satfinite pack")),
+    "cvta": InstructionRow(
+        _cvta, words("to shared global local const param shared::cta shared::cluster"), words("u64 u32")
+    ),
 }

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.registers import Lanes, immediate
 from tir_mlir.ptx.types import DTYPES, SIGNED, UNSIGNED, WIDER, size_of
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 Function = Callable[..., Any]
 INTEGERS = frozenset("u16 s16 u32 s32 u64 s64".split())
@@ -21,23 +21,23 @@ BITS = frozenset("b16 b32 b64 pred".split())
 
 
 def elementwise(
-    function: Callable[[Instruction, str], Function], result: str = "", sources: tuple[str, ...] = ()
+    function: Callable[[PtxInstruction, str], Function], result: str = "", sources: tuple[str, ...] = ()
 ) -> Any:
     """A compiler of `op.type d, a, b, ...`: `function(instruction, type)` of the operands. `result` and `sources`
     are types that differ from the one of the instruction."""
 
-    def compile_(machine: Machine, ins: Instruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
         type_ = types_of(ins)[-1]
         operation = function(ins, type_)
         put = machine.registers.write(ins.operands[0], result or type_, ins)
         kinds = [*sources, *[""] * len(ins.operands)]
         gets = [machine.registers.read(o, kinds[i] or type_, ins) for i, o in enumerate(ins.operands[1:])]
-        return applied(put, operation, gets)
+        return compose_operation(put, operation, gets)
 
     return compile_
 
 
-def applied(put: Any, operation: Function, gets: list[Any]) -> Callable[[Lanes], None]:
+def compose_operation(put: Any, operation: Function, gets: list[Any]) -> Callable[[Lanes], None]:
     """put(operation(gets)) for the active lanes, without a loop for up to three operands."""
     if len(gets) == 1:
         (a,) = gets
@@ -51,12 +51,12 @@ def applied(put: Any, operation: Function, gets: list[Any]) -> Callable[[Lanes],
     return lambda on: put(on, operation(*(g(on) for g in gets)))
 
 
-def same(function: Function) -> Any:
+def fixed_operation(function: Function) -> Any:
     """A function that does not depend on modifiers."""
     return elementwise(lambda ins, type_: function)
 
 
-def unsigned(a: np.ndarray) -> np.ndarray:
+def unsigned_bits(a: np.ndarray) -> np.ndarray:
     """The bits of integers."""
     return a.view(UNSIGNED[a.itemsize])
 
@@ -82,7 +82,7 @@ def high_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if width < 8:
         wide = SIGNED[2 * width] if a.dtype.kind == "i" else UNSIGNED[2 * width]
         return ((a.astype(wide) * b.astype(wide)) >> wide(8 * width)).astype(a.dtype)
-    x, y, half = unsigned(a), unsigned(b), np.uint64(32)
+    x, y, half = unsigned_bits(a), unsigned_bits(b), np.uint64(32)
     mask = np.uint64(0xFFFFFFFF)
     low = (x & mask) * (y & mask)
     middle = (x >> half) * (y & mask) + (low >> half)
@@ -106,7 +106,7 @@ def shift_right(a: np.ndarray, n: np.ndarray) -> np.ndarray:
     return shifted if a.dtype.kind == "i" else np.where(n >= bits, a.dtype.type(0), shifted)
 
 
-def _saturating(operation: Function, ins: Instruction) -> Function:
+def _saturating(operation: Function, ins: PtxInstruction) -> Function:
     """`add.sat.s32`: clamped."""
     if "sat" not in ins.parts:
         return operation
@@ -117,7 +117,7 @@ def _saturating(operation: Function, ins: Instruction) -> Function:
 def _wide(operation: Function) -> Any:
     """`mul` and `mad` with .lo, .hi, .wide (`operation` combines product and summand)."""
 
-    def compile_(machine: Machine, ins: Instruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
         type_ = types_of(ins)[-1]
         wide = "wide" in ins.parts
         target = WIDER[type_] if wide else type_
@@ -132,8 +132,8 @@ def _wide(operation: Function) -> Any:
         elif "lo" in ins.parts:
             product = np.multiply
         else:
-            bad(ins, "this form")
-        return applied(put, lambda a, b, *c: operation(product(a, b), *c), gets)
+            refuse(ins, "this form")
+        return compose_operation(put, lambda a, b, *c: operation(product(a, b), *c), gets)
 
     return compile_
 
@@ -146,7 +146,7 @@ def _mul24(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _carry(add: bool, use: bool) -> Any:
     """`add.cc`, `addc`, `sub.cc`, `subc`: with the carry register `%cc`."""
 
-    def compile_(machine: Machine, ins: Instruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
         type_ = types_of(ins)[-1].replace("s", "u").replace("b", "u")
         put = machine.registers.write(ins.operands[0], type_, ins)
         a, b = (machine.registers.read(o, type_, ins) for o in ins.operands[1:3])
@@ -166,7 +166,7 @@ def _carry(add: bool, use: bool) -> Any:
     return compile_
 
 
-def _lop3(ins: Instruction, type_: str) -> Function:
+def _lop3(ins: PtxInstruction, type_: str) -> Function:
     """A function of three bits by its table of 8 results."""
     table = immediate(ins, ins.operands[4])
 
@@ -180,20 +180,20 @@ def _lop3(ins: Instruction, type_: str) -> Function:
     return operation
 
 
-def _extract(ins: Instruction, type_: str) -> Function:
+def _extract(ins: PtxInstruction, type_: str) -> Function:
     """`bfe`: a field of bits, extended by its sign for signed types."""
     bits = 8 * size_of(type_)
 
     def operation(a: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
         start, length = start.astype(np.int64) & 255, length.astype(np.int64) & 255
-        value = shift_right(unsigned(a), start.astype(np.uint32))
+        value = shift_right(unsigned_bits(a), start.astype(np.uint32))
         in_range = np.minimum(length, np.maximum(bits - start, 0))
         if a.dtype.kind == "u":
             return np.where(
                 length >= bits, value, value & (shift_left(np.ones_like(value), in_range) - value.dtype.type(1))
             )
         top = np.minimum(start + length - 1, bits - 1)
-        sign = shift_right(unsigned(a), top.astype(np.uint32)) & value.dtype.type(1)
+        sign = shift_right(unsigned_bits(a), top.astype(np.uint32)) & value.dtype.type(1)
         mask = shift_left(np.ones_like(value), in_range) - value.dtype.type(1)
         filled = np.where(sign == 1, value | ~mask, value & mask)
         return np.where(length == 0, value.dtype.type(0), filled).view(a.dtype)
@@ -208,7 +208,7 @@ def _insert(a: np.ndarray, b: np.ndarray, start: np.ndarray, length: np.ndarray)
     return (b & ~mask) | (shift_left(a, start) & mask)
 
 
-def _funnel(ins: Instruction, type_: str) -> Function:
+def _funnel(ins: PtxInstruction, type_: str) -> Function:
     """`shf.l/r.wrap/clamp`: a shift of the pair b:a."""
     wrap, is_left = "wrap" in ins.parts, "l" in ins.parts
 
@@ -239,11 +239,11 @@ def reverse(a: np.ndarray) -> np.ndarray:
     return np.packbits(np.unpackbits(raw[:, ::-1], axis=1)[:, ::-1], axis=1)[:, ::-1].copy().view(a.dtype)[:, 0]
 
 
-def _highest(ins: Instruction, type_: str) -> Function:
+def _highest(ins: PtxInstruction, type_: str) -> Function:
     """`bfind`: the position of the highest bit that differs from the sign; none: all ones."""
 
     def operation(a: np.ndarray) -> np.ndarray:
-        bits = unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
+        bits = unsigned_bits(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
         zeros = leading_zeros(bits)
         width = np.uint32(8 * a.itemsize)
         position = zeros if "shiftamt" in ins.parts else width - np.uint32(1) - zeros
@@ -252,10 +252,10 @@ def _highest(ins: Instruction, type_: str) -> Function:
     return operation
 
 
-def _permute(ins: Instruction, type_: str) -> Function:
+def _permute(ins: PtxInstruction, type_: str) -> Function:
     """`prmt`: bytes of the pair b:a chosen by the digits of c; digit + 8 repeats the sign."""
     if set(ins.parts) & set("f4e b4e rc8 ecl ecr rc16".split()):
-        bad(ins, "this mode")
+        refuse(ins, "this mode")
 
     def operation(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         pair = b.astype(np.uint64) << np.uint64(32) | a
@@ -275,7 +275,7 @@ def _permute(ins: Instruction, type_: str) -> Function:
 def _dot(bytes_: int) -> Any:
     """`dp4a`, `dp2a`: a dot product of small integers, added to c."""
 
-    def compile_(machine: Machine, ins: Instruction) -> Any:
+    def compile_(machine: Machine, ins: PtxInstruction) -> Any:
         kinds = types_of(ins)
         types = [np.int8 if k == "s32" else np.uint8 for k in kinds]
         put = machine.registers.write(ins.operands[0], "s32", ins)
@@ -290,7 +290,7 @@ def _dot(bytes_: int) -> Any:
                 y = y[:, 2:] if high else y[:, :2]
             return (c.view(np.int32).astype(np.int64) + (x * y).sum(1)).astype(np.int32)
 
-        return applied(put, operation, gets)
+        return compose_operation(put, operation, gets)
 
     return compile_
 
@@ -300,29 +300,29 @@ def _by_signedness(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 INTEGER_ROWS = {
-    "mad": Row(_wide(lambda p, c: p + c), words("lo hi wide"), INTEGERS),
-    "mul24": Row(same(_mul24), words("lo"), INTEGERS),
-    "mad24": Row(same(lambda a, b, c: _mul24(a, b) + c), words("lo"), INTEGERS),
-    "rem": Row(same(remainder), frozenset(), INTEGERS),
-    "sad": Row(same(_by_signedness), frozenset(), INTEGERS),
-    "addc": Row(_carry(True, True), words("cc"), INTEGERS),
-    "subc": Row(_carry(False, True), words("cc"), INTEGERS),
-    "and": Row(same(np.bitwise_and), frozenset(), BITS),
-    "or": Row(same(np.bitwise_or), frozenset(), BITS),
-    "xor": Row(same(np.bitwise_xor), frozenset(), BITS),
-    "not": Row(same(np.invert), frozenset(), BITS),
-    "cnot": Row(same(lambda a: (a == 0).astype(a.dtype)), frozenset(), BITS),
-    "shl": Row(elementwise(lambda i, t: shift_left, sources=("", "u32")), frozenset(), BITS),
-    "shr": Row(elementwise(lambda i, t: shift_right, sources=("", "u32")), frozenset(), BITS | INTEGERS),
-    "shf": Row(elementwise(_funnel), words("l r wrap clamp"), words("b32")),
-    "lop3": Row(elementwise(_lop3), frozenset(), words("b32")),
-    "bfe": Row(elementwise(_extract, sources=("", "u32", "u32")), frozenset(), INTEGERS),
-    "bfi": Row(elementwise(lambda i, t: _insert, sources=("", "", "u32", "u32")), frozenset(), BITS),
-    "bfind": Row(elementwise(_highest, result="u32"), words("shiftamt"), INTEGERS),
-    "brev": Row(same(reverse), frozenset(), BITS),
-    "popc": Row(elementwise(lambda i, t: popcount, result="u32"), frozenset(), BITS),
-    "clz": Row(elementwise(lambda i, t: leading_zeros, result="u32"), frozenset(), BITS),
-    "prmt": Row(elementwise(_permute), words("f4e b4e rc8 ecl ecr rc16"), words("b32")),
-    "dp4a": Row(_dot(4), frozenset(), words("u32 s32")),
-    "dp2a": Row(_dot(2), words("lo hi"), words("u32 s32")),
+    "mad": InstructionRow(_wide(lambda p, c: p + c), words("lo hi wide"), INTEGERS),
+    "mul24": InstructionRow(fixed_operation(_mul24), words("lo"), INTEGERS),
+    "mad24": InstructionRow(fixed_operation(lambda a, b, c: _mul24(a, b) + c), words("lo"), INTEGERS),
+    "rem": InstructionRow(fixed_operation(remainder), frozenset(), INTEGERS),
+    "sad": InstructionRow(fixed_operation(_by_signedness), frozenset(), INTEGERS),
+    "addc": InstructionRow(_carry(True, True), words("cc"), INTEGERS),
+    "subc": InstructionRow(_carry(False, True), words("cc"), INTEGERS),
+    "and": InstructionRow(fixed_operation(np.bitwise_and), frozenset(), BITS),
+    "or": InstructionRow(fixed_operation(np.bitwise_or), frozenset(), BITS),
+    "xor": InstructionRow(fixed_operation(np.bitwise_xor), frozenset(), BITS),
+    "not": InstructionRow(fixed_operation(np.invert), frozenset(), BITS),
+    "cnot": InstructionRow(fixed_operation(lambda a: (a == 0).astype(a.dtype)), frozenset(), BITS),
+    "shl": InstructionRow(elementwise(lambda i, t: shift_left, sources=("", "u32")), frozenset(), BITS),
+    "shr": InstructionRow(elementwise(lambda i, t: shift_right, sources=("", "u32")), frozenset(), BITS | INTEGERS),
+    "shf": InstructionRow(elementwise(_funnel), words("l r wrap clamp"), words("b32")),
+    "lop3": InstructionRow(elementwise(_lop3), frozenset(), words("b32")),
+    "bfe": InstructionRow(elementwise(_extract, sources=("", "u32", "u32")), frozenset(), INTEGERS),
+    "bfi": InstructionRow(elementwise(lambda i, t: _insert, sources=("", "", "u32", "u32")), frozenset(), BITS),
+    "bfind": InstructionRow(elementwise(_highest, result="u32"), words("shiftamt"), INTEGERS),
+    "brev": InstructionRow(fixed_operation(reverse), frozenset(), BITS),
+    "popc": InstructionRow(elementwise(lambda i, t: popcount, result="u32"), frozenset(), BITS),
+    "clz": InstructionRow(elementwise(lambda i, t: leading_zeros, result="u32"), frozenset(), BITS),
+    "prmt": InstructionRow(elementwise(_permute), words("f4e b4e rc8 ecl ecr rc16"), words("b32")),
+    "dp4a": InstructionRow(_dot(4), frozenset(), words("u32 s32")),
+    "dp2a": InstructionRow(_dot(2), words("lo hi"), words("u32 s32")),
 }

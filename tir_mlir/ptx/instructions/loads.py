@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.memory import WINDOWS, load, store
 from tir_mlir.ptx.registers import Lanes, vector
 from tir_mlir.ptx.types import size_of
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 _SPACES = {"global": "global", "const": "global", "shared": "shared", "shared::cta": "shared", "local": "local"}
 _CACHE = words(
@@ -23,34 +23,36 @@ _CACHE = words(
 ) | frozenset(_SPACES)
 
 
-def space_of(ins: Instruction) -> str | None:
+def space_of(ins: PtxInstruction) -> str | None:
     """The memory that an instruction names; None: a generic address."""
     return next((_SPACES[p] for p in ins.parts[1:] if p in _SPACES), None)
 
 
-def _ld(machine: Machine, ins: Instruction) -> Any:
+def _ld(machine: Machine, ins: PtxInstruction) -> Any:
     type_ = types_of(ins)[-1]
     outs = vector(ins.operands[0])
     if "param" in ins.parts or "param::entry" in ins.parts:
         return _parameter(machine, ins, type_, outs)
     space = space_of(ins)
     if space is None:
-        return by_window(machine, ins, lambda s: load(machine, ins, s, type_, outs, ins.operands[1]), ins.operands[1])
+        return dispatch_by_window(
+            machine, ins, lambda s: load(machine, ins, s, type_, outs, ins.operands[1]), ins.operands[1]
+        )
     return load(machine, ins, machine.spaces[space], type_, outs, ins.operands[1])
 
 
-def _st(machine: Machine, ins: Instruction) -> Any:
+def _st(machine: Machine, ins: PtxInstruction) -> Any:
     type_ = types_of(ins)[-1]
     values = vector(ins.operands[1])
     space = space_of(ins)
     if space is None:
-        return by_window(
+        return dispatch_by_window(
             machine, ins, lambda s: store(machine, ins, s, type_, ins.operands[0], values), ins.operands[0]
         )
     return store(machine, ins, machine.spaces[space], type_, ins.operands[0], values)
 
 
-def _parameter(machine: Machine, ins: Instruction, type_: str, outs: list[str]) -> Any:
+def _parameter(machine: Machine, ins: PtxInstruction, type_: str, outs: list[str]) -> Any:
     """`ld.param`: the same value for all lanes if the address is a symbol."""
     size, dtype = size_of(type_), machine.dtype(type_)
     read = machine.registers.address(ins.operands[1], ins)
@@ -72,11 +74,11 @@ def _parameter(machine: Machine, ins: Instruction, type_: str, outs: list[str]) 
     return run
 
 
-def by_window(machine: Machine, ins: Instruction, compile_: Any, address: str) -> Any:
+def dispatch_by_window(machine: Machine, ins: PtxInstruction, compile_: Any, address: str) -> Any:
     """An access by generic addresses: each lane's memory is the window that its address lies in."""
     read = machine.registers.address(address, ins)
     if "[" not in address:
-        bad(ins, "the address")
+        refuse(ins, "the address")
     runs = {name: compile_(_Generic(machine.spaces[name], name)) for name in ("global", "shared", "local")}
 
     def run(on: Lanes) -> None:
@@ -84,7 +86,7 @@ def by_window(machine: Machine, ins: Instruction, compile_: Any, address: str) -
         shared = (addresses >= WINDOWS["shared"]) & (addresses < WINDOWS["local"])
         local = (addresses >= WINDOWS["local"]) & (addresses < WINDOWS["param"])
         for name, mask in (("global", ~shared & ~local), ("shared", shared), ("local", local)):
-            lanes = machine.chosen(on, mask)
+            lanes = machine.select_lanes(on, mask)
             if lanes is not None:
                 machine.active = lanes
                 runs[name](lanes)
@@ -104,4 +106,4 @@ class _Generic:
         return self.space.flat(lanes, address - self.window, size, verb)
 
 
-LOAD_ROWS = {"ld": Row(_ld, _CACHE), "ldu": Row(_ld, _CACHE), "st": Row(_st, _CACHE)}
+LOAD_ROWS = {"ld": InstructionRow(_ld, _CACHE), "ldu": InstructionRow(_ld, _CACHE), "st": InstructionRow(_st, _CACHE)}

@@ -8,24 +8,24 @@ import numpy as np
 
 from tir_mlir.ptx import fragments
 from tir_mlir.ptx.instructions.mbarriers import shared_address
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.instructions.warps import collective
 from tir_mlir.ptx.registers import vector
 from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 
 def gather(
-    machine: Machine, ins: Instruction, operand: str, fragment: fragments.Fragment, type_: str, shape: Any
+    machine: Machine, ins: PtxInstruction, operand: str, fragment: fragments.Fragment, type_: str, shape: Any
 ) -> Any:
     """A function of rows of lanes [warp, 32] that gives the matrices of an operand as f64."""
     size = fragments.element_bytes(type_)
     names = vector(operand)
     if len(names) != fragment.registers:
-        bad(ins, f"an operand of {len(names)} registers where {fragment.registers} are")
+        refuse(ins, f"an operand of {len(names)} registers where {fragment.registers} are")
     holder = "b64" if size == 8 else "b32" if fragment.elements * size == 4 else f"b{8 * size}"
     gets = [machine.registers.read(n, holder, ins) for n in names]
 
@@ -39,11 +39,11 @@ def gather(
     return matrices
 
 
-def scatter(machine: Machine, ins: Instruction, operand: str, fragment: fragments.Fragment, type_: str) -> Any:
+def scatter(machine: Machine, ins: PtxInstruction, operand: str, fragment: fragments.Fragment, type_: str) -> Any:
     """A function that stores matrices [warp, m, n] in the registers of an operand."""
     names = vector(operand)
     if len(names) != fragment.registers:
-        bad(ins, f"a result of {len(names)} registers where {fragment.registers} are")
+        refuse(ins, f"a result of {len(names)} registers where {fragment.registers} are")
     size = fragments.element_bytes(type_)
     width = size * fragment.elements
     puts = [machine.registers.write(n, f"b{8 * width}", ins) for n in names]
@@ -57,16 +57,16 @@ def scatter(machine: Machine, ins: Instruction, operand: str, fragment: fragment
     return store
 
 
-def _mma(machine: Machine, ins: Instruction) -> Any:
+def _mma(machine: Machine, ins: PtxInstruction) -> Any:
     """`mma.sync.aligned.shape.row.col.d.a.b.c d, a, b, c`: d := a * b + c."""
     m, n, k = fragments.shape_of(ins.parts)
     types = types_of(ins)
     if len(types) != 4 or not {"row", "col"} <= set(ins.parts):
-        bad(ins, "this form")
+        refuse(ins, "this form")
     td, ta, tb, tc = types
     size = fragments.element_bytes(ta)
     if (m, n) != ((8, 8) if size == 8 else (16, 8)):
-        bad(ins, "this shape")
+        refuse(ins, "this shape")
     d, a, b, c = ins.operands
     read_a = gather(machine, ins, a, fragments.operand_a(m, k, size), ta, (m, k))
     read_b = gather(machine, ins, b, fragments.operand_b(n, k, size), tb, (k, n))
@@ -83,11 +83,11 @@ def _mma(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _count(ins: Instruction) -> int:
+def _count(ins: PtxInstruction) -> int:
     return int(next(p for p in ins.parts if p in ("x1", "x2", "x4"))[1:])
 
 
-def _rows_of(machine: Machine, ins: Instruction, address: Any, verb: str) -> Any:
+def _rows_of(machine: Machine, ins: PtxInstruction, address: Any, verb: str) -> Any:
     """The 16 bytes of each row of the matrices: flat positions [warp, matrix, row]; checked and counted."""
     count = _count(ins)
     shared, pc = machine.spaces["shared"], machine.position_of(ins)
@@ -105,13 +105,13 @@ def _rows_of(machine: Machine, ins: Instruction, address: Any, verb: str) -> Any
     return positions
 
 
-def _ldmatrix(machine: Machine, ins: Instruction) -> Any:
+def _ldmatrix(machine: Machine, ins: PtxInstruction) -> Any:
     """`ldmatrix.sync.aligned.m8n8.x4{.trans}.shared.b16 {d...}, [row]`: lane 8 i + r gives the address of row r of
     matrix i."""
     positions = _rows_of(machine, ins, shared_address(machine, ins, ins.operands[1]), "reads")
     names = vector(ins.operands[0])
     if len(names) != _count(ins):
-        bad(ins, f"{len(names)} registers")
+        refuse(ins, f"{len(names)} registers")
     puts = [machine.registers.write(n, "b32", ins) for n in names]
     lane = np.arange(32)
 
@@ -128,7 +128,7 @@ def _ldmatrix(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _stmatrix(machine: Machine, ins: Instruction) -> Any:
+def _stmatrix(machine: Machine, ins: PtxInstruction) -> Any:
     """`stmatrix.sync.aligned.m8n8.x4{.trans}.shared.b16 [row], {d...}`: the inverse of `ldmatrix`."""
     positions = _rows_of(machine, ins, shared_address(machine, ins, ins.operands[0]), "writes")
     gets = [machine.registers.read(n, "b32", ins) for n in vector(ins.operands[1])]
@@ -149,7 +149,7 @@ def _stmatrix(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _movmatrix(machine: Machine, ins: Instruction) -> Any:
+def _movmatrix(machine: Machine, ins: PtxInstruction) -> Any:
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`: a transposed 8 x 8 matrix of 16-bit elements."""
     put = machine.registers.write(ins.operands[0], "b32", ins)
     get = machine.registers.read(ins.operands[1], "b32", ins)
@@ -170,8 +170,8 @@ _SHAPES = words("m16n8k4 m16n8k8 m16n8k16 m16n8k32 m8n8k4")
 _MOVES = words("sync aligned m8n8 x1 x2 x4 trans shared shared::cta")
 _TYPES = words("f16 bf16 tf32 f32 f64 s8 u8 s32 e4m3 e5m2")
 MATRIX_ROWS = {
-    "mma": Row(_mma, _SHAPES | words("sync aligned row col satfinite"), _TYPES, control=True),
-    "ldmatrix": Row(_ldmatrix, _MOVES, words("b16"), control=True),
-    "stmatrix": Row(_stmatrix, _MOVES, words("b16"), control=True),
-    "movmatrix": Row(_movmatrix, words("sync aligned m8n8 trans"), words("b16"), control=True),
+    "mma": InstructionRow(_mma, _SHAPES | words("sync aligned row col satfinite"), _TYPES, control=True),
+    "ldmatrix": InstructionRow(_ldmatrix, _MOVES, words("b16"), control=True),
+    "stmatrix": InstructionRow(_stmatrix, _MOVES, words("b16"), control=True),
+    "movmatrix": InstructionRow(_movmatrix, words("sync aligned m8n8 trans"), words("b16"), control=True),
 }

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tir_mlir.ptx.clocks import MBARRIERS, Clocks
-from tir_mlir.ptx.instructions.control import guarded
-from tir_mlir.ptx.instructions.rows import Row, bad, words
+from tir_mlir.ptx.instructions.control import apply_guard
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, words
 from tir_mlir.ptx.registers import Lanes, Write
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 MOST_BYTES = (1 << 20) - 1
 
@@ -79,7 +79,7 @@ class Mbarriers:
                 "unwritten", lanes, 0,
             )  # fmt: skip
         stamps = np.repeat(shared.records.writes[indices >> shared.records.shift], len(lanes))
-        late = self.order.unordered(stamps, lanes)
+        late = self.order.unordered_mask(stamps, lanes)
         if late.any():
             k = int(np.argmax(late))
             who, position, threads, _ = self.order.describe(int(stamps[k]), machine)
@@ -164,7 +164,7 @@ def groups(machine: Machine, on: Lanes, addresses: np.ndarray) -> list[tuple[np.
     return [(lanes[keys == key], np.nonzero(keys == key)[0]) for key in np.unique(keys)]
 
 
-def shared_address(machine: Machine, ins: Instruction, operand: str) -> Any:
+def shared_address(machine: Machine, ins: PtxInstruction, operand: str) -> Any:
     """An address of shared memory; a generic one is turned into one."""
     from tir_mlir.ptx.memory import WINDOWS
 
@@ -177,14 +177,14 @@ def shared_address(machine: Machine, ins: Instruction, operand: str) -> Any:
     return address
 
 
-def _init(machine: Machine, ins: Instruction) -> Any:
+def _init(machine: Machine, ins: PtxInstruction) -> Any:
     address = shared_address(machine, ins, ins.operands[0])
     count = machine.registers.read(ins.operands[1], "u32", ins)
     pc = machine.position_of(ins)
     return lambda on: machine.mbarriers.initialize(machine.own[on], address(on), count(on), pc)
 
 
-def _inval(machine: Machine, ins: Instruction) -> Any:
+def _inval(machine: Machine, ins: PtxInstruction) -> Any:
     address = shared_address(machine, ins, ins.operands[0])
 
     def run(on: Lanes) -> None:
@@ -195,7 +195,7 @@ def _inval(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _arrive(machine: Machine, ins: Instruction) -> Any:
+def _arrive(machine: Machine, ins: PtxInstruction) -> Any:
     """`mbarrier.arrive{.expect_tx} state, [address]{, count or bytes}`."""
     bare = ins.operands[0].startswith("[")
     state = None if bare or ins.operands[0] == "_" else machine.registers.write(ins.operands[0], "b64", ins)
@@ -221,7 +221,7 @@ def _arrive(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _expect(machine: Machine, ins: Instruction) -> Any:
+def _expect(machine: Machine, ins: PtxInstruction) -> Any:
     address = shared_address(machine, ins, ins.operands[0])
     number = machine.registers.read(ins.operands[1], "u32", ins)
     sign = 1 if "expect_tx" in ins.parts else -1
@@ -238,7 +238,7 @@ def _expect(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _wait(machine: Machine, ins: Instruction) -> Any:
+def _wait(machine: Machine, ins: PtxInstruction) -> Any:
     """`mbarrier.try_wait`, `test_wait`: lanes wait until the phase is complete."""
     put = machine.registers.write(ins.operands[0], "pred", ins)
     address = shared_address(machine, ins, ins.operands[1])
@@ -254,22 +254,22 @@ def _wait(machine: Machine, ins: Instruction) -> Any:
                 if barrier.is_over(int(value), parity):
                     put(mine, True)
                     machine.mbarriers.order.learn(mine, barrier.phase_message)
-                    machine.push(position + 1, machine.normal(mine))
+                    machine.push(position + 1, machine.compact_lanes(mine))
                 else:
                     barrier.waiting.append(Waiting(mine, int(value), parity, put))
                     machine.park(position, mine)
 
-    return guarded(machine, ins, run)
+    return apply_guard(machine, ins, run)
 
 
-def _plain(machine: Machine, ins: Instruction, run: Any) -> Any:
+def _plain(machine: Machine, ins: PtxInstruction, run: Any) -> Any:
     """An instruction that does not wait, in a row of ones that may."""
 
     def control(on: Lanes, position: int) -> None:
         run(on)
         machine.push(position + 1, on)
 
-    return guarded(machine, ins, control)
+    return apply_guard(machine, ins, control)
 
 
 _FORMS = {
@@ -278,16 +278,16 @@ _FORMS = {
 }  # fmt: skip
 
 
-def _mbarrier(machine: Machine, ins: Instruction) -> Any:
+def _mbarrier(machine: Machine, ins: PtxInstruction) -> Any:
     form = ins.parts[1]
     if form in ("try_wait", "test_wait"):
         return _wait(machine, ins)
     if form not in _FORMS or "noComplete" in ins.parts:
-        bad(ins, "this form")
+        refuse(ins, "this form")
     return _plain(machine, ins, _FORMS[form](machine, ins))
 
 
-def _fence(machine: Machine, ins: Instruction) -> Any:
+def _fence(machine: Machine, ins: PtxInstruction) -> Any:
     """`fence.proxy.async` makes plain writes visible to asynchronous reads; other fences order what barriers order
     here."""
     if "proxy" in ins.parts and any(p.startswith("async") for p in ins.parts):
@@ -298,7 +298,7 @@ def _fence(machine: Machine, ins: Instruction) -> Any:
 
 
 MBARRIER_ROWS = {
-    "mbarrier": Row(
+    "mbarrier": InstructionRow(
         _mbarrier,
         words(
             "init inval arrive arrive_drop expect_tx complete_tx try_wait test_wait parity shared shared::cta "
@@ -306,7 +306,7 @@ MBARRIER_ROWS = {
         ),
         control=True,
     ),
-    "fence": Row(
+    "fence": InstructionRow(
         _fence,
         words(
             "proxy async async::generic async.shared::cta shared::cta shared::cluster global alias tensormap::generic "

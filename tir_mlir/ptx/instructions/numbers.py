@@ -9,12 +9,12 @@ import numpy as np
 
 from tir_mlir.ptx import floats
 from tir_mlir.ptx.instructions import integers
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.types import is_float
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 Function = Callable[..., Any]
 FLOATS = frozenset("f16 bf16 f16x2 bf16x2 f32 f64 f32x2".split())
@@ -22,15 +22,15 @@ NUMBERS = integers.INTEGERS | FLOATS
 ROUNDING = words("rn rz rm rp ftz sat relu NaN")
 
 
-def _mode(ins: Instruction) -> str:
+def _mode(ins: PtxInstruction) -> str:
     """The rounding mode; to nearest unless it is named."""
     return next((m for m in ("rz", "rm", "rp") if m in ins.parts), "rn")
 
 
-def _unpacked(type_: str) -> tuple[str, Any, Any]:
+def _float_codec(type_: str) -> tuple[str, Any, Any]:
     """A float type -> its element type, bits -> values to compute with, values -> bits."""
     if type_ in ("f16x2", "bf16x2"):
-        element, into, back = _unpacked(type_[:-2])
+        element, into, back = _float_codec(type_[:-2])
         return (
             element,
             lambda a: into(np.ascontiguousarray(a).view(np.float16 if element == "f16" else np.uint16).reshape(-1, 2)),
@@ -51,27 +51,27 @@ def float_operation(exact: Function, direct: Function | None = None) -> Any:
     """A compiler of a float instruction. `exact` computes in f64 (rounded to odd where that matters), `direct` in
     the type itself, to nearest."""
 
-    def function(ins: Instruction, type_: str) -> Function:
-        element, into, back = _unpacked(type_)
+    def function(ins: PtxInstruction, type_: str) -> Function:
+        element, into, back = _float_codec(type_)
         mode, flush = _mode(ins), "ftz" in ins.parts and element == "f32"
         dtype = np.dtype({"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64}[element])
         if element == "f64" and mode != "rn":
-            bad(ins, f"the rounding .{mode}")
+            refuse(ins, f"the rounding .{mode}")
 
         def operation(*bits: np.ndarray) -> np.ndarray:
             values = [into(b) for b in bits]
             if flush:
-                values = [floats.flushed(v) for v in values]
+                values = [floats.flush_subnormals(v) for v in values]
             if mode == "rn" and direct is not None and element in ("f32", "f64"):
                 result = direct(*values)
             elif element == "bf16":
-                result = floats.rounded(exact(*[v.astype(np.float64) for v in values]), dtype, "odd")
+                result = floats.round_to_type(exact(*[v.astype(np.float64) for v in values]), dtype, "odd")
             else:
-                result = floats.rounded(exact(*[v.astype(np.float64) for v in values]), dtype, mode)
+                result = floats.round_to_type(exact(*[v.astype(np.float64) for v in values]), dtype, mode)
             if flush:
-                result = floats.flushed(result)
+                result = floats.flush_subnormals(result)
             if "sat" in ins.parts:
-                result = floats.saturated(result)
+                result = floats.saturate(result)
             if "relu" in ins.parts:
                 result = np.where(np.isnan(result) | (result > 0), result, dtype.type(0))
             return back(floats.canonical(result))
@@ -81,7 +81,9 @@ def float_operation(exact: Function, direct: Function | None = None) -> Any:
     return function
 
 
-def either(integer: Callable[[Instruction, str], Function], real: Callable[[Instruction, str], Function]) -> Any:
+def dispatch_by_type(
+    integer: Callable[[PtxInstruction, str], Function], real: Callable[[PtxInstruction, str], Function]
+) -> Any:
     """A compiler of an instruction of both kinds of types."""
     return integers.elementwise(lambda ins, type_: real(ins, type_) if is_float(type_) else integer(ins, type_))
 
@@ -89,7 +91,7 @@ def either(integer: Callable[[Instruction, str], Function], real: Callable[[Inst
 def _sum(sign: int) -> Any:
     """`add`, `sub`, with carries if `.cc`."""
     plain = np.add if sign > 0 else np.subtract
-    compile_ = either(
+    compile_ = dispatch_by_type(
         lambda ins, t: integers._saturating(plain, ins),
         float_operation(lambda a, b: floats.odd_sum(a, sign * b), plain),
     )
@@ -97,13 +99,13 @@ def _sum(sign: int) -> Any:
     return lambda machine, ins: (carry if "cc" in ins.parts else compile_)(machine, ins)
 
 
-def _product(machine: Machine, ins: Instruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Any:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(float_operation(np.multiply, np.multiply))(machine, ins)
     return integers._wide(lambda p: p)(machine, ins)
 
 
-def _fma(ins: Instruction, type_: str) -> Function:
+def _fma(ins: PtxInstruction, type_: str) -> Function:
     if type_ == "f32" and not {"rz", "rm", "rp", "ftz", "sat"} & set(ins.parts):
         return floats.fma_f32
     if type_ == "f64":
@@ -111,7 +113,7 @@ def _fma(ins: Instruction, type_: str) -> Function:
     return float_operation(lambda a, b, c: floats.odd_sum(a * b, c))(ins, type_)
 
 
-def _mad(machine: Machine, ins: Instruction) -> Any:
+def _mad(machine: Machine, ins: PtxInstruction) -> Any:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(_fma)(machine, ins)
     return integers.INTEGER_ROWS["mad"].compile(machine, ins)
@@ -120,7 +122,7 @@ def _mad(machine: Machine, ins: Instruction) -> Any:
 def _extreme(integer: Function, real: Function) -> Any:
     """`min`, `max`: of floats the operand that is not NaN, unless `.NaN`; -0 is below +0."""
 
-    def function(ins: Instruction, type_: str) -> Function:
+    def function(ins: PtxInstruction, type_: str) -> Function:
         def choose(*values: np.ndarray) -> np.ndarray:
             result = values[0]
             for v in values[1:]:
@@ -136,26 +138,26 @@ def _extreme(integer: Function, real: Function) -> Any:
 
         return float_operation(choose)(ins, type_)
 
-    return either(lambda ins, t: integer, function)
+    return dispatch_by_type(lambda ins, t: integer, function)
 
 
 def _bits(real: Function, integer: Function) -> Any:
     """`abs`, `neg`: of floats by the sign bit."""
 
-    def function(ins: Instruction, type_: str) -> Function:
-        element, into, back = _unpacked(type_)
+    def function(ins: PtxInstruction, type_: str) -> Function:
+        element, into, back = _float_codec(type_)
 
         def operation(a: np.ndarray) -> np.ndarray:
             values = into(a)
-            values = floats.flushed(values) if "ftz" in ins.parts and element == "f32" else values
+            values = floats.flush_subnormals(values) if "ftz" in ins.parts and element == "f32" else values
             return back(real(values))
 
         return operation
 
-    return either(lambda ins, t: integer, function)
+    return dispatch_by_type(lambda ins, t: integer, function)
 
 
-def _quotient(machine: Machine, ins: Instruction) -> Any:
+def _quotient(machine: Machine, ins: PtxInstruction) -> Any:
     if is_float(types_of(ins)[-1]):
         return integers.elementwise(float_operation(floats.odd_quotient, np.divide))(machine, ins)
     return integers.elementwise(lambda i, t: integers.divide)(machine, ins)
@@ -182,24 +184,24 @@ ACCURACY = {
 APPROX = words("approx full rn rz rm rp ftz sat")
 
 NUMBER_ROWS = {
-    "add": Row(_sum(1), ROUNDING | words("cc"), NUMBERS),
-    "sub": Row(_sum(-1), ROUNDING | words("cc"), NUMBERS),
-    "mul": Row(_product, ROUNDING | words("lo hi wide"), NUMBERS),
-    "mad": Row(_mad, ROUNDING | words("lo hi wide"), NUMBERS),
-    "fma": Row(integers.elementwise(_fma), ROUNDING, FLOATS),
-    "div": Row(_quotient, APPROX, NUMBERS),
-    "min": Row(_extreme(np.minimum, np.fmin), ROUNDING, NUMBERS),
-    "max": Row(_extreme(np.maximum, np.fmax), ROUNDING, NUMBERS),
-    "abs": Row(_bits(np.abs, np.abs), words("ftz"), NUMBERS),
-    "neg": Row(_bits(np.negative, np.negative), words("ftz"), NUMBERS),
-    "copysign": Row(integers.same(_copy_sign), frozenset(), words("f32 f64")),
-    "sqrt": Row(integers.elementwise(float_operation(floats.odd_root, np.sqrt)), APPROX, words("f32 f64")),
-    "rcp": Row(integers.elementwise(float_operation(lambda a: floats.odd_quotient(np.ones_like(a), a))), APPROX,
-               words("f32 f64")),
-    "rsqrt": Row(_special(lambda a: 1.0 / np.sqrt(a)), APPROX, words("f32 f64")),
-    "sin": Row(_special(np.sin), APPROX, words("f32")),
-    "cos": Row(_special(np.cos), APPROX, words("f32")),
-    "lg2": Row(_special(np.log2), APPROX, words("f32")),
-    "ex2": Row(_special(np.exp2), APPROX, words("f32 f16 f16x2 bf16 bf16x2")),
-    "tanh": Row(_special(np.tanh), APPROX, words("f32 f16 f16x2 bf16 bf16x2")),
+    "add": InstructionRow(_sum(1), ROUNDING | words("cc"), NUMBERS),
+    "sub": InstructionRow(_sum(-1), ROUNDING | words("cc"), NUMBERS),
+    "mul": InstructionRow(_product, ROUNDING | words("lo hi wide"), NUMBERS),
+    "mad": InstructionRow(_mad, ROUNDING | words("lo hi wide"), NUMBERS),
+    "fma": InstructionRow(integers.elementwise(_fma), ROUNDING, FLOATS),
+    "div": InstructionRow(_quotient, APPROX, NUMBERS),
+    "min": InstructionRow(_extreme(np.minimum, np.fmin), ROUNDING, NUMBERS),
+    "max": InstructionRow(_extreme(np.maximum, np.fmax), ROUNDING, NUMBERS),
+    "abs": InstructionRow(_bits(np.abs, np.abs), words("ftz"), NUMBERS),
+    "neg": InstructionRow(_bits(np.negative, np.negative), words("ftz"), NUMBERS),
+    "copysign": InstructionRow(integers.fixed_operation(_copy_sign), frozenset(), words("f32 f64")),
+    "sqrt": InstructionRow(integers.elementwise(float_operation(floats.odd_root, np.sqrt)), APPROX, words("f32 f64")),
+    "rcp": InstructionRow(integers.elementwise(float_operation(lambda a: floats.odd_quotient(np.ones_like(a), a))),
+                          APPROX, words("f32 f64")),
+    "rsqrt": InstructionRow(_special(lambda a: 1.0 / np.sqrt(a)), APPROX, words("f32 f64")),
+    "sin": InstructionRow(_special(np.sin), APPROX, words("f32")),
+    "cos": InstructionRow(_special(np.cos), APPROX, words("f32")),
+    "lg2": InstructionRow(_special(np.log2), APPROX, words("f32")),
+    "ex2": InstructionRow(_special(np.exp2), APPROX, words("f32 f16 f16x2 bf16 bf16x2")),
+    "tanh": InstructionRow(_special(np.tanh), APPROX, words("f32 f16 f16x2 bf16 bf16x2")),
 }  # fmt: skip

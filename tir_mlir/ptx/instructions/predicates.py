@@ -9,14 +9,14 @@ import numpy as np
 
 from tir_mlir.ptx import floats
 from tir_mlir.ptx.instructions.integers import elementwise
-from tir_mlir.ptx.instructions.numbers import _unpacked
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.numbers import _float_codec
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.registers import Lanes
 from tir_mlir.ptx.types import DTYPES, UNSIGNED, is_float
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 _EQUAL: dict[str, Callable[..., Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
@@ -27,20 +27,20 @@ _COMBINE: dict[str, Callable[..., Any]] = {"and": np.logical_and, "or": np.logic
 COMPARISONS = frozenset([*_EQUAL, *_UNSIGNED, *_UNORDERED, "num", "nan"])
 
 
-def comparison(ins: Instruction, type_: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def comparison(ins: PtxInstruction, type_: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """The comparison that an instruction names, of one type. Ordered ones of a NaN are false, unordered ones true."""
     name = next(p for p in ins.parts[1:] if p in COMPARISONS)
     if not is_float(type_):
         if name in _UNSIGNED:
             operation = _EQUAL[_UNSIGNED[name]]
             return lambda a, b: operation(a.view(UNSIGNED[a.itemsize]), b.view(UNSIGNED[b.itemsize]))
-        return _EQUAL[name] if name in _EQUAL else bad(ins, f"the comparison .{name} of .{type_}")
-    element, into, _ = _unpacked(type_)
+        return _EQUAL[name] if name in _EQUAL else refuse(ins, f"the comparison .{name} of .{type_}")
+    element, into, _ = _float_codec(type_)
 
     def compare(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         x, y = into(a), into(b)
         if "ftz" in ins.parts and element == "f32":
-            x, y = floats.flushed(x), floats.flushed(y)
+            x, y = floats.flush_subnormals(x), floats.flush_subnormals(y)
         nan = np.isnan(x) | np.isnan(y)
         if name in ("num", "nan"):
             return nan if name == "nan" else ~nan
@@ -51,7 +51,7 @@ def comparison(ins: Instruction, type_: str) -> Callable[[np.ndarray, np.ndarray
     return compare
 
 
-def _operands(machine: Machine, ins: Instruction, type_: str) -> Any:
+def _operands(machine: Machine, ins: PtxInstruction, type_: str) -> Any:
     """The compared values, combined with the predicate of a fourth operand."""
     a, b = (machine.registers.read(o, type_, ins) for o in ins.operands[1:3])
     compare = comparison(ins, type_)
@@ -62,19 +62,19 @@ def _operands(machine: Machine, ins: Instruction, type_: str) -> Any:
     return (lambda on: combine(compare(a(on), b(on)), c(on))), (lambda on: combine(~compare(a(on), b(on)), c(on)))
 
 
-def _setp(machine: Machine, ins: Instruction) -> Any:
+def _setp(machine: Machine, ins: PtxInstruction) -> Any:
     type_ = types_of(ins)[-1]
     first, _, second = ins.operands[0].partition("|")
     value, opposite = _operands(machine, ins, type_)
     if type_ in ("f16x2", "bf16x2"):
         low, high = (machine.registers.write(n, "pred", ins) for n in (first, second))
 
-        def both(on: Lanes) -> None:
+        def write_both(on: Lanes) -> None:
             result = value(on)
             low(on, result[:, 0])
             high(on, result[:, 1])
 
-        return both
+        return write_both
     put = machine.registers.write(first, "pred", ins)
     if not second:
         return lambda on: put(on, value(on))
@@ -89,7 +89,7 @@ def _setp(machine: Machine, ins: Instruction) -> Any:
     return run
 
 
-def _set(machine: Machine, ins: Instruction) -> Any:
+def _set(machine: Machine, ins: PtxInstruction) -> Any:
     to, type_ = types_of(ins)
     put = machine.registers.write(ins.operands[0], to, ins)
     value, _ = _operands(machine, ins, type_)
@@ -98,7 +98,7 @@ def _set(machine: Machine, ins: Instruction) -> Any:
     return lambda on: put(on, np.where(value(on), yes, dtype.type(0)))
 
 
-def _test(ins: Instruction, type_: str) -> Callable[..., Any]:
+def _test(ins: PtxInstruction, type_: str) -> Callable[..., Any]:
     tiny = np.finfo(DTYPES[type_]).tiny
     tests: dict[str, Callable[..., Any]] = {
         "finite": np.isfinite, "infinite": np.isinf, "number": lambda a: ~np.isnan(a), "notanumber": np.isnan,
@@ -108,10 +108,11 @@ def _test(ins: Instruction, type_: str) -> Callable[..., Any]:
 
 
 PREDICATE_ROWS = {
-    "setp": Row(_setp, COMPARISONS | words("and or xor ftz")),
-    "set": Row(_set, COMPARISONS | words("and or xor ftz")),
-    "selp": Row(elementwise(lambda i, t: lambda a, b, p: np.where(p, a, b), sources=("", "", "pred"))),
-    "slct": Row(elementwise(lambda i, t: lambda a, b, c: np.where(c >= 0, a, b), sources=("", "", "s32")), frozenset()),
-    "testp": Row(elementwise(_test, result="pred"),
+    "setp": InstructionRow(_setp, COMPARISONS | words("and or xor ftz")),
+    "set": InstructionRow(_set, COMPARISONS | words("and or xor ftz")),
+    "selp": InstructionRow(elementwise(lambda i, t: lambda a, b, p: np.where(p, a, b), sources=("", "", "pred"))),
+    "slct": InstructionRow(elementwise(lambda i, t: lambda a, b, c: np.where(c >= 0, a, b), sources=("", "", "s32")),
+                           frozenset()),
+    "testp": InstructionRow(elementwise(_test, result="pred"),
                  words("finite infinite number notanumber normal subnormal"), words("f32 f64")),
 }  # fmt: skip

@@ -11,20 +11,20 @@ from tir_mlir.ptx.types import DTYPES
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 
 @dataclass(frozen=True)
-class Row:
+class InstructionRow:
     """`compile(machine, instruction)` returns a function of the active lanes (of lanes and position if `control`).
     `types` and `modifiers`: what may follow the name."""
 
-    compile: Callable[[Machine, Instruction], Callable[..., None]]
+    compile: Callable[[Machine, PtxInstruction], Callable[..., None]]
     modifiers: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset(DTYPES)
     control: bool = False
 
-    def check(self, ins: Instruction) -> None:
+    def check(self, ins: PtxInstruction) -> None:
         """Refuse a modifier or type that the row does not list."""
         for part in ins.parts[1:]:
             if part not in self.modifiers and part not in self.types:
@@ -41,12 +41,12 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def types_of(ins: Instruction) -> list[str]:
+def types_of(ins: PtxInstruction) -> list[str]:
     """The types among the parts of an instruction."""
     return [p for p in ins.parts[1:] if p in DTYPES]
 
 
-def bad(ins: Instruction, what: str) -> NoReturn:
+def refuse(ins: PtxInstruction, what: str) -> NoReturn:
     """Refuse a combination that the machine does not know."""
     raise PtxError(
         f"the machine does not know {what} of the instruction `{ins.text}`", "instruction", ins.line, ins.source

@@ -13,15 +13,15 @@ import numpy as np
 from tir_mlir.ptx import fragments
 from tir_mlir.ptx.clocks import Clocks
 from tir_mlir.ptx.instructions.matrices import gather, scatter
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.instructions.warps import collective
 from tir_mlir.ptx.registers import immediate, vector
-from tir_mlir.ptx.tensors import swizzled
+from tir_mlir.ptx.tensors import swizzle_address
 from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 GROUP = 128
 _SWIZZLES = {0: 0, 1: 128, 2: 64, 3: 32}
@@ -99,18 +99,18 @@ class Warpgroups:
         accumulators of products of one shape."""
         products = self.products_of(int(lanes[0]) // GROUP)
         if not products.fenced:
-            self._unfenced(int(lanes[0]), "starts its first wgmma without a `wgmma.fence` before it")
+            self._report_race(int(lanes[0]), "starts its first wgmma without a `wgmma.fence` before it")
         for name in (*accumulators, *operands):
             if name in products.touched:
                 text = f"accesses {name}, which a wgmma then accesses without a `wgmma.fence` in between"
-                self._unfenced(products.touched[name], text)
+                self._report_race(products.touched[name], text)
             if products.shapes.get(name, shape) != shape or name in operands and name in products.shapes:
                 text = f"starts a wgmma on {name}, an accumulator of another wgmma, without a `wgmma.fence` in between"
-                self._unfenced(int(lanes[0]), text)
+                self._report_race(int(lanes[0]), text)
         products.shapes |= dict.fromkeys(accumulators, shape)
         return products
 
-    def _unfenced(self, lane: int, text: str) -> NoReturn:
+    def _report_race(self, lane: int, text: str) -> NoReturn:
         lanes = np.array([lane])
         self.machine.fault(f"thread {self.machine.thread(lanes, 0)} {text}", "race", lanes, 0)
 
@@ -132,11 +132,11 @@ class Descriptor:
     swizzle: int
 
     @staticmethod
-    def decoded(bits: int) -> Descriptor:
+    def decode(bits: int) -> Descriptor:
         start, leading, stride = ((bits >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
         return Descriptor(start, leading, stride, _SWIZZLES[bits >> 62 & 3])
 
-    def places(self, rows: int, depth: int, size: int, transposed: bool) -> np.ndarray:
+    def element_addresses(self, rows: int, depth: int, size: int, transposed: bool) -> np.ndarray:
         """The address of each element [row, k]. K-major: groups of 8 rows by the stride; transposed (the rows
         contiguous): blocks of a swizzle's width by the leading offset, groups of 8 k by the stride."""
         i, k = np.arange(rows)[:, None], np.arange(depth)[None]
@@ -151,11 +151,11 @@ class Descriptor:
         else:
             wide = self.swizzle // size
             offset = i // wide * self.leading + k // 8 * self.stride + k % 8 * self.swizzle + i % wide * size
-        return swizzled(self.start + offset, self.swizzle)
+        return swizzle_address(self.start + offset, self.swizzle)
 
 
 def _shared_operand(
-    machine: Machine, ins: Instruction, operand: str, rows: int, depth: int, type_: str, transposed: bool
+    machine: Machine, ins: PtxInstruction, operand: str, rows: int, depth: int, type_: str, transposed: bool
 ) -> Any:
     """A function of the lanes of a warpgroup: checks the reads of a descriptor's matrix, returns what reads it
     later."""
@@ -171,14 +171,14 @@ def _shared_operand(
                 f"thread {machine.thread(lanes, k)} has another descriptor than thread {machine.thread(lanes, 0)} of "
                 "its warpgroup", "barrier", lanes, k,
             )  # fmt: skip
-        places = Descriptor.decoded(int(bits[0])).places(rows, depth, size, transposed)
+        places = Descriptor.decode(int(bits[0])).element_addresses(rows, depth, size, transposed)
         chunks = np.unique(places.ravel() & -16)
         first = np.repeat(lanes[:1], len(chunks))
         machine.active = first
         positions = shared.flat(first, chunks, 16, "reads")
         for lane in (lanes[0], lanes[-1]):
             machine.active = np.repeat(lane, len(chunks))
-            shared.records.visible(machine.active, positions, 16)
+            shared.records.check_visibility(machine.active, positions, 16)
             shared.records.read(machine.active, positions, 16, pc, stamp)
         base = 0 if shared.base is None else int(shared.base[lanes[0]])
         index = (places + base) // size
@@ -192,7 +192,7 @@ def _shared_operand(
     return prepare
 
 
-def _register_operand(machine: Machine, ins: Instruction, operand: str, depth: int, type_: str) -> Any:
+def _register_operand(machine: Machine, ins: PtxInstruction, operand: str, depth: int, type_: str) -> Any:
     """The same for the first operand in registers: each warp has 16 rows."""
     size = fragments.element_bytes(type_)
     read = gather(machine, ins, operand, fragments.operand_a(16, depth, size), type_, (16, depth))
@@ -204,7 +204,7 @@ def _register_operand(machine: Machine, ins: Instruction, operand: str, depth: i
     return prepare
 
 
-def _immediates(ins: Instruction, accumulator: str) -> tuple[int, bool, bool]:
+def _immediates(ins: PtxInstruction, accumulator: str) -> tuple[int, bool, bool]:
     """The sign of the product, and which operands are transposed."""
     immediates = [immediate(ins, o) for o in ins.operands[4:]]
     sign = immediates.pop(0) * immediates.pop(0) if accumulator != "s32" else 1
@@ -214,13 +214,13 @@ def _immediates(ins: Instruction, accumulator: str) -> tuple[int, bool, bool]:
     return (sign, flags[0], flags[1]) if flags else (sign, False, False)
 
 
-def _product(machine: Machine, ins: Instruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Any:
     """`wgmma.mma_async.sync.aligned.shape.d.a.b {d...}, a, b, scale-d, imm-scale-a, imm-scale-b, trans-a, trans-b`."""
     m, n, k = fragments.shape_of(ins.parts)
     td, ta, tb = types_of(ins)
     size = fragments.element_bytes(ta)
     if k * size != 32 or m != 64 or n % 8 or n > 256:
-        bad(ins, "this shape")
+        refuse(ins, "this shape")
     d, a, b, scale, *_ = ins.operands
     sign, trans_a, trans_b = _immediates(ins, td)
     if a.startswith("{"):
@@ -253,7 +253,7 @@ def _product(machine: Machine, ins: Instruction) -> Any:
         products.groups[-1].append(complete)
         products.busy[-1] |= {*accumulators, *operands}
 
-    return _together(machine, ins, start)
+    return _warpgroup_collective(machine, ins, start)
 
 
 def _accumulator(n: int, size: int) -> fragments.Fragment:
@@ -265,7 +265,7 @@ def _accumulator(n: int, size: int) -> fragments.Fragment:
     return fragments.Fragment(row, column, n // 2 // per, per)
 
 
-def _together(machine: Machine, ins: Instruction, run: Callable[[np.ndarray], None]) -> Any:
+def _warpgroup_collective(machine: Machine, ins: PtxInstruction, run: Callable[[np.ndarray], None]) -> Any:
     """An instruction of whole warpgroups: `run` gets the lanes of each."""
 
     def groups(rows: np.ndarray, members: np.ndarray) -> None:
@@ -278,23 +278,24 @@ def _together(machine: Machine, ins: Instruction, run: Callable[[np.ndarray], No
     return collective(machine, ins, groups, None, GROUP)
 
 
-def _wgmma(machine: Machine, ins: Instruction) -> Any:
+def _wgmma(machine: Machine, ins: PtxInstruction) -> Any:
     form = ins.parts[1]
     if form == "mma_async":
         if "sp" in ins.parts:
-            bad(ins, "sparse operands")
+            refuse(ins, "sparse operands")
         return _product(machine, ins)
     warpgroups = machine.warpgroups
     if form == "fence":
-        return _together(machine, ins, lambda lanes: warpgroups.products_of(int(lanes[0]) // GROUP).fence())
+        return _warpgroup_collective(machine, ins, lambda lanes: warpgroups.products_of(int(lanes[0]) // GROUP).fence())
     if form == "commit_group":
-        return _together(machine, ins, lambda lanes: warpgroups.commit(int(lanes[0]) // GROUP))
+        return _warpgroup_collective(machine, ins, lambda lanes: warpgroups.commit(int(lanes[0]) // GROUP))
     pending = immediate(ins, ins.operands[0])
-    return _together(machine, ins, lambda lanes: warpgroups.wait(int(lanes[0]) // GROUP, pending))
+    return _warpgroup_collective(machine, ins, lambda lanes: warpgroups.wait(int(lanes[0]) // GROUP, pending))
 
 
 _SHAPES = frozenset(f"m64n{n}k{k}" for n in range(8, 257, 8) for k in (8, 16, 32))
 WARPGROUP_ROWS = {
-    "wgmma": Row(_wgmma, _SHAPES | words("mma_async fence commit_group wait_group sync aligned sp satfinite"),
-                 words("f16 bf16 tf32 f32 s8 u8 s32 e4m3 e5m2"), control=True),
+    "wgmma": InstructionRow(_wgmma,
+                            _SHAPES | words("mma_async fence commit_group wait_group sync aligned sp satfinite"),
+                            words("f16 bf16 tf32 f32 s8 u8 s32 e4m3 e5m2"), control=True),
 }  # fmt: skip

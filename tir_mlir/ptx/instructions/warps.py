@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tir_mlir.ptx.instructions.control import guarded
-from tir_mlir.ptx.instructions.rows import Row, types_of, words
+from tir_mlir.ptx.instructions.control import apply_guard
+from tir_mlir.ptx.instructions.rows import InstructionRow, types_of, words
 from tir_mlir.ptx.registers import Lanes
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 WARP = 32
 Whole = Callable[[np.ndarray, np.ndarray], object]
 """(lanes of whole warps as [warp, 32], which of them take part) -> None."""
 
 
-def collective(machine: Machine, ins: Instruction, run: Whole, mask: str | None, size: int = WARP) -> Any:
+def collective(machine: Machine, ins: PtxInstruction, run: Whole, mask: str | None, size: int = WARP) -> Any:
     """An instruction that waits until all lanes of its mask (all of the warp or warpgroup without one) have come."""
     member = None if mask is None else machine.registers.read(mask, "u32", ins)
 
@@ -44,16 +44,16 @@ def collective(machine: Machine, ins: Instruction, run: Whole, mask: str | None,
             machine.active = chosen[members[ready]]
             run(chosen, members[ready])
             machine.parked.pop(position, None)
-            machine.push(position + 1, machine.normal(chosen[members[ready]]))
+            machine.push(position + 1, machine.compact_lanes(chosen[members[ready]]))
         still_waiting = rows[~ready][present[~ready]]
         machine.parked.pop(position, None)
         if len(still_waiting):
             machine.park(position, still_waiting)
 
-    return guarded(machine, ins, control)
+    return apply_guard(machine, ins, control)
 
 
-def _masks(machine: Machine, ins: Instruction, member: Any, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
+def _masks(machine: Machine, ins: PtxInstruction, member: Any, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Which lanes of each warp the member mask names; all who come have to name the same ones, and themselves."""
     masks = member(rows.ravel()).reshape(rows.shape)
     first = masks[np.arange(len(rows)), present.argmax(1)]
@@ -66,7 +66,7 @@ def _masks(machine: Machine, ins: Instruction, member: Any, rows: np.ndarray, pr
     return named
 
 
-def _shfl(machine: Machine, ins: Instruction) -> Any:
+def _shfl(machine: Machine, ins: PtxInstruction) -> Any:
     """`shfl.sync.mode d|p, a, b, c, mask`: the value of another lane of the segment."""
     first, _, second = ins.operands[0].partition("|")
     registers = machine.registers
@@ -115,7 +115,7 @@ def _source(mode: str, lane: Any, delta: Any, segment: Any, top: Any) -> tuple[n
     return source, source <= top
 
 
-def _vote(machine: Machine, ins: Instruction) -> Any:
+def _vote(machine: Machine, ins: PtxInstruction) -> Any:
     """`vote.sync.all/any/uni/ballot`: of a predicate over the lanes of the mask."""
     mode = next(p for p in ins.parts if p in ("all", "any", "uni", "ballot"))
     registers = machine.registers
@@ -134,7 +134,7 @@ def _vote(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, ins.operands[2])
 
 
-def _match(machine: Machine, ins: Instruction) -> Any:
+def _match(machine: Machine, ins: PtxInstruction) -> Any:
     """`match.any/all.sync d|p, a, mask`: the lanes with the same value."""
     first, _, second = ins.operands[0].partition("|")
     registers = machine.registers
@@ -162,7 +162,7 @@ _REDUCE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _redux(machine: Machine, ins: Instruction) -> Any:
+def _redux(machine: Machine, ins: PtxInstruction) -> Any:
     """`redux.sync.op.type d, a, mask`: one value of all lanes of the mask."""
     name = next(p for p in ins.parts if p in _REDUCE)
     operation, type_ = _REDUCE[name], types_of(ins)[-1]
@@ -177,7 +177,7 @@ def _redux(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, ins.operands[2])
 
 
-def _elect(machine: Machine, ins: Instruction) -> Any:
+def _elect(machine: Machine, ins: PtxInstruction) -> Any:
     """`elect.sync d|p, mask`: the predicate holds for the first lane of the mask."""
     first, _, second = ins.operands[0].partition("|")
     put, leader = machine.registers.write(first, "b32", ins), machine.registers.write(second, "pred", ins)
@@ -190,7 +190,7 @@ def _elect(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, ins.operands[1])
 
 
-def _activemask(machine: Machine, ins: Instruction) -> Any:
+def _activemask(machine: Machine, ins: PtxInstruction) -> Any:
     put = machine.registers.write(ins.operands[0], "b32", ins)
 
     def run(on: Lanes) -> None:
@@ -203,10 +203,10 @@ def _activemask(machine: Machine, ins: Instruction) -> Any:
 
 
 WARP_ROWS = {
-    "shfl": Row(_shfl, words("sync up down bfly idx"), words("b32"), control=True),
-    "vote": Row(_vote, words("sync all any uni ballot"), words("pred b32"), control=True),
-    "match": Row(_match, words("sync any all"), words("b32 b64"), control=True),
-    "redux": Row(_redux, words("sync add min max and or xor"), words("u32 s32 b32"), control=True),
-    "elect": Row(_elect, words("sync"), control=True),
-    "activemask": Row(_activemask, frozenset(), words("b32")),
+    "shfl": InstructionRow(_shfl, words("sync up down bfly idx"), words("b32"), control=True),
+    "vote": InstructionRow(_vote, words("sync all any uni ballot"), words("pred b32"), control=True),
+    "match": InstructionRow(_match, words("sync any all"), words("b32 b64"), control=True),
+    "redux": InstructionRow(_redux, words("sync add min max and or xor"), words("u32 s32 b32"), control=True),
+    "elect": InstructionRow(_elect, words("sync"), control=True),
+    "activemask": InstructionRow(_activemask, frozenset(), words("b32")),
 }

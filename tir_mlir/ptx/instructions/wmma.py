@@ -10,7 +10,7 @@ import numpy as np
 
 from tir_mlir.ptx import fragments
 from tir_mlir.ptx.instructions.loads import space_of
-from tir_mlir.ptx.instructions.rows import Row, bad, types_of, words
+from tir_mlir.ptx.instructions.rows import InstructionRow, refuse, types_of, words
 from tir_mlir.ptx.instructions.warps import collective
 from tir_mlir.ptx.memory import WINDOWS, Space
 from tir_mlir.ptx.registers import vector
@@ -18,7 +18,7 @@ from tir_mlir.ptx.types import UNSIGNED
 
 if TYPE_CHECKING:
     from tir_mlir.ptx.machine import Machine
-    from tir_mlir.ptx.parser import Instruction
+    from tir_mlir.ptx.parser import PtxInstruction
 
 
 CHUNK = 16
@@ -27,7 +27,7 @@ CHUNK = 16
 
 
 @dataclass(frozen=True)
-class Tile:
+class WmmaTile:
     """The registers of a fragment of rows x columns elements of a type; a operands of f16 hold each element twice."""
 
     rows: int
@@ -38,7 +38,7 @@ class Tile:
     def size(self) -> int:
         return fragments.element_bytes(self.type)
 
-    def read(self, machine: Machine, ins: Instruction, operand: str) -> Any:
+    def read(self, machine: Machine, ins: PtxInstruction, operand: str) -> Any:
         """A function of lanes [warp, 32] -> elements [warp, rows, columns] as bits."""
         gets = [machine.registers.read(n, f"b{8 * self._width()}", ins) for n in self._names(ins, operand)]
 
@@ -49,7 +49,7 @@ class Tile:
 
         return elements
 
-    def write(self, machine: Machine, ins: Instruction, operand: str) -> Any:
+    def write(self, machine: Machine, ins: PtxInstruction, operand: str) -> Any:
         """A function that stores elements [warp, rows, columns] in the registers."""
         names = self._names(ins, operand)
         puts = [machine.registers.write(n, f"b{8 * self._width()}", ins) for n in names]
@@ -70,21 +70,21 @@ class Tile:
     def _copies(self, names: list[str]) -> int:
         return len(names) * self._width() * 32 // (self.rows * self.columns * self.size)
 
-    def _names(self, ins: Instruction, operand: str) -> list[str]:
+    def _names(self, ins: PtxInstruction, operand: str) -> list[str]:
         names = vector(operand)
         if self._copies(names) not in (1, 2) or self._copies(names) * self.rows * self.columns * self.size != (
             len(names) * self._width() * 32
         ):
-            bad(ins, f"a fragment of {len(names)} registers")
+            refuse(ins, f"a fragment of {len(names)} registers")
         return names
 
 
-def _tile(ins: Instruction, part: str, type_: str) -> Tile:
+def _tile(ins: PtxInstruction, part: str, type_: str) -> WmmaTile:
     m, n, k = fragments.shape_of(ins.parts)
-    return Tile(*{"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[part], type_)
+    return WmmaTile(*{"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[part], type_)
 
 
-def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile: Tile) -> Any:
+def _memory(machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], tile: WmmaTile) -> Any:
     """A function of lanes [warp, 32] -> memory and the flat position of each element [warp, rows, columns]."""
     address = machine.registers.address(operands[0], ins)
     stride = machine.registers.read(operands[1], "u32", ins) if len(operands) > 1 else None
@@ -94,7 +94,7 @@ def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile:
     count = {s: machine.report.access(ins, s, CHUNK) for s in ([named] if named else ["shared", "global"])}
     verb = "reads" if "load" in ins.parts else "writes"
 
-    def places(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
+    def check_accesses(rows: np.ndarray) -> list[tuple[Space, np.ndarray, np.ndarray]]:
         accesses = []
         for lanes in rows:
             start = int(address(lanes[:1])[0])
@@ -115,10 +115,10 @@ def _memory(machine: Machine, ins: Instruction, operands: tuple[str, ...], tile:
             accesses.append((space, every, space.flat(every, positions.ravel(), tile.size, verb)))
         return accesses
 
-    return places
+    return check_accesses
 
 
-def _load(machine: Machine, ins: Instruction) -> Any:
+def _load(machine: Machine, ins: PtxInstruction) -> Any:
     """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
     tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
     places, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
@@ -135,7 +135,7 @@ def _load(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _store(machine: Machine, ins: Instruction) -> Any:
+def _store(machine: Machine, ins: PtxInstruction) -> Any:
     """`wmma.store.d.sync.aligned.row.shape.type [address], {r...}{, stride}`."""
     tile = _tile(ins, "d", types_of(ins)[-1])
     address, value, *stride = ins.operands
@@ -151,7 +151,7 @@ def _store(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _product(machine: Machine, ins: Instruction) -> Any:
+def _product(machine: Machine, ins: PtxInstruction) -> Any:
     """`wmma.mma.sync.aligned.alayout.blayout.shape.d.c d, a, b, c` (of f16), or with all four types."""
     types = types_of(ins)
     if len(types) == 2:
@@ -159,7 +159,7 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     elif len(types) == 4:
         td, ta, tb, tc = types
     else:
-        bad(ins, "these types")
+        refuse(ins, "these types")
     d, a, b, c = ins.operands
     reads = [(_tile(ins, p, t).read(machine, ins, o), t) for p, t, o in (("a", ta, a), ("b", tb, b), ("c", tc, c))]
     write = _tile(ins, "d", td).write(machine, ins, d)
@@ -171,14 +171,14 @@ def _product(machine: Machine, ins: Instruction) -> Any:
     return collective(machine, ins, run, None)
 
 
-def _wmma(machine: Machine, ins: Instruction) -> Any:
+def _wmma(machine: Machine, ins: PtxInstruction) -> Any:
     return {"load": _load, "store": _store, "mma": _product}[ins.parts[1]](machine, ins)
 
 
 _SHAPES = words("m16n16k16 m8n32k16 m32n8k16 m16n16k8 m8n8k4")
 _TYPES = words("f16 bf16 tf32 f32 f64 s8 u8 s32")
 WMMA_ROWS = {
-    "wmma": Row(
+    "wmma": InstructionRow(
         _wmma,
         _SHAPES | words("load store mma a b c d sync aligned row col global shared shared::cta satfinite rn"),
         _TYPES,

@@ -26,7 +26,7 @@ _LONGEST = 300
 
 
 @contextlib.contextmanager
-def claimed(kind: str, name: str) -> Iterator[bool]:
+def claim_entry(kind: str, name: str) -> Iterator[bool]:
     """Claim an entry while it is computed. Yields whether no other claim counts; always True if none can be written."""
     path, is_free = None, True
     with contextlib.suppress(OSError, ToolError):
@@ -47,7 +47,7 @@ def claimed(kind: str, name: str) -> Iterator[bool]:
                 path.unlink()
 
 
-def awaited(kind: str, name: str) -> bytes | None:
+def wait_for_entry(kind: str, name: str) -> bytes | None:
     """An entry that another process claims, if it is there in a moment."""
     end = time.monotonic() + PATIENCE
     with contextlib.suppress(OSError, ToolError):

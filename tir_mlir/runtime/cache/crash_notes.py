@@ -48,7 +48,7 @@ def record_build(name: str, text: str) -> Iterator[Callable[[str], None]]:
     """Record a build while it runs. Yields a function to call at each stage. No-op if the folder is not writable."""
     path: Path | None = None
 
-    def reached(stage: str) -> None:
+    def mark_stage(stage: str) -> None:
         nonlocal path
         if path is not None:
             with contextlib.suppress(OSError):
@@ -60,7 +60,7 @@ def record_build(name: str, text: str) -> Iterator[Callable[[str], None]]:
         path = folder / f"{name}.{os.getpid()}.{LOWER}"
         files.replace(path, text.encode())
     try:
-        yield reached
+        yield mark_stage
     finally:
         if path is not None:
             with contextlib.suppress(OSError):

@@ -51,7 +51,7 @@ def _unlock() -> None:
 os.register_at_fork(after_in_child=_unlock)
 
 
-def _once(function: Callable[[], str]) -> Callable[[], str]:
+def _locked_cache(function: Callable[[], str]) -> Callable[[], str]:
     """Decorator: `functools.cache` of a function that one thread runs while others wait for it."""
     cached = functools.cache(function)
 
@@ -63,7 +63,7 @@ def _once(function: Callable[[], str]) -> Callable[[], str]:
     return ask
 
 
-@_once
+@_locked_cache
 def installation() -> str:
     """The fingerprint of what generates code of this package, of Python, LLVM and islpy."""
     libraries = [*llvm_c.libraries(), *_islpy()]
@@ -75,14 +75,14 @@ def installation() -> str:
         own = _AT_START if unread else _content(map(sources.path, SOURCES))
         return "\n".join([own, *_wheels(libraries)])
 
-    return "\n".join([*fixed, store.cached("contents", stamps, read)])
+    return "\n".join([*fixed, store.cached_text("contents", stamps, read)])
 
 
-@_once
+@_locked_cache
 def package() -> str:
     """The fingerprint of the sources of the whole package when first asked."""
     stamps = package_stamps()
-    return store.cached("contents", [stamps], lambda: _content(sources.FOLDERS)) if store.limit() else stamps
+    return store.cached_text("contents", [stamps], lambda: _content(sources.FOLDERS)) if store.limit() else stamps
 
 
 FRESH = 0.5
@@ -138,14 +138,14 @@ def _content(paths: Iterable[str]) -> str:
     """A hash of the names and contents of all source files under the paths."""
     hashed = []
     for top in paths:
-        above = next(len(place) for place in _PLACES if top.startswith(place) and top != place[:-1])
+        above = next(len(place) for place in _SOURCE_FOLDERS if top.startswith(place) and top != place[:-1])
         for file, _ in _files(top):
             with open(file, "rb", buffering=0) as opened:
                 hashed.append(f"{file[above:]} {hashlib.sha256(opened.read()).hexdigest()}")
     return store.digest(*sorted(hashed))
 
 
-_PLACES = [os.path.join(sources.PACKAGE, ""), os.path.join(os.path.dirname(sources.PACKAGE), "")]
+_SOURCE_FOLDERS = [os.path.join(sources.PACKAGE, ""), os.path.join(os.path.dirname(sources.PACKAGE), "")]
 
 
 def _files(path: str) -> list[tuple[str, os.stat_result]]:

@@ -95,7 +95,7 @@ def put(kind: str, name: str, maker: str, data: bytes) -> bool:
     try:
         folder = cache_folder() / kind
         temporary = folder / f"new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-        with _created(temporary) as file:
+        with _create_file(temporary) as file:
             file.write(_head(kind, name, maker.encode(), data) + b"\n" + data)
         os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
     except (OSError, ToolError):
@@ -107,7 +107,7 @@ def put(kind: str, name: str, maker: str, data: bytes) -> bool:
     return True
 
 
-def _created(path: Path) -> BinaryIO:
+def _create_file(path: Path) -> BinaryIO:
     """A new file that only this user reads, in a folder that is made if needed. Raises OSError."""
     try:
         return files.create(path)
@@ -116,7 +116,7 @@ def _created(path: Path) -> BinaryIO:
         return files.create(path)
 
 
-def cached(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
+def cached_text(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
     """The cached text for `key`, or the result of `make()`, which is then stored."""
     name = digest(kind, *key)
     data = load(kind, name)

@@ -15,7 +15,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import dtypes
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
+from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 
 _SCALARS: dict[str, Any] = {
     "int64": ctypes.c_int64, "int32": ctypes.c_int32, "int16": ctypes.c_int16, "int8": ctypes.c_int8,
@@ -25,7 +25,7 @@ _SCALARS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class _Slot:
+class _DescriptorSlot:
     """How one buffer argument is packed: a descriptor is {pointer, pointer, offset, sizes, strides}, all 64 bits."""
 
     index: int
@@ -38,14 +38,14 @@ class _Slot:
     written: bool
 
 
-class Packed(NamedTuple):
+class PackedArguments(NamedTuple):
     """Checked arguments: the values to call with, the arrays to keep alive during the call, and the key and plan of
     their combination of shapes."""
 
     values: list[Any]
     arrays: list[np.ndarray]
     key: Any
-    plan: list[_Slot]
+    plan: list[_DescriptorSlot]
 
 
 class Packer:
@@ -56,14 +56,14 @@ class Packer:
         self._buffers = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, BufferParam)]
         self._scalars = [(i, p) for i, p in enumerate(signature.params) if isinstance(p, ScalarParam)]
         self._sized = any(p.is_index for _, p in self._scalars)
-        self._plans: dict[Any, list[_Slot]] = {}
+        self._plans: dict[Any, list[_DescriptorSlot]] = {}
 
     @property
     def argtypes(self) -> list[Any]:
         """The ctypes of the C-interface function."""
         return [ctypes.c_void_p if isinstance(p, BufferParam) else _SCALARS[p.dtype] for p in self.signature.params]
 
-    def pack(self, args: Sequence[Any]) -> Packed:
+    def pack(self, args: Sequence[Any]) -> PackedArguments:
         """Check and pack the arguments of a call. Raises ArgumentError."""
         if len(args) != len(self.signature.params):
             needed = len(self.signature.params)
@@ -95,11 +95,11 @@ class Packer:
             values[slot.index] = slot.struct(start - slot.back, start - slot.back, *slot.tail)
         if self.signature.noalias:
             self._check_overlap(plan, starts, arrays)
-        return Packed(values, arrays, key, plan)
+        return PackedArguments(values, arrays, key, plan)
 
     # -- once per combination of shapes -----------------------------------------------------------------------------
 
-    def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> list[_Slot]:
+    def _plan(self, arrays: Sequence[np.ndarray], values: Sequence[Any]) -> list[_DescriptorSlot]:
         for (_, param), array in zip(self._buffers, arrays, strict=True):
             self._check_type(param, array)
         self._check_shapes(arrays, values)
@@ -161,7 +161,7 @@ class Packer:
                 name = self.signature.name
                 raise ArgumentError(f"{name}: it assumes {promise.text}; this call has {source}")
 
-    def _slot(self, index: int, param: BufferParam, array: np.ndarray) -> _Slot:
+    def _slot(self, index: int, param: BufferParam, array: np.ndarray) -> _DescriptorSlot:
         itemsize = array.itemsize
         row_major = _row_major(array.shape)
         if any(s % itemsize for s in array.strides):
@@ -194,7 +194,7 @@ class Packer:
         high = sum(s for s in spans if s > 0) + itemsize if array.size else low
         struct = ctypes.c_int64 * (3 + 2 * array.ndim)
         tail = (param.offset, *array.shape, *strides)
-        return _Slot(index, struct, tail, param.offset * itemsize, itemsize, low, high, param.written)
+        return _DescriptorSlot(index, struct, tail, param.offset * itemsize, itemsize, low, high, param.written)
 
     # -- each call -------------------------------------------------------------------------------------------------
 
@@ -234,7 +234,9 @@ class Packer:
             )
         self._fail(param, f"is a {type(value).__name__}", "a NumPy array or an object with __dlpack__ is needed")
 
-    def _check_overlap(self, plan: Sequence[_Slot], starts: Sequence[int], arrays: Sequence[np.ndarray]) -> None:
+    def _check_overlap(
+        self, plan: Sequence[_DescriptorSlot], starts: Sequence[int], arrays: Sequence[np.ndarray]
+    ) -> None:
         for j, second in enumerate(plan):
             for i in range(j):
                 first = plan[i]
@@ -252,19 +254,21 @@ class Packer:
         position = self.signature.params.index(param)
         raise ArgumentError(f"{self.signature.name}: argument {position}, {param}: {have}; {need}")
 
-    def _fail_alignment(self, slot: _Slot, start: int) -> NoReturn:
+    def _fail_alignment(self, slot: _DescriptorSlot, start: int) -> NoReturn:
         self._fail(
             self.signature.params[slot.index],
             f"lies at address {start:#x}, which is not a multiple of {slot.itemsize}",
             "element-aligned memory is needed; pass a copy",
         )
 
-    def _fail_writable(self, slot: _Slot) -> NoReturn:
+    def _fail_writable(self, slot: _DescriptorSlot) -> NoReturn:
         self._fail(
             self.signature.params[slot.index], "is read-only", "the function writes to it; pass a writable array"
         )
 
-    def _fail_overlap(self, first: _Slot, second: _Slot, first_address: int, second_address: int) -> NoReturn:
+    def _fail_overlap(
+        self, first: _DescriptorSlot, second: _DescriptorSlot, first_address: int, second_address: int
+    ) -> NoReturn:
         a, b = (self.signature.params[s.index] for s in (first, second))
         written = a if first.written else b
         low, high = (
@@ -302,7 +306,7 @@ def _shares(a: np.ndarray, b: np.ndarray) -> bool:
         return True
 
 
-def _solve(dim: Dim, symbol: str, bindings: dict[str, int], size: int) -> int | None:
+def _solve(dim: BufferDim, symbol: str, bindings: dict[str, int], size: int) -> int | None:
     """The value of the one unknown symbol for which the extent is `size`, if the extent is linear in it."""
     samples = [dim.value({**bindings, symbol: x}) for x in (0, 1, 1000)]
     slope = samples[1] - samples[0]

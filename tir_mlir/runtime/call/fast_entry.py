@@ -24,8 +24,8 @@ from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import dtypes
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
-from tir_mlir.runtime.call import lent_tensors, no_pickle
-from tir_mlir.runtime.call.arrays import Packed
+from tir_mlir.runtime.call import borrowed_tensors, no_pickle
+from tir_mlir.runtime.call.arrays import PackedArguments
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.llvm import llvm_c, loader, object_code
 
@@ -39,7 +39,7 @@ _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 5
 
 
 @dataclass(frozen=True)
-class Entry:
+class FastEntry:
     """The loaded code of entry.c: its vectorcall function, the Python type built on it, its struct python."""
 
     code: loader.Code
@@ -49,7 +49,7 @@ class Entry:
 
 
 _lock = threading.Lock()
-_made: list[Entry | None] = []  # the entry, once created
+_made: list[FastEntry | None] = []  # the entry, once created
 
 
 def _unlock() -> None:
@@ -67,28 +67,28 @@ def prepare() -> None:
         threading.Thread(target=entry, name="tir_mlir entry").start()
 
 
-def entry() -> Entry | None:
+def entry() -> FastEntry | None:
     """The entry, created once per process; None if it cannot be used here."""
     with _lock:
         if not _made:
             try:
-                _made.append(_make() if _as_expected() and llvm_c.llvm() is not None else None)
+                _made.append(_make() if _has_expected_layouts() and llvm_c.llvm() is not None else None)
             except (BuildError, AttributeError):  # AttributeError: this Python lacks a function that entry.c calls
                 _made.append(None)
     return _made[0]
 
 
-def _make() -> Entry:
+def _make() -> FastEntry:
     name = entry_key()
     data = store.load("entry", name)
     if data is None:
         data = object_code.compile_text(Path(__file__).with_name("entry.ll").read_text())
         store.save("entry", name, data)
     code = loader.Code([data]).keep()  # instances of the type may outlive everything else
-    return Entry(code, code.address("tir_vectorcall"), _type(code), _python())
+    return FastEntry(code, code.address("tir_vectorcall"), _type(code), _python())
 
 
-def _as_expected() -> bool:
+def _has_expected_layouts() -> bool:
     """Whether objects and arrays have the layout that entry.c expects."""
     free_threaded = "t" in getattr(sys, "abiflags", "")
     if sys.implementation.name != "cpython" or free_threaded or hasattr(sys, "gettotalrefcount"):
@@ -99,12 +99,12 @@ def _as_expected() -> bool:
     for array in (base, base[::-2, 1::2], np.zeros((), np.int8), np.zeros((2, 3, 5), np.int64).transpose(2, 0, 1)):
         for writeable in (False, True):
             array.flags.writeable = writeable
-            if not _laid_out(array):
+            if not _matches_layout(array):
                 return False
     return _word(id(None) + _TYPE) == id(type(None)) and (_is_immortal() or _counts(object()))
 
 
-def _laid_out(array: np.ndarray) -> bool:
+def _matches_layout(array: np.ndarray) -> bool:
     address, rank = id(array), array.ndim
     shape, strides = (tuple(_word(_word(address + o) + 8 * d) for d in range(rank)) for o in (_SHAPE, _STRIDES))
     writeable = bool(c_int.from_address(address + _WRITEABLE).value & 0x400)
@@ -136,17 +136,17 @@ def _word(address: int) -> int:
 # -- the type --------------------------------------------------------------------------------------------------------
 
 
-class _Member(ctypes.Structure):
+class _MemberDef(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_ssize_t), ("flags", c_int), ("doc", c_char_p)]
 
 
-class _Slot(ctypes.Structure):
+class _TypeSlot(ctypes.Structure):
     _fields_ = [("slot", c_int), ("value", c_void_p)]
 
 
 class _Spec(ctypes.Structure):
     _fields_ = [
-        ("name", c_char_p), ("size", c_int), ("item", c_int), ("flags", c_uint), ("slots", ctypes.POINTER(_Slot)),
+        ("name", c_char_p), ("size", c_int), ("item", c_int), ("flags", c_uint), ("slots", ctypes.POINTER(_TypeSlot)),
     ]  # fmt: skip
 
 
@@ -154,18 +154,18 @@ _VECTORCALL, _FUNCTION, _SLOW, _SIZE = 16, 24, 32, 40  # struct callable of entr
 _T_SSIZE, _T_OBJECT, _READONLY = 19, 16, 1
 _TP_CALL, _TP_DEALLOC, _TP_MEMBERS = 50, 52, 72
 _FLAGS = 1 << 18 | 1 << 11 | 1 << 7  # version tag, vectorcall, not instantiable
-_members = (_Member * 3)(
-    _Member(b"__vectorcalloffset__", _T_SSIZE, _VECTORCALL, _READONLY, None),
-    _Member(b"_slow", _T_OBJECT, _SLOW, _READONLY, None),
+_members = (_MemberDef * 3)(
+    _MemberDef(b"__vectorcalloffset__", _T_SSIZE, _VECTORCALL, _READONLY, None),
+    _MemberDef(b"_slow", _T_OBJECT, _SLOW, _READONLY, None),
 )
 
 
 def _type(code: loader.Code) -> Any:
     """The type of `callable_for`'s result; everything but the call is delegated to the Python function."""
-    slots = (_Slot * 4)(
-        _Slot(_TP_CALL, _address(_API.PyVectorcall_Call)),
-        _Slot(_TP_DEALLOC, code.address("tir_dealloc")),
-        _Slot(_TP_MEMBERS, ctypes.addressof(_members)),
+    slots = (_TypeSlot * 4)(
+        _TypeSlot(_TP_CALL, _address(_API.PyVectorcall_Call)),
+        _TypeSlot(_TP_DEALLOC, code.address("tir_dealloc")),
+        _TypeSlot(_TP_MEMBERS, ctypes.addressof(_members)),
     )
     _kept.append(slots)
     spec = _Spec(b"tir_mlir.runtime.call.fast_entry.Function", _SIZE, 0, _FLAGS, slots)
@@ -209,14 +209,14 @@ class Plans:
     Accessed under the GIL only; a plan is installed by one copy.
     """
 
-    def __init__(self, signature: CallSignature, run: int, always_release: bool, by: Entry):
+    def __init__(self, signature: CallSignature, run: int, always_release: bool, by: FastEntry):
         self._words = _PLAN_HEAD + sum(_plan_words(p) for p in signature.params)
         self._ring = bytearray(8 * PLANS * self._words)
         self._known: dict[Any, tuple[int, list[Any]]] = {}
         self._params = signature.params
         self._next = 0
         memory = ctypes.addressof(ctypes.c_char.from_buffer(self._ring))
-        self._names = _interned(signature)
+        self._names = _interned_names(signature)
         described = zip(signature.params, self._names, strict=True)
         params = [n for p, name in described for n in (*_kind(p), 0 if name is None else id(name))]
         head = [ctypes.addressof(by.python), run, len(signature.params), signature.noalias, always_release]
@@ -229,16 +229,16 @@ class Plans:
         """Whether the arguments fit the limits of entry.c."""
         return len(signature.params) <= _MAX_ARGS and _descriptor_words(signature) <= _MAX_WORDS
 
-    def learn(self, packed: Packed, args: Sequence[Any]) -> None:
+    def learn(self, packed: PackedArguments, args: Sequence[Any]) -> None:
         """Add a plan for the arguments of a call, unless there is one."""
         values = [args[slot.index] for slot in packed.plan]
-        sources = [lent_tensors.source(value, array) for value, array in zip(values, packed.arrays, strict=True)]
+        sources = [borrowed_tensors.source(value, array) for value, array in zip(values, packed.arrays, strict=True)]
         self.add(packed, sources)
 
     def add(
         self,
-        packed: Packed,
-        sources: Sequence[lent_tensors.Source],
+        packed: PackedArguments,
+        sources: Sequence[borrowed_tensors.ArgumentSource],
         kernels: int = 0,
         alignments: Mapping[int, int] | None = None,
     ) -> None:
@@ -247,7 +247,7 @@ class Plans:
         program_key = (packed.key, *[(s.type, s.dtype, s.device) for s in sources])
         if program_key in self._known:
             return
-        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared(packed, sources, alignments or {}))
+        data = (c_int64 * self._words)(*[0] * _PLAN_HEAD, *self._compared_words(packed, sources, alignments or {}))
         data[_KERNELS] = kernels
         index, self._next = self._next, (self._next + 1) % PLANS
         for old in [k for k, (i, _) in self._known.items() if i == index]:
@@ -258,8 +258,8 @@ class Plans:
         self._function[_COUNT] = len(self._known)
         self._function[_LAST] = index
 
-    def _compared(
-        self, packed: Packed, sources: Sequence[lent_tensors.Source], alignments: Mapping[int, int]
+    def _compared_words(
+        self, packed: PackedArguments, sources: Sequence[borrowed_tensors.ArgumentSource], alignments: Mapping[int, int]
     ) -> Iterator[int]:
         buffers = iter(zip(packed.plan, sources, strict=True))
         for param, value in zip(self._params, packed.values, strict=True):
@@ -277,7 +277,7 @@ def _descriptor_words(signature: CallSignature) -> int:
     return sum(3 + 2 * len(p.dims) for p in signature.params if isinstance(p, BufferParam))
 
 
-def _interned(signature: CallSignature) -> list[str | None]:
+def _interned_names(signature: CallSignature) -> list[str | None]:
     """The names of the parameters as the strings that calls by keyword have; None for a name that several have."""
     names = [p.name for p in signature.params]
     return [sys.intern(str(name)) if names.count(name) == 1 else None for name in names]

@@ -14,7 +14,7 @@ from tir_mlir.dialect.calls import C_INTERFACE
 from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.runtime.call import fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import Packer
-from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.call.signature import CallSignature
 
 PREFIX = C_INTERFACE
@@ -28,7 +28,7 @@ class Entries:
     words: int = 0
 
 
-class Function:
+class CompiledFunction:
     """A compiled function. Takes one array or number per parameter, by position or by name; results are written into
     the arrays."""
 
@@ -43,7 +43,7 @@ class Function:
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
         if named:
-            args = (*in_order(self.signature, args, named),)
+            args = (*positional_arguments(self.signature, args, named),)
         packed = self._packer.pack(args)
         self._call(*packed.values)
         if self._plans is not None:
@@ -64,7 +64,7 @@ def functions(
     """
     callables = {}
     for s in signatures:
-        function = Function(s, entries[s.name], owner)
+        function = CompiledFunction(s, entries[s.name], owner)
         callables[s.name] = fast_entry.callable_for(function, s, entries[s.name].words, always_release)
     return callables
 

@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.call.signature import CallSignature
 
 
-def in_order(signature: CallSignature, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+def positional_arguments(signature: CallSignature, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
     """`f(a, C=c, B=b)` -> `[a, b, c]`. Raises ArgumentError for an unknown, repeated or missing name."""
     names = [p.name for p in signature.params]
     for name in named:

@@ -12,14 +12,14 @@ from tir_mlir.dialect.calls import callee_of, effects_of
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, attrs, dtypes, only_reads, symbol_name
 from tir_mlir.dialect.ir.op_traits import POINTERS, READING, VIEWS, WRITTEN_OPERAND
-from tir_mlir.dialect.ir.size_products import evaluated, shape_variables, size_source
-from tir_mlir.dialect.presburger import promised
+from tir_mlir.dialect.ir.size_products import evaluate_size, shape_variables, size_source
+from tir_mlir.dialect.presburger import constraint_text
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.dialect.symbolic import Symbol, evaluate, from_affine, names_in
 
 
 @dataclass(frozen=True)
-class Dim:
+class BufferDim:
     """An extent of a buffer: its text, its shape variables, and its value given theirs."""
 
     text: str
@@ -33,7 +33,7 @@ class BufferParam:
 
     name: str
     dtype: str
-    dims: tuple[Dim, ...]
+    dims: tuple[BufferDim, ...]
     strides: tuple[int | None, ...] | None
     offset: int
     written: bool
@@ -60,7 +60,7 @@ class SizeAssumption:
     """A `T.assume` condition on shape variables: `value` == 0 for an equality, else `value` >= 0."""
 
     text: str
-    value: Dim
+    value: BufferDim
     is_eq: bool
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
@@ -121,7 +121,7 @@ def _promises(func: ir.OpView) -> tuple[SizeAssumption, ...]:
         names = tuple(symbol_name(v) for v in c.index.values)
         swap = [ir.AffineExpr.get_symbol(i) for i in range(len(names))]
         expr = c.index.expr.compose(ir.AffineMap.get(0, len(names), swap)).maybe_downcast()
-        promises.append(SizeAssumption(promised(c, func.operation), _dim(expr, names), c.is_eq))
+        promises.append(SizeAssumption(constraint_text(c, func.operation), _dim(expr, names), c.is_eq))
     return tuple(promises)
 
 
@@ -141,27 +141,28 @@ def _param(function: str, value: ir.Value, arg_attrs: dict, name: str) -> Buffer
     raise BuildError(f"function {function!r}: parameter {name!r} of type {type_} cannot be passed from Python")
 
 
-def _dims(type_: ir.MemRefType, arg_attrs: dict) -> tuple[Dim, ...]:
+def _dims(type_: ir.MemRefType, arg_attrs: dict) -> tuple[BufferDim, ...]:
     if attrs.SHAPE in arg_attrs:
         symbols = tuple(arg_attrs.get(attrs.SYMS, ()))
         return tuple(_dim(expr, symbols) for expr in arg_attrs[attrs.SHAPE].results)
     return tuple(
-        Dim("?", (), lambda _: -1) if type_.is_dynamic_dim(i) else _constant(size) for i, size in enumerate(type_.shape)
+        BufferDim("?", (), lambda _: -1) if type_.is_dynamic_dim(i) else _constant(size)
+        for i, size in enumerate(type_.shape)
     )
 
 
-def _constant(size: int) -> Dim:
-    return Dim(str(size), (), lambda _: size)
+def _constant(size: int) -> BufferDim:
+    return BufferDim(str(size), (), lambda _: size)
 
 
-def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> Dim:
+def _dim(expr: ir.AffineExpr, symbols: tuple[str, ...]) -> BufferDim:
     form = from_affine(expr, (), [Symbol(name) for name in symbols])
     variables = {variable for name in names_in(form) for variable in shape_variables(name)}
 
     def value(sizes: Mapping[str, int]) -> int:
-        return evaluate(form, lambda name: evaluated(name, sizes))
+        return evaluate(form, lambda name: evaluate_size(name, sizes))
 
-    return Dim(size_source(form), tuple(sorted(variables)), value)
+    return BufferDim(size_source(form), tuple(sorted(variables)), value)
 
 
 _READS = READING | {"memref.dim"}

@@ -16,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD
 from tir_mlir.runtime.call import function
-from tir_mlir.runtime.call.checked import CheckedFunction, Record
+from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsRecord
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
@@ -42,7 +42,9 @@ class Aot:
         lowered, self._calls_out, self._sites = program.module, program.calls_out, program.sites
         self._folder = files.folder()
         weakref.finalize(self, self._folder.cleanup)  # no ResourceWarning for an unclosed folder
-        missing = [name for name in shared_libraries.undefined(lowered) if name not in shared_libraries.SUPPORT]
+        missing = [
+            name for name in shared_libraries.undefined_functions(lowered) if name not in shared_libraries.SUPPORT
+        ]
         libs = [*libs, *openmp.openmp_for(lowered)]
         shared_libraries.require(missing, libs)
         self.llvm_ir = to_llvm_ir(str(lowered))
@@ -50,7 +52,7 @@ class Aot:
         types = function.c_types(lowered, [s.name for s in signatures])
         compile_object(f"{self.llvm_ir}\n{function.text(types, declare=False)}\n", self._object)
         self.objects, self.libs = [self._object], libs
-        for n, data in enumerate(_needed_by(lowered, program)):
+        for n, data in enumerate(_needed_objects(lowered, program)):
             self.objects.append(self._path(f"support{n}.o"))
             Path(self.objects[-1]).write_bytes(data)
         self._shared = self._path("module.so")
@@ -64,7 +66,7 @@ class Aot:
         entries = {s.name: Entries(address(PREFIX + s.name), address(function.NAME + s.name)) for s in signatures}
         if self._sites is None:
             return functions(signatures, entries, self, self._calls_out)
-        record = Record(address(RECORD) if self._sites else 0, self._sites)
+        record = OutOfBoundsRecord(address(RECORD) if self._sites else 0, self._sites)
         return {s.name: CheckedFunction(s, entries[s.name], self, record) for s in signatures}
 
     def assembly(self) -> str:
@@ -81,16 +83,16 @@ def objects_by_tools(module: ir.Module, program: LoweredProgram) -> list[bytes]:
     with files.folder() as folder:
         result = Path(folder, "module.o")
         compile_object(to_llvm_ir(str(module)), str(result))
-        return [result.read_bytes(), *_needed_by(module, program)]
+        return [result.read_bytes(), *_needed_objects(module, program)]
 
 
-def _needed_by(module: ir.Module, program: LoweredProgram) -> list[bytes]:
+def _needed_objects(module: ir.Module, program: LoweredProgram) -> list[bytes]:
     return [*_support(module, program.low_precision), *permission(program.needs)]
 
 
 def permission(needs: Sequence[Sequence[str]]) -> list[bytes]:
     """The object file that asks for tile registers when it is loaded, if code needs them."""
-    return [_compiled("tile_permission.c")] if cpu_needs.asks_for_tiles(needs) else []
+    return [_compile_source("tile_permission.c")] if cpu_needs.asks_for_tiles(needs) else []
 
 
 def _support(module: ir.Module, low_precision: bool) -> list[bytes]:
@@ -98,10 +100,10 @@ def _support(module: ir.Module, low_precision: bool) -> list[bytes]:
     have several of them."""
     sources = ["support.c"] if shared_libraries.needs_support(module, low_precision) else []
     sources += ["half.c"] if low_precision else []
-    return [_compiled(source, "-Dvisibility(how)=visibility(how), weak") for source in sources]
+    return [_compile_source(source, "-Dvisibility(how)=visibility(how), weak") for source in sources]
 
 
-def _compiled(name: str, *options: str) -> bytes:
+def _compile_source(name: str, *options: str) -> bytes:
     with files.folder() as folder:
         target = Path(folder, "made.o")
         c_tools.compile_c(Path(__file__).with_name(name), target, *options)

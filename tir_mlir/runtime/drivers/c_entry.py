@@ -19,9 +19,9 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite, short_repr
-from tir_mlir.dialect.ir.function_texts import quoted, symbol
+from tir_mlir.dialect.ir.function_texts import quote, symbol
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
+from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import shared_libraries
 
 C_TYPES = {
@@ -146,13 +146,13 @@ def entries(
     c_entries = []
     for s in signatures:
         symbol = symbols.get(s.name, "main") if s.name == "main" else s.name
-        c_entries.append(CEntry(s, name or (_of_file(stem) if symbol == "main" else symbol)))
+        c_entries.append(CEntry(s, name or (_entry_prefix(stem) if symbol == "main" else symbol)))
     for entry in c_entries:
         _check_name(entry, [e.name for e in c_entries])
     return c_entries
 
 
-def _of_file(stem: str) -> str:
+def _entry_prefix(stem: str) -> str:
     return identifier(stem.removeprefix("lib") or stem)
 
 
@@ -208,19 +208,19 @@ def header(
         "/* Arrays are row-major, and distinct. A function returns 0; or -1 for arguments that it is not for, and\n"
         "   writes nothing. NAME_error tells why, in the thread that it happened in. */\n"
     )
-    parts += [_declared(entry, sites) for entry in c_entries]
-    parts += [_checked(sites)] if sites else []
+    parts += [_declaration(entry, sites) for entry in c_entries]
+    parts += [_checked_accesses_comment(sites)] if sites else []
     parts += [*functions, "#ifdef __cplusplus\n}\n#endif\n#endif\n"]
     return "\n".join(parts)
 
 
-def _declared(entry: CEntry, sites: Sequence[CheckedSite] | None) -> str:
+def _declaration(entry: CEntry, sites: Sequence[CheckedSite] | None) -> str:
     comment = str(entry.signature).replace("*/", "* /")
     outside = f"const int64_t *{entry.name}_outside(void);\n" if sites else ""
     return f"/* {comment} */\n{entry.prototype};\nconst char *{entry.error}(void);\n{outside}"
 
 
-def _checked(sites: Sequence[CheckedSite]) -> str:
+def _checked_accesses_comment(sites: Sequence[CheckedSite]) -> str:
     lines = [f"{i + 1}: {s.text}, {s.place}" for i, s in enumerate(sites)]
     listed = "\n".join("   " + line.replace("*/", "* /") for line in lines)
     return (
@@ -237,34 +237,34 @@ _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1}
 _FLOATS = {"float64": "f64", "float32": "f32"}
 
 
-class Number:
+class I64Value:
     """An i64 of the code: arithmetic on it is written down. Operands may be Python's numbers."""
 
     def __init__(self, code: EntryCode, name: str):
         self.code, self.name = code, name
 
-    def _made(self, op: str, operand: Any, swapped: bool = False) -> Number:
+    def _emit_binary(self, op: str, operand: Any, swapped: bool = False) -> I64Value:
         pair = (self.code.number(operand), self) if swapped else (self, self.code.number(operand))
         return self.code.op(f"llvm.{op} {pair[0].name}, {pair[1].name} : i64")
 
-    def __add__(self, rhs: Any) -> Number:
-        return self._made("add", rhs)
+    def __add__(self, rhs: Any) -> I64Value:
+        return self._emit_binary("add", rhs)
 
-    def __mul__(self, rhs: Any) -> Number:
-        return self._made("mul", rhs)
+    def __mul__(self, rhs: Any) -> I64Value:
+        return self._emit_binary("mul", rhs)
 
-    def __sub__(self, rhs: Any) -> Number:
-        return self._made("sub", rhs)
+    def __sub__(self, rhs: Any) -> I64Value:
+        return self._emit_binary("sub", rhs)
 
-    def __mod__(self, rhs: Any) -> Number:
+    def __mod__(self, rhs: Any) -> I64Value:
         """Rounded as in Python, for a positive divisor: ((x rem y) + y) rem y."""
-        return (self._made("srem", rhs) + rhs)._made("srem", rhs)
+        return (self._emit_binary("srem", rhs) + rhs)._emit_binary("srem", rhs)
 
-    def __floordiv__(self, rhs: Any) -> Number:
-        return (self - self % rhs)._made("sdiv", rhs)
+    def __floordiv__(self, rhs: Any) -> I64Value:
+        return (self - self % rhs)._emit_binary("sdiv", rhs)
 
-    def __neg__(self) -> Number:
-        return self._made("sub", 0, swapped=True)
+    def __neg__(self) -> I64Value:
+        return self._emit_binary("sub", 0, swapped=True)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -277,18 +277,18 @@ class EntryCode:
         self.numbers = itertools.count()
         self.lines: list[str] = []
         self.globals: list[str] = []
-        self.known: dict[str, Any] = {size: Number(self, f"%s{n}") for n, size in enumerate(sizes)}
+        self.known: dict[str, Any] = {size: I64Value(self, f"%s{n}") for n, size in enumerate(sizes)}
         self.arguments = [f"%s{n}: i64" for n in range(len(sizes))]
         for n, p in enumerate(signature.params):
             self.arguments.append(f"%a{n}: {_kind(p)}")
             if isinstance(p, ScalarParam) and p.is_index:
-                self.known[p.name] = Number(self, f"%a{n}")
+                self.known[p.name] = I64Value(self, f"%a{n}")
 
     def text(self) -> str:
         """The module: the function, the one that tells why it refused, what both need."""
         self._checks()
         record = self._clear_record()
-        kinds, values = self._passed()
+        kinds, values = self._call_operands()
         callee = symbol(PREFIX + self.signature.name)
         self.lines.append(f"llvm.call {callee}({', '.join(values)}) : ({', '.join(kinds)}) -> ()")
         if record:
@@ -305,7 +305,7 @@ class EntryCode:
             f"llvm.func {symbol(self.name + '_error')}() -> !llvm.ptr {{",
             f"  %place = llvm.mlir.addressof {error} : !llvm.ptr",
             "  %why = llvm.load %place : !llvm.ptr -> !llvm.ptr", "  llvm.return %why : !llvm.ptr", "}",
-            *(self._outside() if record else ()),
+            *(self._record_getter() if record else ()),
             f"llvm.func {symbol(self.name)}({', '.join(self.arguments)}) -> i32 {{",
             *self.lines,
             "  %done = llvm.mlir.constant(0 : i32) : i32", "  llvm.return %done : i32",
@@ -317,20 +317,20 @@ class EntryCode:
 
     # --- values -------------------------------------------------------------------------------------------------------
 
-    def op(self, text: str) -> Number:
+    def op(self, text: str) -> I64Value:
         name = f"%v{next(self.numbers)}"
         self.lines.append(f"{name} = {text}")
-        return Number(self, name)
+        return I64Value(self, name)
 
-    def number(self, value: Any) -> Number:
-        return value if isinstance(value, Number) else self.op(f"llvm.mlir.constant({value} : i64) : i64")
+    def number(self, value: Any) -> I64Value:
+        return value if isinstance(value, I64Value) else self.op(f"llvm.mlir.constant({value} : i64) : i64")
 
     def extent(self, param: BufferParam, number: int) -> Any:
         """An extent: a number of Python where it is constant."""
         dim = param.dims[number]
         return self.known[f"{param.name}_size_{number}"] if dim.text == "?" else self.value(dim)
 
-    def value(self, dim: Dim) -> Any:
+    def value(self, dim: BufferDim) -> Any:
         return dim.value(self.known)
 
     def strides(self, param: BufferParam) -> list[Any]:
@@ -353,7 +353,7 @@ class EntryCode:
     def _refuse_if(self, condition: str, why: str) -> None:
         """End the function where a condition, an i1, holds."""
         number = next(self.numbers)
-        place, text = symbol(f"{self.name}.why{number}"), quoted(f"{self.name}: {why}\0")
+        place, text = symbol(f"{self.name}.why{number}"), quote(f"{self.name}: {why}\0")
         self.globals.append(f"llvm.mlir.global internal constant {place}({text})")
         self.lines += [
             f"%w{number} = llvm.mlir.addressof {place} : !llvm.ptr",
@@ -361,10 +361,10 @@ class EntryCode:
             f"^next{number}:",
         ]
 
-    def _compared(self, how: str, lhs: Any, rhs: Any) -> str:
+    def _emit_compare(self, how: str, lhs: Any, rhs: Any) -> str:
         return self.op(f'llvm.icmp "{how}" {self.number(lhs).name}, {self.number(rhs).name} : i64').name
 
-    def _both(self, *conditions: str) -> str:
+    def _emit_and(self, *conditions: str) -> str:
         conjunction = conditions[0]
         for condition in conditions[1:]:
             conjunction = self.op(f"llvm.and {conjunction}, {condition} : i1").name
@@ -373,45 +373,45 @@ class EntryCode:
     def _checks(self) -> None:
         for name, value in self.known.items():
             if "_stride_" not in name:
-                self._refuse_if(self._compared("slt", value, 0), f"{name} is negative")
+                self._refuse_if(self._emit_compare("slt", value, 0), f"{name} is negative")
         buffers = [(n, p) for n, p in enumerate(self.signature.params) if isinstance(p, BufferParam)]
         for _, p in buffers:
             for number, dim in enumerate(p.dims):
                 if dim.symbols and dim.text != dim.symbols[0]:
-                    negative = self._compared("slt", self.value(dim), 0)
+                    negative = self._emit_compare("slt", self.value(dim), 0)
                     self._refuse_if(negative, f"{p.name} has a negative extent, {dim.text}, in dimension {number}")
         for promise in self.signature.promises:
-            wrong = self._compared("ne" if promise.is_eq else "slt", self.value(promise.value), 0)
+            wrong = self._emit_compare("ne" if promise.is_eq else "slt", self.value(promise.value), 0)
             self._refuse_if(wrong, f"the sizes do not satisfy {promise.text}")
         addresses = {n: self.op(f"llvm.ptrtoint %a{n} : !llvm.ptr to i64") for n, _ in buffers}
         for n, p in buffers:
-            count, missing = self.num_elements(p), self._compared("eq", addresses[n], 0)
-            if isinstance(count, Number):
-                missing = self._both(missing, self._compared("sgt", count, 0))
-            if isinstance(count, Number) or count > 0:
+            count, missing = self.num_elements(p), self._emit_compare("eq", addresses[n], 0)
+            if isinstance(count, I64Value):
+                missing = self._emit_and(missing, self._emit_compare("sgt", count, 0))
+            if isinstance(count, I64Value) or count > 0:
                 self._refuse_if(missing, f"{p.name} is NULL")
             if (size := item_bytes(p.dtype)) > 1:
                 apart = self.op(f"llvm.and {addresses[n].name}, {self.number(size - 1).name} : i64")
-                self._refuse_if(self._compared("ne", apart, 0), f"{p.name} is not at a multiple of {size} bytes")
+                self._refuse_if(self._emit_compare("ne", apart, 0), f"{p.name} is not at a multiple of {size} bytes")
         if self.signature.noalias:
             for (n, p), (m, q) in itertools.combinations(buffers, 2):
                 if p.written or q.written:
                     self._check_distinct(addresses[n], p, addresses[m], q)
 
-    def _check_distinct(self, start_p: Number, p: BufferParam, start_q: Number, q: BufferParam) -> None:
+    def _check_distinct(self, start_p: I64Value, p: BufferParam, start_q: I64Value, q: BufferParam) -> None:
         """Refuse arrays that overlap: each starts before the other's end."""
         bytes_p, bytes_q = (self.num_elements(x) * item_bytes(x.dtype) for x in (p, q))
         conditions = [
-            self._compared("ult", start_p, start_q + bytes_q),
-            self._compared("ult", start_q, start_p + bytes_p),
+            self._emit_compare("ult", start_p, start_q + bytes_q),
+            self._emit_compare("ult", start_q, start_p + bytes_p),
         ]
-        conditions += [self._compared("sgt", size, 0) for size in (bytes_p, bytes_q) if isinstance(size, Number)]
+        conditions += [self._emit_compare("sgt", size, 0) for size in (bytes_p, bytes_q) if isinstance(size, I64Value)]
         if not any(size == 0 for size in (bytes_p, bytes_q)):
-            self._refuse_if(self._both(*conditions), f"{p.name} and {q.name} overlap")
+            self._refuse_if(self._emit_and(*conditions), f"{p.name} and {q.name} overlap")
 
     # --- the call -----------------------------------------------------------------------------------------------------
 
-    def _passed(self) -> tuple[list[str], list[str]]:
+    def _call_operands(self) -> tuple[list[str], list[str]]:
         """The types and the values that the compiled function takes: a pointer to a descriptor for each buffer."""
         kinds = [_kind(p) for p in self.signature.params]
         values = [
@@ -444,7 +444,7 @@ class EntryCode:
     def _record_length(self) -> int:
         return 1 + 2 * max(s.rank for s in self.sites or ())
 
-    def _outside(self) -> list[str]:
+    def _record_getter(self) -> list[str]:
         """The function that gives the record of the first access outside."""
         return [
             f"llvm.func {symbol(self.name + '_outside')}() -> !llvm.ptr {{",
@@ -464,7 +464,7 @@ class EntryCode:
         loaded = self.op(f"llvm.load {record} : !llvm.ptr -> i64")
         for number, site in enumerate(self.sites or ()):
             why = f"an access is outside its buffer: {site.text}, {site.place}"
-            self._refuse_if(self._compared("eq", loaded, number + 1), why)
+            self._refuse_if(self._emit_compare("eq", loaded, number + 1), why)
 
 
 def item_bytes(dtype: str) -> int:

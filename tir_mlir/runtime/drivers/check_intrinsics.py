@@ -32,17 +32,17 @@ def check_intrinsics(module: ir.Module, target: object_code.LLVMTarget | None) -
     if not calls or llvm() is None:
         return
     for op in calls:
-        why = _fault(_alone(op), target or object_code.target())
+        why = _fault(_isolate_call(op), target or object_code.target())
         if why:
-            raise BuildError(f'{_place(op)}the intrinsic "{llvm_intrinsics.name_of(op)}": {why}')
+            raise BuildError(f'{_location_prefix(op)}the intrinsic "{llvm_intrinsics.name_of(op)}": {why}')
 
 
-def _place(op: ir.Operation) -> str:
+def _location_prefix(op: ir.Operation) -> str:
     location = op.location
     return f"{location.filename}:{location.start_line}: " if location.is_a_file() else ""
 
 
-def _alone(op: ir.Operation) -> str:
+def _isolate_call(op: ir.Operation) -> str:
     """A module with one function, which makes the call; constants are kept, as an instruction may have them in it."""
     parameters, body, names = [], [], []
     for number, value in enumerate(op.operands):
@@ -66,17 +66,17 @@ def _fault(text: str, target: object_code.LLVMTarget) -> str:
     key = store.digest("intrinsic", text, *(getattr(target, k) for k in ("triple", "cpu", "features")), installation())
     if store.load(_KIND, key) is not None:
         return ""
-    code, complaints = _translated(text)
+    code, complaints = _translate_to_llvm(text)
     if complaints or not code:
         part = "an argument that is a part of the instruction must be a constant"
         return complaints or f"LLVM does not accept this call (the reason is on stderr); {part}"
-    why = _compiled(code, target)
+    why = _compile_in_child(code, target)
     if not why:
         store.save(_KIND, key, b"")
     return why
 
 
-def _translated(text: str) -> tuple[str, str]:
+def _translate_to_llvm(text: str) -> tuple[str, str]:
     """LLVM IR, or what is wrong with it."""
     messages: list[str] = []
     module = ir.Module.parse(text)
@@ -88,7 +88,7 @@ def _translated(text: str) -> tuple[str, str]:
     finally:
         handler.detach()
     messages = [s for s in messages if not s.startswith("LLVM Translation failed")]
-    return code, "; ".join(_worded(s) for s in messages)
+    return code, "; ".join(_reword_message(s) for s in messages)
 
 
 @functools.cache
@@ -99,13 +99,13 @@ def _translate() -> Any:
     return prototype(address)
 
 
-def _worded(text: str) -> str:
+def _reword_message(text: str) -> str:
     if text.startswith("could not find LLVM intrinsic"):
         return "LLVM has no intrinsic of this name"
     return text
 
 
-def _compiled(code: str, target: object_code.LLVMTarget) -> str:
+def _compile_in_child(code: str, target: object_code.LLVMTarget) -> str:
     """Compile LLVM IR in a child process: a missing instruction ends the process."""
     triple, cpu, features = (part.decode() for part in (target.triple, target.cpu, target.features))
     none = f"the CPU {cpu} ({triple}) has no instruction for it; build for a target that has it, or use arithmetic"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.tools import files, toolchain
 from tir_mlir.runtime.tools.processes import Completed
 from tir_mlir.target import Target, assumed_cpu, chosen
@@ -59,7 +59,7 @@ def create_llvm(
     cpu = chosen(target)
     extra = [*(_for_target(cpu) if cpu.triple else _for_host(cpu)), *extra]
     key = [source, language, *_FLAGS, *extra, _host()]
-    text = cached("c", key, lambda: _compile(source, language, extra))
+    text = cached_text("c", key, lambda: _compile(source, language, extra))
     if output is not None:
         files.write_whole({Path(output): text.encode()})
     return text

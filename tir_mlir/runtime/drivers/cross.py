@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call.function import PREFIX
-from tir_mlir.runtime.call.signature import BufferParam, CallSignature, Dim, ScalarParam
+from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -60,7 +60,7 @@ class CrossObject:
         if not has_generator(self._target.triple):
             return self._by_clang(clang_codegen.ASSEMBLY).decode()
         options = ["-d", "--no-show-raw-insn", f"--mattr={self._target.features.decode()}"]
-        with files.holding(self._data, ".o") as path:
+        with files.temporary_file(self._data, ".o") as path:
             return toolchain.run("llvm-objdump", [*options, path])
 
     @cached_property
@@ -69,13 +69,13 @@ class CrossObject:
         if not has_generator(self._target.triple):
             with self._clock("compile"):
                 return self._by_clang(clang_codegen.OBJECT)
-        with entered():
+        with enter_context():
             (data,) = compile_module(self._lowered, "", self._clock, self._target, link=self._link)
         return data
 
     def _by_clang(self, output: str) -> bytes:
         triple, cpu, features = (f.decode() for f in (self._target.triple, self._target.cpu, self._target.features))
-        with entered():
+        with enter_context():
             text = llvm_ir(self._lowered, self._link)
         return clang_codegen.compile_ir(text, triple, cpu, features, output)
 
@@ -207,14 +207,14 @@ def _is_row_major(param: BufferParam) -> bool:
     return True
 
 
-def _extent(dim: Dim) -> str:
+def _extent(dim: BufferDim) -> str:
     """A number, the name of a shape variable, or a function of these."""
     if not dim.symbols:
         return str(dim.value({}))
     return json.dumps(dim.text) if dim.text == dim.symbols[0] else f"(n) => {_size(dim)}"
 
 
-def _size(dim: Dim) -> str:
+def _size(dim: BufferDim) -> str:
     """An expression of shape variables in JavaScript: `n["m"] + 1`."""
     return str(dim.value({name: _Expression(f"n[{json.dumps(name)}]") for name in dim.symbols}))  # pyright: ignore[reportArgumentType]
 

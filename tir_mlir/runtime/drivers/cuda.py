@@ -23,7 +23,7 @@ from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
 from tir_mlir.runtime.drivers.device_driver import (
     FORKED,
-    Device,
+    DeviceInfo,
     KernelCode,
     Launch,
     Launcher,
@@ -137,12 +137,12 @@ class Cuda:
         self.name = f"CUDA {version.value // 1000}.{version.value % 1000 // 10}"
         self._devices = [self._device(number) for number in range(count.value)]
 
-    def _device(self, number: int) -> Device:
+    def _device(self, number: int) -> DeviceInfo:
         device, name = c_int(), ctypes.create_string_buffer(256)
         self._check(self._library.cuDeviceGet(byref(device), number), f"GPU {number}")
         self._check(self._library.cuDeviceGetName(name, len(name), device), f"GPU {number}")
         major, minor, shared = (self._attribute(a, device) for a in (_MAJOR, _MINOR, _SHARED_BYTES))
-        return Device(number, name.value.decode(), f"sm_{major}{minor}", shared)
+        return DeviceInfo(number, name.value.decode(), f"sm_{major}{minor}", shared)
 
     def _attribute(self, attribute: int, device: c_int) -> int:
         value = c_int()
@@ -152,7 +152,7 @@ class Cuda:
     def check(self) -> None:
         self._process.check()
 
-    def devices(self) -> Sequence[Device]:
+    def devices(self) -> Sequence[DeviceInfo]:
         return self._devices
 
     def current_device(self) -> int:
@@ -207,7 +207,7 @@ class Cuda:
             self._check(self._library.cuCtxSetCurrent(context), f"the context of GPU {device}")
 
     @contextmanager
-    def inside(self, device: int) -> Iterator[None]:
+    def device_context(self, device: int) -> Iterator[None]:
         previous = c_void_p()
         self._library.cuCtxGetCurrent(byref(previous))
         self._enter(device)
@@ -224,25 +224,25 @@ class Cuda:
                 f"the kernels are for {code.chip}, GPU {device} ({self._devices[device].name}) is {chip}; "
                 f'fix: build(..., target=target.CUDA("{chip}"))'
             )
-        with self.inside(device):
+        with self.device_context(device):
             key = store.digest(FORMAT, installation(), chip, self.name, code.text)
             cubin = store.load("cubin", key)
-            handle = None if cubin is None else self._loaded(cubin)
+            handle = None if cubin is None else self._load_cubin(cubin)
             if handle is None:
-                handle = self._compiled_and_loaded(code.text, chip, key)
+                handle = self._link_and_load(code.text, chip, key)
         return _Module(self, device, handle)
 
-    def _compiled_and_loaded(self, ptx: str, chip: str, key: str) -> int:
+    def _link_and_load(self, ptx: str, chip: str, key: str) -> int:
         """Load PTX by the linker, whose code is stored; where it refuses what the loader takes, by the loader."""
         try:
-            cubin = self._compiled(ptx, chip)
+            cubin = self._link_ptx(ptx, chip)
         except DeviceError:
             handle = c_void_p()
             if self._library.cuModuleLoadData(byref(handle), ptx.encode() + b"\0") or not handle.value:
                 raise  # what the linker says: it has a log
             return handle.value
         store.save("cubin", key, cubin)
-        if (loaded := self._loaded(cubin)) is None:
+        if (loaded := self._load_cubin(cubin)) is None:
             raise DeviceError(f"the driver does not load the code that it compiled for {chip}")
         return loaded
 
@@ -250,10 +250,10 @@ class Cuda:
         """Unload a module; nothing where the process is forked, or ends."""
         if sys.is_finalizing() or self._process.is_child:
             return
-        with self.inside(device):
+        with self.device_context(device):
             self._library.cuModuleUnload(handle)
 
-    def _loaded(self, cubin: bytes) -> int | None:
+    def _load_cubin(self, cubin: bytes) -> int | None:
         handle = c_void_p()
         status = self._library.cuModuleLoadData(byref(handle), cubin)
         if status == _NO_IMAGE:  # a damaged entry of the cache
@@ -261,7 +261,7 @@ class Cuda:
         self._check(status, "cuModuleLoadData")
         return handle.value
 
-    def _compiled(self, ptx: str, chip: str) -> bytes:
+    def _link_ptx(self, ptx: str, chip: str) -> bytes:
         """The machine code of PTX for the current device, by the driver's linker."""
         log = ctypes.create_string_buffer(_LOG_BYTES)
         names = (c_int * 2)(_ERROR_LOG, _ERROR_LOG_BYTES)
@@ -282,7 +282,7 @@ class Cuda:
 
     def launcher(self, module: _Module, launch: Launch) -> Launcher:
         handle = c_void_p()
-        with self.inside(module.device):
+        with self.device_context(module.device):
             status = self._library.cuModuleGetFunction(byref(handle), module.handle, launch.kernel.encode())
             self._check(status, f"kernel {launch.kernel}")
             if launch.shared_bytes > self._devices[module.device].shared_bytes:
@@ -361,13 +361,13 @@ class Cuda:
                 run()
                 self._check(self._library.cuEventRecord(event, stream), "cuEventRecord", stream)
             self._check(self._library.cuEventSynchronize(events[-1]), f"waiting for GPU {device}", stream)
-            return [self._between(*pair) for pair in itertools.pairwise(events)]
+            return [self._elapsed_seconds(*pair) for pair in itertools.pairwise(events)]
         finally:
             for event in events:
                 if event.value:
                     self._library.cuEventDestroy_v2(event)
 
-    def _between(self, first: c_void_p, second: c_void_p) -> float:
+    def _elapsed_seconds(self, first: c_void_p, second: c_void_p) -> float:
         milliseconds = c_float()
         self._check(self._library.cuEventElapsedTime(byref(milliseconds), first, second), "cuEventElapsedTime")
         return milliseconds.value / 1e3

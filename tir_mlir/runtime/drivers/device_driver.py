@@ -21,7 +21,7 @@ Dim3 = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Device:
+class DeviceInfo:
     """A GPU: its number, name, chip ("sm_90"), and the bytes of shared memory that a block may have."""
 
     number: int
@@ -74,7 +74,7 @@ class NativeDriver:
     release: int = 0
 
 
-class Driver(Protocol):
+class DeviceDriver(Protocol):
     """What calls need of GPUs. Streams and addresses are integers; stream 0 is the default stream of a device.
 
     Every method raises DeviceError, whose message names the kernel, where there is one, and the driver's own words.
@@ -95,7 +95,7 @@ class Driver(Protocol):
         """Raise ForkError in a process that was forked after the driver was initialized."""
         ...
 
-    def devices(self) -> Sequence[Device]:
+    def devices(self) -> Sequence[DeviceInfo]:
         """The GPUs."""
         ...
 
@@ -107,7 +107,7 @@ class Driver(Protocol):
         """The stream of calls whose arrays have none."""
         ...
 
-    def inside(self, device: int) -> AbstractContextManager[None]:
+    def device_context(self, device: int) -> AbstractContextManager[None]:
         """A context in which calls for a device run; the thread's own device is the current one again after it."""
         ...
 
@@ -152,11 +152,11 @@ class Driver(Protocol):
         ...
 
 
-_current: ContextVar[Driver | None] = ContextVar("driver", default=None)
+_current: ContextVar[DeviceDriver | None] = ContextVar("driver", default=None)
 
 
 @contextmanager
-def using(driver: Driver) -> Iterator[None]:
+def using(driver: DeviceDriver) -> Iterator[None]:
     """Calls inside run on this driver instead of CUDA's."""
     token = _current.set(driver)
     try:
@@ -165,7 +165,7 @@ def using(driver: Driver) -> Iterator[None]:
         _current.reset(token)
 
 
-def active() -> Driver:
+def active() -> DeviceDriver:
     """The driver of calls: that of `using`, else CUDA's. Errors: DeviceError without a GPU."""
     driver = _current.get()
     if driver is None:

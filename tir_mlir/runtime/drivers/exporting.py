@@ -11,7 +11,7 @@ from pathlib import Path
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import aot, c_entry, jit, openmp, vector_length
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
@@ -49,7 +49,7 @@ class Exporter:
                 f"{path.name}: a shared library for {self.cpu.arch} needs a linker for it; fix: export an object file, "
                 f"{path.stem}.o, or a static library, {path.stem}.a, and link that"
             )
-        with entered():
+        with enter_context():
             program = self.program()
             c_entries = c_entry.entries(self.signatures, self.symbols, path.stem, name)
             header = path.with_suffix(".h")
@@ -63,7 +63,7 @@ class Exporter:
 
     def needed_libraries(self) -> list[str]:
         """The shared libraries that the code calls."""
-        with entered():
+        with enter_context():
             return self._libraries(self.program())
 
     def _libraries(self, program: LoweredProgram) -> list[str]:
@@ -84,7 +84,7 @@ class Exporter:
                 c_tools.archive([str(obj)], result)
                 return {path: result.read_bytes()}
             libs = self._libraries(program)
-            runtime = openmp.shipped(libs)
+            runtime = openmp.bundled_libraries(libs)
             c_tools.link_shared([str(obj)], str(result), libs, names, runtime)
             copies = {path.with_name(file.name): file.read_bytes() for file in runtime.values()}
             return {path: result.read_bytes(), path.with_suffix(".o"): data, **copies}
@@ -93,10 +93,10 @@ class Exporter:
         if self.cpu is not None:
             return _for_other_cpu(self.cpu, module, program.kernels, names)
         if self.by_tools or llvm_c.llvm() is None:
-            return _merged(aot.objects_by_tools(module, program))
+            return _merge_objects(aot.objects_by_tools(module, program))
         clock = lambda _: nullcontext()  # noqa: E731
         data = jit.compile_for_c(module, names, clock, None, program.low_precision, program.kernels)
-        return _merged([data, *aot.permission(program.needs)])
+        return _merge_objects([data, *aot.permission(program.needs)])
 
 
 def _for_other_cpu(
@@ -109,7 +109,7 @@ def _for_other_cpu(
     return clang_codegen.compile_ir(text, cpu.triple, cpu.cpu, cpu.llvm_features)
 
 
-def _merged(objects: Sequence[bytes]) -> bytes:
+def _merge_objects(objects: Sequence[bytes]) -> bytes:
     """One object file of several."""
     if len(objects) == 1:
         return objects[0]

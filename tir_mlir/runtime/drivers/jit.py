@@ -15,7 +15,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import RECORD, BuildError, CheckedSite
 from tir_mlir.runtime.call import function
-from tir_mlir.runtime.call.checked import CheckedFunction, Record
+from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsRecord
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
@@ -57,7 +57,7 @@ class Compiled:
 
     def to_bytes(self) -> bytes:
         head = {k: v for k, v in asdict(self).items() if k != "data"}
-        head["libs"] = openmp.portable(self.libs)
+        head["libs"] = openmp.portable_libraries(self.libs)
         return json.dumps(head).encode() + b"\n" + self.data
 
     @staticmethod
@@ -66,7 +66,7 @@ class Compiled:
         head, _, data = text.partition(b"\n")
         try:
             facts = json.loads(head)
-            return Compiled(data, **{**facts, "libs": openmp.local(facts["libs"])})
+            return Compiled(data, **{**facts, "libs": openmp.local_libraries(facts["libs"])})
         except (ValueError, TypeError, KeyError, BuildError):
             return None
 
@@ -95,10 +95,10 @@ def compile_program(
         keep_single(llvm_module, context, PREFIX, names)
 
     objects = object_code.compile_module(lowered, extra, clock, llvm_target, passes, link, parts=True)
-    return _compiled(program, objects, libs, needs_support and not support)
+    return _pack_objects(program, objects, libs, needs_support and not support)
 
 
-def _compiled(
+def _pack_objects(
     program: LoweredProgram, objects: Sequence[bytes], libs: Sequence[str], support: bool = False
 ) -> Compiled:
     sizes, needs = [len(part) for part in objects], [list(need) for need in program.needs]
@@ -123,7 +123,7 @@ def compile_unit(
         show_only(llvm_module, [symbol], [])
 
     objects = object_code.compile_module(program.module, "", clock, llvm_target, passes, link)
-    return _compiled(program, objects, libs, shared_libraries.needs_support(program.module, program.low_precision))
+    return _pack_objects(program, objects, libs, shared_libraries.needs_support(program.module, program.low_precision))
 
 
 def support_code() -> bytes:
@@ -170,7 +170,7 @@ def needed_libraries(
     """The given shared libraries, and the OpenMP runtime if it is called. units: symbols of code that is linked with
     this. BuildError for an undefined symbol."""
     provided = {*shared_libraries.SUPPORT, *(name for _, names in kernels for name in names), *units}
-    missing = [name for name in shared_libraries.undefined(lowered) if name not in provided]
+    missing = [name for name in shared_libraries.undefined_functions(lowered) if name not in provided]
     libraries = [*libs, *openmp.openmp_for(lowered)]
     shared_libraries.require(missing, libraries)
     for lib in libraries:
@@ -194,7 +194,7 @@ class Jit:
         if self._compiled.sites is None:
             return functions(signatures, self._entries, self, self._compiled.calls_out)
         sites = [CheckedSite(*fields) for fields in self._compiled.sites]
-        record = Record(self.address(RECORD) if sites else 0, sites)
+        record = OutOfBoundsRecord(self.address(RECORD) if sites else 0, sites)
         return {s.name: CheckedFunction(s, self._entries[s.name], self, record) for s in signatures}
 
     @property
@@ -210,7 +210,7 @@ class Jit:
         """The machine code, disassembled."""
         texts = []
         for data in self._compiled.objects:
-            with files.holding(data, ".o") as path:
+            with files.temporary_file(data, ".o") as path:
                 texts.append(toolchain.run("llvm-objdump", ["-d", "--no-show-raw-insn", path]))
         text = "".join(texts)
         for symbol, name in self._compiled.units.items():

@@ -16,7 +16,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs, visit
-from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.drivers import shared_libraries
 from tir_mlir.runtime.drivers.clang import without_target
@@ -31,7 +31,7 @@ _LAYOUT = re.compile(r'^target datalayout = "([^"]*)"', re.MULTILINE)
 
 
 @dataclass
-class Kernel:
+class LinkedKernel:
     """The definition of a symbol: the module with its llvm.func, or LLVM IR that LLVM links; and its origin."""
 
     symbol: str
@@ -54,7 +54,7 @@ def resolve(
     has: Collection[str] | None = None,
     elsewhere: bool = False,
     small_pointers: bool = False,
-) -> tuple[dict[str, Kernel], list[str], list[str]]:
+) -> tuple[dict[str, LinkedKernel], list[str], list[str]]:
     """The kernels to link into the lowered `module`, the symbols left to libraries or the process, and a warning for
     each built-in kernel that runs where the author of the program has brought, or is to bring, one.
 
@@ -64,28 +64,30 @@ def resolve(
     Raises BuildError for a symbol without definition and for a definition with another signature.
     """
     imported = [import_llvm(text, small_pointers) for text in _take_annotations(module)]
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, LinkedKernel] = {}
     others: list[str] = []
     for declaration in _declarations(module):
         symbol = _name(declaration)
-        kernel = _imported(symbol, imported) or _registered(symbol, libs, features() if has is None else has)
+        kernel = _imported_kernel(symbol, imported) or _registered_kernel(
+            symbol, libs, features() if has is None else has
+        )
         if kernel is not None:
             _check_signature(declaration, kernel)
             kernels[symbol] = kernel
-        elif not elsewhere and not shared_libraries.provided(_linked_name(declaration), libs):
-            raise BuildError(_undefined(declaration, imported))
+        elif not elsewhere and not shared_libraries.is_defined(_linked_name(declaration), libs):
+            raise BuildError(_undefined_symbol_message(declaration, imported))
         else:
             others.append(symbol)
-    return kernels, others, _replaced(kernels, imported)
+    return kernels, others, _replacement_warnings(kernels, imported)
 
 
-def _replaced(kernels: dict[str, Kernel], imported: Sequence[ir.Module | LlvmText]) -> list[str]:
+def _replacement_warnings(kernels: dict[str, LinkedKernel], imported: Sequence[ir.Module | LlvmText]) -> list[str]:
     """The text of a warning for each built-in kernel that runs in place of the author's: the imported code defines no
     function that the program calls, or there is none."""
     defined = defined_names(imported)
     built_in = [symbol for symbol, kernel in kernels.items() if kernel.origin == _REGISTERED]
     if imported and not any(symbol in kernels and kernels[symbol].origin != _REGISTERED for symbol in defined):
-        return [_misnamed(symbol, defined) for symbol in built_in]
+        return [_misnamed_kernel_warning(symbol, defined) for symbol in built_in]
     return [
         f"the program calls {symbol!r} and brings no code for it: the built-in kernel {symbol!r} runs in its place; "
         f'sch.annotate(loop, "{PRAGMA}", create_llvm(source)) runs your own, '
@@ -95,7 +97,7 @@ def _replaced(kernels: dict[str, Kernel], imported: Sequence[ir.Module | LlvmTex
     ]
 
 
-def _misnamed(symbol: str, defined: Sequence[str]) -> str:
+def _misnamed_kernel_warning(symbol: str, defined: Sequence[str]) -> str:
     """The warning that a built-in kernel runs, as the imported code does not define a function of its name."""
     listed = ", ".join(map(repr, defined)) or "no function"
     near = difflib.get_close_matches(symbol, defined, 1)
@@ -111,7 +113,11 @@ def _misnamed(symbol: str, defined: Sequence[str]) -> str:
 
 def defined_names(imported: Sequence[ir.Module | LlvmText]) -> list[str]:
     """The functions that modules in the llvm dialect, or texts of LLVM IR, define."""
-    return [name for part in imported for name in (part.functions if isinstance(part, LlvmText) else _defined(part))]
+    return [
+        name
+        for part in imported
+        for name in (part.functions if isinstance(part, LlvmText) else _defined_functions(part))
+    ]
 
 
 def _linked_name(declaration: ir.OpView) -> str:
@@ -120,7 +126,7 @@ def _linked_name(declaration: ir.OpView) -> str:
     return f"{PREFIX}{_name(declaration)}" if through_c else _name(declaration)
 
 
-def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
+def define(lowered: ir.Module, kernels: dict[str, LinkedKernel]) -> None:
     """Replace declarations in a module in the llvm dialect by internal, always-inline definitions."""
     for kernel in kernels.values():
         if isinstance(kernel.module, LlvmText):
@@ -136,7 +142,7 @@ def define(lowered: ir.Module, kernels: dict[str, Kernel]) -> None:
             _move(op, lowered, symbols)
 
 
-def in_llvm(kernels: dict[str, Kernel]) -> list[tuple[str, list[str]]]:
+def in_llvm(kernels: dict[str, LinkedKernel]) -> list[tuple[str, list[str]]]:
     """The kernels that LLVM links: texts of LLVM IR, each with the functions that are called in it."""
     by_text: dict[str, list[str]] = {}
     for kernel in kernels.values():
@@ -164,7 +170,7 @@ def import_llvm(text: str, small_pointers: bool = False) -> ir.Module | LlvmText
         tool = toolchain.find("mlir-translate")
     except toolchain.MissingTool:
         return LlvmText(portable)
-    source = cached("ll", [portable, tool.path], lambda: _translate(portable))
+    source = cached_text("ll", [portable, tool.path], lambda: _translate(portable))
     return ir.Module.parse(source)
 
 
@@ -208,14 +214,14 @@ def _declarations(module: ir.Module) -> list[ir.OpView]:
     ]  # the code of a unit is not looked for
 
 
-def _imported(symbol: str, modules: Sequence[ir.Module | LlvmText]) -> Kernel | None:
+def _imported_kernel(symbol: str, modules: Sequence[ir.Module | LlvmText]) -> LinkedKernel | None:
     for module in modules:
-        if symbol in (module.functions if isinstance(module, LlvmText) else _defined(module)):
-            return Kernel(symbol, module, f"the LLVM IR annotated as {PRAGMA}")
+        if symbol in (module.functions if isinstance(module, LlvmText) else _defined_functions(module)):
+            return LinkedKernel(symbol, module, f"the LLVM IR annotated as {PRAGMA}")
     return None
 
 
-def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kernel | None:
+def _registered_kernel(symbol: str, libs: Sequence[str], has: Collection[str]) -> LinkedKernel | None:
     builder = find_kernel(symbol)
     if builder is None or any(shared_libraries.has(lib, symbol) for lib in libs):
         return None
@@ -225,19 +231,19 @@ def _registered(symbol: str, libs: Sequence[str], has: Collection[str]) -> Kerne
             f"the kernel of {symbol!r} uses {', '.join(missing)}, which the target CPU lacks; "
             "schedule and build for the same target"
         )
-    module = _built(builder, symbol)
+    module = _build_kernel(builder, symbol)
     if _find(module, symbol) is None:
         defined = ", ".join(_name(op) for op in module.body.operations if "sym_name" in op.attributes) or "nothing"
         raise BuildError(f"the kernel registered for {symbol!r} defines no llvm.func of that name; it made: {defined}")
-    return Kernel(symbol, module, _REGISTERED)
+    return LinkedKernel(symbol, module, _REGISTERED)
 
 
 def kernel_text(builder: Builder, symbol: str) -> str:
     """The MLIR text emitted by the builder of a symbol. Raises BuildError if it does not verify."""
-    return str(_built(builder, symbol))
+    return str(_build_kernel(builder, symbol))
 
 
-def _built(builder: Builder, symbol: str) -> ir.Module:
+def _build_kernel(builder: Builder, symbol: str) -> ir.Module:
     module = ir.Module.create()
     try:
         with ir.InsertionPoint(module.body):
@@ -248,7 +254,7 @@ def _built(builder: Builder, symbol: str) -> ir.Module:
     return module
 
 
-def _check_signature(declaration: ir.OpView, kernel: Kernel) -> None:
+def _check_signature(declaration: ir.OpView, kernel: LinkedKernel) -> None:
     called_type = _function_type(declaration)
     kernel_type = kernel.type
     results = [str(t) for t in called_type.results] or ["void"]
@@ -265,7 +271,7 @@ def _llvm_name(t: ir.Type) -> str:
     return "ptr" if str(t) == "!llvm.ptr" else str(t)
 
 
-def _undefined(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText]) -> str:
+def _undefined_symbol_message(declaration: ir.OpView, imported: Sequence[ir.Module | LlvmText]) -> str:
     symbol, t = _name(declaration), _function_type(declaration)
     inputs = ", ".join(str(x) for x in t.inputs)
     results = ", ".join(str(x) for x in t.results) or "void"
@@ -332,7 +338,7 @@ def _find(module: ir.Module, symbol: str) -> ir.OpView | None:
     return None
 
 
-def _defined(module: ir.Module) -> list[str]:
+def _defined_functions(module: ir.Module) -> list[str]:
     return [_name(op) for op in module.body.operations if op.operation.name == "llvm.func" and _has_body(op)]
 
 

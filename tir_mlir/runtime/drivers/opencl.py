@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError, DeviceError
-from tir_mlir.runtime.drivers.device_driver import Device, KernelCode, Launch
+from tir_mlir.runtime.drivers.device_driver import DeviceInfo, KernelCode, Launch
 
 _FIRST_ADDRESS = 1 << 52  # no address of main memory
 _GAP = 1 << 12
@@ -54,8 +54,8 @@ class OpenclDriver:
     def check(self) -> None:
         """Nothing: the devices of OpenCL are asked for when they are used."""
 
-    def devices(self) -> Sequence[Device]:
-        return [Device(n, d.name.strip(), CHIP, d.local_mem_size) for n, d in enumerate(self._devices)]
+    def devices(self) -> Sequence[DeviceInfo]:
+        return [DeviceInfo(n, d.name.strip(), CHIP, d.local_mem_size) for n, d in enumerate(self._devices)]
 
     def current_device(self) -> int:
         return 0
@@ -69,7 +69,7 @@ class OpenclDriver:
             self._queues[device] = self._cl.CommandQueue(self._contexts[device])
         return self._queues[device]
 
-    def inside(self, device: int) -> AbstractContextManager[None]:
+    def device_context(self, device: int) -> AbstractContextManager[None]:
         return nullcontext()
 
     def load(self, device: int, code: KernelCode) -> tuple[int, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.tools import clang_codegen, files
 from tir_mlir.target import OpenCL
@@ -33,7 +33,7 @@ class OpenclCode:
     @cached_property
     def text(self) -> str:
         """OpenCL C. Raises BuildError for what it has nothing for."""
-        with entered():
+        with enter_context():
             return self.print_source()
 
     @cached_property
@@ -43,15 +43,15 @@ class OpenclCode:
 
     def assembly(self) -> str:
         """The SPIR-V, disassembled. Raises MissingTool without the C compiler."""
-        return self._compiled(clang_codegen.ASSEMBLY).decode()
+        return self._compile_kernels(clang_codegen.ASSEMBLY).decode()
 
     @cached_property
     def spirv(self) -> bytes:
         """The words of SPIR-V. Raises MissingTool without the C compiler."""
-        return self._compiled(clang_codegen.OBJECT)
+        return self._compile_kernels(clang_codegen.OBJECT)
 
-    def _compiled(self, output: str) -> bytes:
-        with entered():
+    def _compile_kernels(self, output: str) -> bytes:
+        with enter_context():
             text = translate_module_to_llvmir(self.kernels.operation)
         return clang_codegen.compile_ir(text, self.target.triple, "", "", output, _AS_IT_IS)
 

@@ -43,7 +43,7 @@ def openmp() -> str:
     """The path of the runtime, wherever its package is on sys.path (TIR_OPENMP overrides). Raises BuildError."""
     override = variables.text("TIR_OPENMP")
     places = []
-    for path in [Path(override)] if override else _places():
+    for path in [Path(override)] if override else _candidate_paths():
         if path.is_file():
             return str(path)
         if path not in places:
@@ -57,22 +57,22 @@ def openmp() -> str:
     )
 
 
-def portable(libs: Sequence[str]) -> list[str]:
+def portable_libraries(libs: Sequence[str]) -> list[str]:
     """The libraries as an entry of the cache names them: of the OpenMP runtime not the path."""
     return [_IN_CACHE if Path(lib).is_absolute() and lib == openmp() else lib for lib in libs]
 
 
-def local(libs: Sequence[str]) -> list[str]:
+def local_libraries(libs: Sequence[str]) -> list[str]:
     """Inverse of `portable` in this installation. Raises BuildError."""
     return [openmp() if lib == _IN_CACHE else lib for lib in libs]
 
 
-def shipped(libs: Sequence[str]) -> dict[str, Path]:
+def bundled_libraries(libs: Sequence[str]) -> dict[str, Path]:
     """Those of the libraries that an exported program has to bring along: the runtime, and the file that it is."""
     return {lib: Path(lib).resolve() for lib in libs if Path(lib).is_absolute() and lib == openmp()}
 
 
-def _places() -> Iterator[Path]:
+def _candidate_paths() -> Iterator[Path]:
     """Where a runtime may be: in the environment, where a package's list of files says, beside what is imported."""
     for package, library in _FILES.items():
         name = library_file(library)

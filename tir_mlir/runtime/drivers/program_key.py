@@ -57,7 +57,7 @@ def _kernels(declared: Sequence[str]) -> list[str]:
     for symbol in declared:
         builder = find_kernel(symbol)
         if builder is not None:
-            text = _own(builder) or link_kernels.kernel_text(builder, symbol)
+            text = _package_builder_key(builder) or link_kernels.kernel_text(builder, symbol)
             warned = "stands in" if stands_in(symbol) else ""  # the warning is repeated with the code
             descriptions.append(f"{symbol} {warned} {' '.join(needed_by(symbol))} {text}")
     return descriptions
@@ -69,7 +69,7 @@ _texts: dict[str, str] = {}
 
 def kernel_code(builder: Callable[[], None], symbol: str) -> str:
     """The code of a registered kernel, as MLIR text."""
-    builder_key = _own(builder)
+    builder_key = _package_builder_key(builder)
     if builder_key is None:
         return link_kernels.kernel_text(builder, symbol)
     if (known := f"{symbol} {builder_key}") not in _texts:
@@ -77,7 +77,7 @@ def kernel_code(builder: Callable[[], None], symbol: str) -> str:
     return _texts[known]
 
 
-def _own(builder: Callable[[], None]) -> str | None:
+def _package_builder_key(builder: Callable[[], None]) -> str | None:
     """The key of a builder of this package: its name and arguments. None for others, whose text is the key."""
     if not _is_ours(builder) or builder.__defaults__ or builder.__kwdefaults__:
         return None

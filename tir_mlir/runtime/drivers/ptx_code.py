@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, assembly_of
 from tir_mlir.runtime.tools import files
@@ -37,13 +37,13 @@ class PtxCode:
 
     def source(self) -> str:
         """The kernels in CUDA C."""
-        with entered():
+        with enter_context():
             return self.print_source(self.device)
 
     @cached_property
     def ptx(self) -> str:
         gpu = self.target
-        with entered():
+        with enter_context():
             code = LLVMTarget(gpu.triple.encode(), gpu.chip.encode(), gpu.llvm_features.encode())
             return assembly_of(self.kernels, code, self.clock, PASSES)
 

@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers.exporting import check_suffix
 from tir_mlir.runtime.tools import clang_codegen, files, toolchain
@@ -31,7 +31,7 @@ class RocmCode:
 
     def source(self) -> str:
         """The kernels in CUDA C, which HIP takes."""
-        with entered():
+        with enter_context():
             return self.print_source(self.device)
 
     def assembly(self) -> str:
@@ -39,15 +39,15 @@ class RocmCode:
 
     @cached_property
     def _llvm_ir(self) -> str:
-        with entered():
+        with enter_context():
             return translate_module_to_llvmir(self.kernels.operation)
 
     @cached_property
     def text(self) -> str:
         """The assembly. Raises BuildError for a function that no library here has."""
-        return self._compiled(clang_codegen.ASSEMBLY).decode()
+        return self._compile_kernels(clang_codegen.ASSEMBLY).decode()
 
-    def _compiled(self, output: str) -> bytes:
+    def _compile_kernels(self, output: str) -> bytes:
         return clang_codegen.compile_ir(self._llvm_ir, self.target.triple, self.target.chip, "", output)
 
     def write(self, path: Path, name: str | None = None) -> list[Path]:
@@ -55,7 +55,7 @@ class RocmCode:
         check_suffix(path, name, ".hsaco", "a GPU of AMD")
         with files.folder() as folder:
             source, target = Path(folder, "kernels.o"), Path(folder, "kernels.hsaco")
-            files.write_whole({source: self._compiled(clang_codegen.OBJECT)})
+            files.write_whole({source: self._compile_kernels(clang_codegen.OBJECT)})
             toolchain.run("zig", ["ld.lld", "-shared", str(source), "-o", str(target)])
             files.write_whole({path: target.read_bytes()})
         return [path]

@@ -25,7 +25,7 @@ def has(lib: str, symbol: str) -> bool:
     return True
 
 
-def provided(symbol: str, libs: Sequence[str] = ()) -> bool:
+def is_defined(symbol: str, libs: Sequence[str] = ()) -> bool:
     """Whether one of the libraries or the process defines the symbol."""
     if any(has(lib, symbol) for lib in libs):
         return True
@@ -43,7 +43,7 @@ def in_c_library(symbol: str) -> bool:
     return any(has(lib, symbol) for lib in ("libc.so.6", "libm.so.6"))
 
 
-def undefined(lowered: ir.Module) -> list[str]:
+def undefined_functions(lowered: ir.Module) -> list[str]:
     """The functions that a module in the llvm dialect declares and uses, except intrinsics."""
     names = []
     for op in lowered.body.operations:
@@ -54,7 +54,7 @@ def undefined(lowered: ir.Module) -> list[str]:
 
 def require(names: Sequence[str], libs: Sequence[str]) -> None:
     """Raise BuildError unless the libraries or the process define all of these functions."""
-    missing = [name for name in names if not provided(name, libs)]
+    missing = [name for name in names if not is_defined(name, libs)]
     if missing:
         places = ", ".join(libs) or "no libs given"
         raise BuildError(
@@ -65,7 +65,7 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
 
 def needs_support(lowered: ir.Module, low_precision: bool) -> bool:
     """Whether a module needs support.c: calls of its conversions to bfloat16 appear only in machine code."""
-    return low_precision or any(name in SUPPORT for name in undefined(lowered))
+    return low_precision or any(name in SUPPORT for name in undefined_functions(lowered))
 
 
 @functools.cache

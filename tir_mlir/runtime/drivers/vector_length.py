@@ -41,7 +41,7 @@ def promise(lowered: ir.Module, target: Target) -> None:
     if target.vscale is None:
         return
     limits = ir.Attribute.parse("#llvm.vscale_range<minRange = {} : i32, maxRange = {} : i32>".format(*target.vscale))
-    for op in _defined(lowered):
+    for op in _defined_functions(lowered):
         if "arm_locally_streaming" not in op.attributes:  # the vectors of SME have another length
             op.attributes["vscale_range"] = limits
 
@@ -52,7 +52,9 @@ def guard(lowered: ir.Module, target: Target) -> None:
     if target.vscale is None:
         return
     facts = {"name": _CHECK, "read": _READ[target.arch], "bytes": target.vector_bits // 8}
-    exported = [op for op in _defined(lowered) if ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX)]
+    exported = [
+        op for op in _defined_functions(lowered) if ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX)
+    ]
     parsed = ir.Module.parse(_FUNCTION.format(**facts))  # held: its ops do not hold it
     check = parsed.body.operations[0]
     check.operation.detach_from_parent()
@@ -73,6 +75,6 @@ def c_function(target: Target, stem: str) -> str:
     )
 
 
-def _defined(lowered: ir.Module) -> list[ir.OpView]:
+def _defined_functions(lowered: ir.Module) -> list[ir.OpView]:
     functions = [op for op in lowered.body.operations if op.operation.name == "llvm.func"]
     return [op for op in functions if len(op.operation.regions[0].blocks)]

@@ -17,13 +17,13 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError
 from tir_mlir.dialect.ir import warn_at_user
-from tir_mlir.runtime.call import fast_entry, lent_tensors, no_pickle
-from tir_mlir.runtime.call.arrays import Packed
-from tir_mlir.runtime.call.keywords import in_order
+from tir_mlir.runtime.call import borrowed_tensors, fast_entry, no_pickle
+from tir_mlir.runtime.call.arrays import PackedArguments
+from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.call.signature import CallSignature, ScalarParam
-from tir_mlir.runtime.drivers.device_driver import Driver, KernelCode, Launcher, active
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launcher, active
 from tir_mlir.runtime.gpu import tensors
-from tir_mlir.runtime.gpu.host_program import HostProgram, Memory, PreparedCall, PreparedLaunch, Scalar, bits_of
+from tir_mlir.runtime.gpu.host_program import DeviceBuffer, HostProgram, PreparedCall, PreparedLaunch, Scalar, bits_of
 from tir_mlir.runtime.gpu.native_calls import Kernels
 from tir_mlir.runtime.gpu.placement import DevicePacker, refuse_count
 
@@ -37,9 +37,9 @@ class LoadedCode:
     def __init__(self, code: KernelCode):
         self.code = code
         self._lock = threading.Lock()
-        self._modules: dict[tuple[int, int], tuple[Driver, Any]] = {}
+        self._modules: dict[tuple[int, int], tuple[DeviceDriver, Any]] = {}
 
-    def on(self, driver: Driver, device: int) -> Any:
+    def module_on_device(self, driver: DeviceDriver, device: int) -> Any:
         """The loaded module on a device."""
         with self._lock:
             key = id(driver), device
@@ -53,14 +53,14 @@ class _Ready:
     """A call that is prepared: for each launch its launcher, the words of its arguments with 0 for what varies, and
     what goes where: (position, source); the same for native code, by the function that says the stream."""
 
-    driver: Driver
+    driver: DeviceDriver
     call: PreparedCall
-    launches: list[tuple[Launcher, list[int], list[tuple[int, Memory | Scalar]]]] = field(default_factory=list)
+    launches: list[tuple[Launcher, list[int], list[tuple[int, DeviceBuffer | Scalar]]]] = field(default_factory=list)
     native: dict[int, Kernels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Call:
+class _DeviceCall:
     """A call of a function on a device: its stream, the address of each buffer by number of its parameter, the values
     of the scalars."""
 
@@ -89,7 +89,7 @@ class _Call:
             for address in memory:
                 driver.free(self.device, address, self.stream)
 
-    def _word(self, source: Memory | Scalar, memory: Sequence[int]) -> int:
+    def _word(self, source: DeviceBuffer | Scalar, memory: Sequence[int]) -> int:
         if isinstance(source, Scalar):
             return bits_of(source.dtype, self.values[source.number])
         return memory[source.number] if source.is_temporary else self.starts[source.number]
@@ -109,19 +109,19 @@ class DeviceFunction:
         self._warned = False
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        self.run(self.driver(), self.ordered(args, named))
+        self.run(self.driver(), self.order_arguments(args, named))
 
-    def driver(self) -> Driver:
+    def driver(self) -> DeviceDriver:
         """The driver of calls. Errors: BuildError without a GPU."""
         return active()
 
-    def ordered(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def order_arguments(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments by position."""
-        return (*in_order(self.signature, args, named),) if named else args
+        return (*positional_arguments(self.signature, args, named),) if named else args
 
-    def run(self, driver: Driver, args: Sequence[Any]) -> None:
+    def run(self, driver: DeviceDriver, args: Sequence[Any]) -> None:
         """Check the arguments and start the kernels on the device and stream of the arrays."""
-        with self._inside(driver, args) as (call, packed, is_copied):
+        with self._enter_call(driver, args) as (call, packed, is_copied):
             if is_copied and not driver.is_machine:
                 self._warn_of_copies(args)
             call.start()
@@ -129,21 +129,25 @@ class DeviceFunction:
                 self._learn(self._plans, call.ready, packed, args, call.device)
 
     @contextmanager
-    def _inside(self, driver: Driver, args: Sequence[Any]) -> Iterator[tuple[_Call, Packed, bool]]:
+    def _enter_call(
+        self, driver: DeviceDriver, args: Sequence[Any]
+    ) -> Iterator[tuple[_DeviceCall, PackedArguments, bool]]:
         """A call with these arguments, checked, and whether some are copied: they are on the device in this context."""
         driver.check()  # before locks, which another thread may have held when the process was forked
         refuse_count(self.signature, len(args))
         device, stream, is_copied = self._packer.device(driver, args)
-        arrays, owners = self._packer.in_place(args, stream)
+        arrays, owners = self._packer.borrow_arguments(args, stream)
         packed = self._packer.pack(arrays)
-        with driver.inside(device), _copies(driver, device, stream, packed, args) as starts:
+        with driver.device_context(device), _copies(driver, device, stream, packed, args) as starts:
             for number, alignment in self._alignments.items():
                 self._packer.check_alignment(number, starts[number], alignment)
-            ready = self._prepared(driver, device, packed)
-            yield _Call(self.name, ready, device, stream, starts, packed.values), packed, is_copied
+            ready = self._get_or_prepare(driver, device, packed)
+            yield _DeviceCall(self.name, ready, device, stream, starts, packed.values), packed, is_copied
         del owners  # they keep the arrays alive
 
-    def _learn(self, plans: fast_entry.Plans, ready: _Ready, packed: Packed, args: Sequence[Any], device: int) -> None:
+    def _learn(
+        self, plans: fast_entry.Plans, ready: _Ready, packed: PackedArguments, args: Sequence[Any], device: int
+    ) -> None:
         """Let later calls with such arguments start the kernels without Python, where the tensors' package lends them
         in native code."""
         native, buffers = ready.driver.native(device), ready.call.temporaries
@@ -152,7 +156,7 @@ class DeviceFunction:
         if len(self._ready) >= PREPARED and not ready.native:
             return
         values = zip([args[slot.index] for slot in packed.plan], packed.arrays, strict=True)
-        sources = [lent_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
+        sources = [borrowed_tensors.source(value, array, (tensors.CUDA, device)) for value, array in values]
         if not sources or not all(s.exchange and s.current_stream for s in sources):
             return
         current_stream = sources[0].current_stream
@@ -171,7 +175,7 @@ class DeviceFunction:
                 f"{self.name}: the kernels run on {driver.name}, whose time says nothing about a GPU; "
                 "fix: time them where there is one"
             )
-        with self._inside(driver, args) as (call, _, _):
+        with self._enter_call(driver, args) as (call, _, _):
             call.start()
 
             def calls() -> None:
@@ -187,7 +191,7 @@ class DeviceFunction:
 
     # -- once per combination of shapes --------------------------------------------------------------------------------
 
-    def _prepared(self, driver: Driver, device: int, packed: Packed) -> _Ready:
+    def _get_or_prepare(self, driver: DeviceDriver, device: int, packed: PackedArguments) -> _Ready:
         key = id(driver), device, packed.key
         ready = self._ready.get(key)
         if ready is None:
@@ -197,7 +201,7 @@ class DeviceFunction:
             self._ready[key] = ready
         return ready
 
-    def _prepare(self, driver: Driver, device: int, packed: Packed) -> _Ready:
+    def _prepare(self, driver: DeviceDriver, device: int, packed: PackedArguments) -> _Ready:
         shapes = {slot.index: slot.tail[1 : 1 + len(slot.tail) // 2] for slot in packed.plan}
         values: list[Any] = [shapes.get(n) for n in range(len(self.signature.params))]
         for number, param in enumerate(self.signature.params):
@@ -207,13 +211,13 @@ class DeviceFunction:
         ready = _Ready(driver, call)
         started = [launch for launch in call.launches if launch.blocks]
         if started:  # a grid of 0 blocks starts nothing
-            module = self.code.on(driver, device)
+            module = self.code.module_on_device(driver, device)
             ready.launches = [self._prepared_launch(driver, module, launch) for launch in started]
         return ready
 
-    def _prepared_launch(self, driver: Driver, module: Any, prepared: PreparedLaunch) -> Any:
-        words = [0 if isinstance(a, (Memory, Scalar)) else a for a in prepared.arguments]
-        varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (Memory, Scalar))]
+    def _prepared_launch(self, driver: DeviceDriver, module: Any, prepared: PreparedLaunch) -> Any:
+        words = [0 if isinstance(a, (DeviceBuffer, Scalar)) else a for a in prepared.arguments]
+        varying = [(n, a) for n, a in enumerate(prepared.arguments) if isinstance(a, (DeviceBuffer, Scalar))]
         return driver.launcher(module, prepared.launch), words, varying
 
     def _warn_of_copies(self, args: Sequence[Any]) -> None:
@@ -229,7 +233,9 @@ class DeviceFunction:
 
 
 @contextmanager
-def _copies(driver: Driver, device: int, stream: int, packed: Packed, args: Sequence[Any]) -> Iterator[dict[int, int]]:
+def _copies(
+    driver: DeviceDriver, device: int, stream: int, packed: PackedArguments, args: Sequence[Any]
+) -> Iterator[dict[int, int]]:
     """The address of each buffer on the device, by number of its parameter; NumPy arrays are there for the time of the
     context, and those that the function writes are copied back at its end."""
     starts: dict[int, int] = {}

@@ -30,7 +30,7 @@ _FORMATS = {"float32": "f", "float64": "d", "float16": "e"}
 
 
 @dataclass(frozen=True)
-class Memory:
+class DeviceBuffer:
     """A buffer: that of parameter `number`, or temporary `number` of the call."""
 
     number: int
@@ -51,7 +51,7 @@ class PreparedLaunch:
     """A launch for given sizes. Each argument: a Memory, a Scalar, or the bits of a constant."""
 
     launch: Launch
-    arguments: tuple[Memory | Scalar | int, ...]
+    arguments: tuple[DeviceBuffer | Scalar | int, ...]
 
     @property
     def blocks(self) -> int:
@@ -116,7 +116,7 @@ class HostProgram:
         env: dict[int, Any] = {}
         for n, (number, dtype, value) in enumerate(zip(self._parameters, self._dtypes, values, strict=True)):
             if isinstance(value, tuple):
-                env[number] = Memory(n, False, value)
+                env[number] = DeviceBuffer(n, False, value)
             else:
                 env[number] = Scalar(n, dtype or "int64") if value is None else value
         for operation in self._operations:
@@ -156,7 +156,7 @@ class HostProgram:
             shape, bits = operation.extra
             sizes = iter(inputs)
             shape = tuple(next(sizes) if n is None else n for n in shape)
-            env[operation.results[0]] = Memory(len(call.temporaries), True, shape)
+            env[operation.results[0]] = DeviceBuffer(len(call.temporaries), True, shape)
             call.temporaries.append(-(-prod(shape) * bits // 8))
         elif operation.results:
             env[operation.results[0]] = self._value(operation, inputs)
@@ -195,7 +195,7 @@ class HostProgram:
         shared = inputs[sizes["shared"]] if sizes["shared"] is not None else 0
         values = inputs[sizes["arguments"] :][: len(types)]
         arguments = tuple(
-            v if isinstance(v, (Memory, Scalar)) else bits_of(t, v) for t, v in zip(types, values, strict=True)
+            v if isinstance(v, (DeviceBuffer, Scalar)) else bits_of(t, v) for t, v in zip(types, values, strict=True)
         )
         return PreparedLaunch(Launch(kernel, grid, block, shared, types), arguments)
 

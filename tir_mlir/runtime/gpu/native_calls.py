@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir.runtime.drivers.device_driver import Launch, NativeDriver
-from tir_mlir.runtime.gpu.host_program import Memory, Scalar
+from tir_mlir.runtime.gpu.host_program import DeviceBuffer, Scalar
 
 _STATUS = 0  # the first word of struct kernels
 _OF_BUFFER, _OF_NUMBER, _CONSTANT, _OF_FUNCTION = range(4)
@@ -25,7 +25,7 @@ class Kernels:
         device: tuple[int, int],
         current_stream: int,
         buffers: Sequence[int],
-        launches: Sequence[tuple[int, Launch, Sequence[Memory | Scalar | int]]],
+        launches: Sequence[tuple[int, Launch, Sequence[DeviceBuffer | Scalar | int]]],
     ):
         calls = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value, driver.get_context, driver.set_context
         words = [0, os.getpid(), *calls, driver.context, current_stream, *device, driver.start]
@@ -43,6 +43,6 @@ class Kernels:
 
 
 def _source(argument: Any) -> tuple[int, int]:
-    if isinstance(argument, Memory):
+    if isinstance(argument, DeviceBuffer):
         return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
     return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)

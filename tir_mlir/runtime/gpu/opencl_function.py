@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import opencl
-from tir_mlir.runtime.drivers.device_driver import Driver, KernelCode
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode
 from tir_mlir.runtime.gpu.function import DeviceFunction, LoadedCode
 from tir_mlir.runtime.gpu.host_program import HostProgram
 
@@ -15,7 +15,7 @@ from tir_mlir.runtime.gpu.host_program import HostProgram
 class OpenclFunction(DeviceFunction):
     """A function whose kernels run by OpenCL, on NumPy arrays, which are copied."""
 
-    def driver(self) -> Driver:
+    def driver(self) -> DeviceDriver:
         return opencl.opencl()
 
     def _warn_of_copies(self, args: Sequence[Any]) -> None:

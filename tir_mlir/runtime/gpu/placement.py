@@ -10,7 +10,7 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.runtime.call.arrays import Packer
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
-from tir_mlir.runtime.drivers.device_driver import Driver
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver
 from tir_mlir.runtime.gpu import tensors
 
 
@@ -21,7 +21,7 @@ class DevicePacker(Packer):
         super().__init__(signature)
         self._buffer_params = [(n, p) for n, p in enumerate(signature.params) if isinstance(p, BufferParam)]
 
-    def device(self, driver: Driver, args: Sequence[Any]) -> tuple[int, int, bool]:
+    def device(self, driver: DeviceDriver, args: Sequence[Any]) -> tuple[int, int, bool]:
         """The device and stream of a call, and whether an argument is a NumPy array.
 
         Raises ArgumentError for an array in main memory that is no NumPy array, for one on a device of another kind or
@@ -44,7 +44,7 @@ class DevicePacker(Packer):
         chosen = driver.current_device() if first is None else first[1]
         return chosen, driver.current_stream(chosen) if stream is None else stream, copied
 
-    def _number(self, param: BufferParam, value: Any, driver: Driver) -> int:
+    def _number(self, param: BufferParam, value: Any, driver: DeviceDriver) -> int:
         device = tensors.device_of(value)
         if device is None:
             kind = type(value).__name__
@@ -59,21 +59,21 @@ class DevicePacker(Packer):
             self._fail(param, f"is on cuda:{device[1]}", f"{driver.name} has {len(driver.devices())} GPUs")
         return device[1]
 
-    def in_place(self, args: Sequence[Any], stream: int) -> tuple[list[Any], list[Any]]:
+    def borrow_arguments(self, args: Sequence[Any], stream: int) -> tuple[list[Any], list[Any]]:
         """The arguments with arrays of addresses for the tensors, and what keeps these alive."""
         arrays, owners = list(args), []
         for number, param in self._buffer_params[: len(args)]:
             if not isinstance(args[number], np.ndarray):
-                tensor = self._borrowed(param, args[number], stream)
+                tensor = self._borrow_tensor(param, args[number], stream)
                 arrays[number] = tensor.array
                 owners.append(tensor.owner)
         return arrays, owners
 
-    def _borrowed(self, param: BufferParam, value: Any, stream: int) -> tensors.DeviceTensor:
+    def _borrow_tensor(self, param: BufferParam, value: Any, stream: int) -> tensors.DeviceTensor:
         if (negated := getattr(value, "is_neg", None)) is not None and negated():
             self._fail(param, "is a lazily negated view", "its memory has other values; pass value.resolve_neg()")
         try:
-            tensor = tensors.borrowed(value, stream)
+            tensor = tensors.borrow_tensor(value, stream)
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             reason = f"is a {type(value).__name__} that gives no array in place ({error})"
             self._fail(param, reason, "pass a plain array on the GPU")

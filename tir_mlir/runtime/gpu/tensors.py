@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tir_mlir.runtime.call import lent_tensors
+from tir_mlir.runtime.call import borrowed_tensors
 
 CPU, CUDA, MANAGED = 1, 2, 13
 DEVICES = {
@@ -27,7 +27,7 @@ NO_SYNCHRONIZATION = -1
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 
 
-class _Tensor(ctypes.Structure):
+class _DLPackTensor(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_id", ctypes.c_int32),
         ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -39,7 +39,7 @@ class _Tensor(ctypes.Structure):
 class _Versioned(ctypes.Structure):
     _fields_ = [
         ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("owner", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor),
+        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _DLPackTensor),
     ]  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def device_text(device: tuple[int, int]) -> str:
     return f"{name}:{number}" if kind in (CUDA, MANAGED, 10) else name
 
 
-def borrowed(value: Any, stream: int) -> DeviceTensor:
+def borrow_tensor(value: Any, stream: int) -> DeviceTensor:
     """The memory of a tensor on a GPU, ordered before what is started on the stream from now on.
 
     Raises what the tensor's package raises: TypeError, ValueError, RuntimeError or BufferError.
@@ -111,7 +111,7 @@ def _capsule_calls() -> tuple[Callable[..., int], Callable[..., int]]:
     return api.PyCapsule_IsValid, api.PyCapsule_GetPointer
 
 
-def _contents(capsule: Any) -> tuple[_Tensor, int]:
+def _contents(capsule: Any) -> tuple[_DLPackTensor, int]:
     """The tensor of a capsule, which stays the owner, and its flags."""
     is_valid, pointer = _capsule_calls()
     if is_valid(capsule, b"dltensor_versioned"):
@@ -120,7 +120,7 @@ def _contents(capsule: Any) -> tuple[_Tensor, int]:
             raise BufferError(f"version {versioned.major} of DLPack is not supported, 1 is")
         return versioned.tensor, versioned.flags
     if is_valid(capsule, b"dltensor"):
-        return _Tensor.from_address(pointer(capsule, b"dltensor")), 0
+        return _DLPackTensor.from_address(pointer(capsule, b"dltensor")), 0
     raise BufferError("its __dlpack__ gives no tensor")
 
 
@@ -150,17 +150,17 @@ def package_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _of_torch(device: int) -> int:
+def _torch_stream(device: int) -> int:
     return sys.modules["torch"].cuda.current_stream(device).cuda_stream
 
 
-def _of_cupy(device: int) -> int:
+def _cupy_stream(device: int) -> int:
     cupy = sys.modules["cupy"]
     with cupy.cuda.Device(device):
         return cupy.cuda.get_current_stream().ptr
 
 
-CURRENT_STREAM: dict[str, Callable[[int], int]] = {"torch": _of_torch, "cupy": _of_cupy}
+CURRENT_STREAM: dict[str, Callable[[int], int]] = {"torch": _torch_stream, "cupy": _cupy_stream}
 """By package, its current stream of a device."""
 _CurrentStream = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
@@ -174,12 +174,12 @@ def current_stream(value: Any, device: int) -> int | None:
 
 def _stream_call(value: Any) -> Callable[[int], int] | None:
     call = CURRENT_STREAM.get(package_of(value))
-    if call is None and (address := lent_tensors.exchange(type(value))[1]):
-        return functools.partial(_by_exchange, address)
+    if call is None and (address := borrowed_tensors.exchange(type(value))[1]):
+        return functools.partial(_exchange_stream, address)
     return call
 
 
-def _by_exchange(address: int, device: int) -> int:
+def _exchange_stream(address: int, device: int) -> int:
     """The stream by DLPack's C exchange API."""
     stream = ctypes.c_void_p()
     if _CurrentStream(address)(CUDA, device, ctypes.byref(stream)):

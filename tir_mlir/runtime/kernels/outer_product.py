@@ -147,14 +147,14 @@ class _Emitter:
     def add(self, x: str, y: str) -> str:
         if "%i0" in (x, y):
             return y if x == "%i0" else x
-        return self._folded(x, y, lambda p, q: p + q) or self.op(f"llvm.add {x}, {y} overflow<nsw> : i64")
+        return self._fold_constants(x, y, lambda p, q: p + q) or self.op(f"llvm.add {x}, {y} overflow<nsw> : i64")
 
     def mul(self, x: str, y: str) -> str:
         if "%i0" in (x, y):
             return "%i0"
-        return self._folded(x, y, lambda p, q: p * q) or self.op(f"llvm.mul {x}, {y} overflow<nsw> : i64")
+        return self._fold_constants(x, y, lambda p, q: p * q) or self.op(f"llvm.mul {x}, {y} overflow<nsw> : i64")
 
-    def _folded(self, x: str, y: str, combine) -> str | None:  # noqa: ANN001
+    def _fold_constants(self, x: str, y: str, combine) -> str | None:  # noqa: ANN001
         if x.startswith("%i") and y.startswith("%i"):
             return self.const(combine(int(x[2:]), int(y[2:])))
         return None

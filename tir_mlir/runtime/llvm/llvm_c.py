@@ -105,7 +105,7 @@ _GPUS = {"nvptx64": "NVPTX"}
 """Architectures without an assembly parser."""
 
 
-class _Functions:
+class _LlvmApi:
     """The functions, bound lazily: a build with a cache hit needs few of them."""
 
     def __init__(self, library: ctypes.CDLL):
@@ -121,7 +121,7 @@ class _Functions:
 _lock = threading.RLock()
 """Held while what is global to LLVM is set up. Two threads that register a target at once list it twice, and LLVM
 cannot choose between the two; an option that is set twice aborts the process."""
-_found: list[_Functions | None] = []  # what `llvm` returns, once looked up
+_found: list[_LlvmApi | None] = []  # what `llvm` returns, once looked up
 
 
 def _unlock() -> None:
@@ -146,7 +146,7 @@ def llvm() -> Any:
     return _found[0]
 
 
-def _look_up() -> _Functions | None:
+def _look_up() -> _LlvmApi | None:
     architecture = _ARCHITECTURES.get(platform.machine().lower())
     path = _bindings()
     if architecture is None or path is None:
@@ -159,7 +159,7 @@ def _look_up() -> _Functions | None:
         turn_off_slp(library)
     except (OSError, AttributeError):
         return None
-    return _Functions(library)
+    return _LlvmApi(library)
 
 
 def _initialize(library: ctypes.CDLL, architecture: str, parts: Sequence[str] = _PARTS) -> None:
@@ -252,33 +252,33 @@ def turn_off_slp(library: ctypes.CDLL) -> None:
 
 
 _made_lock = threading.RLock()
-_held: dict[int, list[BaseException]] = {}  # id of a running callback -> exceptions raised in it
-_before: Callable[[Any], Any] = sys.unraisablehook
+_caught_exceptions: dict[int, list[BaseException]] = {}  # id of a running callback -> exceptions raised in it
+_previous_hook: Callable[[Any], Any] = sys.unraisablehook
 
 
 @contextmanager
-def raised_after(function: Callable[..., Any]) -> Iterator[None]:
+def reraise_from_callback(function: Callable[..., Any]) -> Iterator[None]:
     """Context in which C may call `function`; an exception raised in it is re-raised at the end."""
-    global _before
+    global _previous_hook
     caught: list[BaseException] = []
     with _made_lock:
-        if not _held:
-            _before, sys.unraisablehook = sys.unraisablehook, _keep
-        _held[id(function)] = caught
+        if not _caught_exceptions:
+            _previous_hook, sys.unraisablehook = sys.unraisablehook, _keep
+        _caught_exceptions[id(function)] = caught
     try:
         yield
     finally:
         with _made_lock:
-            del _held[id(function)]
-            if not _held and sys.unraisablehook is _keep:
-                sys.unraisablehook = _before
+            del _caught_exceptions[id(function)]
+            if not _caught_exceptions and sys.unraisablehook is _keep:
+                sys.unraisablehook = _previous_hook
     if caught:
         raise caught[0]
 
 
 def _keep(unraisable: Any) -> None:
-    caught = _held.get(id(unraisable.object))
+    caught = _caught_exceptions.get(id(unraisable.object))
     if caught is None:
-        _before(unraisable)
+        _previous_hook(unraisable)
     else:
         caught.append(unraisable.exc_value)

@@ -33,7 +33,7 @@ class LlvmText:
         _survive(self.text)
         types: dict[str, str] = {}
         with object_code.context() as context:
-            for function in _defined(object_code.parse(context, self.text)):
+            for function in _defined_functions(object_code.parse(context, self.text)):
                 kind = llvm().LLVMPrintTypeToString(llvm().LLVMGlobalGetValueType(function))
                 types[_name(function)] = _mlir_type(message(kind))
         return types
@@ -48,7 +48,7 @@ def link_kernels(module: Any, context: int, kernels: Collection[tuple[str, Colle
         kernel = object_code.parse(context, text)
         if llvm().LLVMGetNamedGlobal(kernel, b"llvm.global_ctors"):
             raise BuildError("the C++ kernel has static constructors, which are not run; use constants")
-        for function in _defined(kernel):
+        for function in _defined_functions(kernel):
             if _name(function) not in callees:
                 llvm().LLVMSetLinkage(function, INTERNAL)
         _make_globals_local(kernel)
@@ -68,7 +68,7 @@ def _survive(text: str) -> None:
         raise BuildError(f"this LLVM IR cannot be read (create_llvm makes it from C):\n{error}") from error
 
 
-def _defined(module: Any) -> list[int]:
+def _defined_functions(module: Any) -> list[int]:
     functions, function = [], llvm().LLVMGetFirstFunction(module)
     while function:
         if not llvm().LLVMIsDeclaration(function):

@@ -18,7 +18,7 @@ from mlir import ir
 from tir_mlir.dialect.calls import body_symbol, function_name
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
-from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, raised_after, set_up
+from tir_mlir.runtime.llvm.llvm_c import address_of, error, llvm, message, reraise_from_callback, set_up
 from tir_mlir.runtime.llvm.single_lanes import MASKED_STORE, store_single_lanes
 from tir_mlir.target import assumed_cpu
 from tir_mlir.target.host import cores
@@ -33,7 +33,7 @@ def name_of(value: int) -> str:
     return llvm().LLVMGetValueName2(value, ctypes.byref(ctypes.c_size_t())).decode()
 
 
-def defined(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
+def defined_symbols(module: int | ctypes.c_void_p, kind: str) -> Iterator[int]:
     """The functions ("Function") or variables ("Global") that a module defines."""
     value = getattr(llvm(), f"LLVMGetFirst{kind}")(module)
     while value:
@@ -64,7 +64,7 @@ def add_attribute(function: int, context: int, name: str) -> None:
 def show_only(module: int | ctypes.c_void_p, names: Collection[str], libcalls: Collection[str]) -> None:
     """Make all that a module defines internal but `names`. What code generation itself may call, `libcalls`, stays
     hidden and weak: several objects that have it are linked."""
-    for value in (*defined(module, "Function"), *defined(module, "Global")):
+    for value in (*defined_symbols(module, "Function"), *defined_symbols(module, "Global")):
         name = name_of(value)
         if name in libcalls:
             llvm().LLVMSetLinkage(value, _WEAK_ODR)
@@ -77,9 +77,9 @@ LEAST_PART = 32
 """Functions of nests in a part: below, a thread costs more than it gains."""
 MOST = 8
 """Parts of a module."""
-BEFORE = b"always-inline,globaldce,deadargelim"
+WHOLE_MODULE_PASSES = b"always-inline,globaldce,deadargelim"
 """Passes on the whole module: afterwards the signatures of its functions are fixed."""
-AFTER = b"elim-avail-extern,globaldce,default<O3>"
+PART_PASSES = b"elim-avail-extern,globaldce,default<O3>"
 """Passes on a part: its declarations first, then as for a whole module."""
 _AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
 _LOCAL = (INTERNAL, _PRIVATE)
@@ -87,7 +87,7 @@ _LOCAL = (INTERNAL, _PRIVATE)
 
 def count_parts(module: int | ctypes.c_void_p) -> int:
     """In how many parts to compile a module: 1 unless it has many functions of nests, and can be divided."""
-    nests = sum(map(_is_nest, defined(module, "Function")))
+    nests = sum(map(_is_nest, defined_symbols(module, "Function")))
     parts = min(cores(), nests // LEAST_PART, MOST)
     return parts if parts > 1 and _is_divisible(module) else 1
 
@@ -102,19 +102,19 @@ def _is_divisible(module: int | ctypes.c_void_p) -> bool:
     if length.value:
         return False
     linkages = (EXTERNAL, *_LOCAL)
-    if any(api.LLVMGetLinkage(f) not in linkages for f in defined(module, "Function")):
+    if any(api.LLVMGetLinkage(f) not in linkages for f in defined_symbols(module, "Function")):
         return False
     return all(
         api.LLVMGetLinkage(v) in linkages
         and not api.LLVMIsThreadLocal(v)
         and (api.LLVMIsGlobalConstant(v) or api.LLVMGetLinkage(v) == EXTERNAL)
-        for v in defined(module, "Global")
+        for v in defined_symbols(module, "Global")
     )
 
 
 def bitcode(module: int | ctypes.c_void_p) -> bytes:
     """The bitcode of a module whose functions of nests are visible to other parts."""
-    for function in defined(module, "Function"):
+    for function in defined_symbols(module, "Function"):
         if _is_nest(function):
             llvm().LLVMSetLinkage(function, EXTERNAL)
     buffer = llvm().LLVMWriteBitcodeToMemoryBuffer(module)
@@ -138,14 +138,14 @@ def read_bitcode(context: int, data: bytes) -> ctypes.c_void_p:
 def keep_part(module: ctypes.c_void_p, number: int, parts: int) -> None:
     """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
     nest = 0
-    for function in defined(module, "Function"):
+    for function in defined_symbols(module, "Function"):
         owner = 0
         if _is_nest(function):
             owner, nest = nest % parts, nest + 1
         if owner != number:
             _declare(function)
     if number:
-        for variable in defined(module, "Global"):
+        for variable in defined_symbols(module, "Global"):
             _declare(variable)
 
 
@@ -202,7 +202,7 @@ def compile_module(
     that runs once. `link` links more into the LLVM module, given the module and its context. Raises BuildError."""
     with context() as llvm_context:
         with clock("translate"):
-            llvm_module = _translated(module, extra, link, llvm_context)
+            llvm_module = _translate_module(module, extra, link, llvm_context)
         with clock("compile"):
             number = count_parts(llvm_module) if parts and passes == OPTIMIZE else 1
             if number > 1:
@@ -214,7 +214,7 @@ def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Callable[[str
     """The assembly of a module in the llvm dialect, optimized for a target. Raises BuildError."""
     with context() as llvm_context:
         with clock("translate"):
-            llvm_module = _translated(module, "", lambda llvm_module, context: None, llvm_context)
+            llvm_module = _translate_module(module, "", lambda llvm_module, context: None, llvm_context)
         with clock("compile"):
             return _compile(llvm_module, passes, llvm_target, output=_ASSEMBLY).decode()
 
@@ -222,10 +222,10 @@ def assembly_of(module: ir.Module, llvm_target: LLVMTarget, clock: Callable[[str
 def llvm_ir(module: ir.Module, link: Callable[[int, int], None]) -> str:
     """The LLVM IR of a module in the llvm dialect, with what `link` links into it. Raises BuildError."""
     with context() as llvm_context:
-        return message(llvm().LLVMPrintModuleToString(_translated(module, "", link, llvm_context)))
+        return message(llvm().LLVMPrintModuleToString(_translate_module(module, "", link, llvm_context)))
 
 
-def _translated(module: ir.Module, extra: str, link: Callable[[int, int], None], llvm_context: int) -> int:
+def _translate_module(module: ir.Module, extra: str, link: Callable[[int, int], None], llvm_context: int) -> int:
     llvm_module = llvm().mlirTranslateModuleToLLVMIR(address_of(module.operation), llvm_context)
     if not llvm_module:
         raise BuildError("the lowered module cannot be translated to LLVM IR (the reason is on stderr)")
@@ -244,15 +244,15 @@ def _compile_parts(llvm_module: int, llvm_target: LLVMTarget, number: int) -> li
     """Compile a module in parts, each by a thread with a context of its own."""
     from concurrent.futures import ThreadPoolExecutor  # few builds need it
 
-    with _prepared(llvm_module, llvm_target, _AGGRESSIVE) as machine:
-        _optimize(llvm_module, BEFORE, machine)
+    with _prepare_module(llvm_module, llvm_target, _AGGRESSIVE) as machine:
+        _optimize(llvm_module, WHOLE_MODULE_PASSES, machine)
     data = bitcode(llvm_module)
 
     def part(n: int) -> bytes:
         with context() as llvm_context:
             mine = read_bitcode(llvm_context, data)
             keep_part(mine, n, number)
-            return _compile(mine, AFTER, llvm_target)
+            return _compile(mine, PART_PASSES, llvm_target)
 
     with ThreadPoolExecutor(number) as pool:
         return list(pool.map(part, range(number)))
@@ -286,7 +286,7 @@ def context() -> Iterator[int]:
     llvm_context = llvm().LLVMContextCreate()
     try:
         llvm().LLVMContextSetDiagnosticHandler(llvm_context, handler, None)
-        with raised_after(hear):
+        with reraise_from_callback(hear):
             yield llvm_context
     finally:
         llvm().LLVMContextDispose(llvm_context)  # and all of its modules
@@ -305,9 +305,9 @@ def parse(context: int, text: str) -> ctypes.c_void_p:
 
 
 @contextmanager
-def _prepared(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level: int) -> Iterator[int]:
+def _prepare_module(llvm_module: int | ctypes.c_void_p, llvm_target: LLVMTarget, level: int) -> Iterator[int]:
     """The code generator for a valid module, which gets its target."""
-    with _lent(llvm_target, level) as machine, ExitStack() as cleanup:
+    with _borrow_machine(llvm_target, level) as machine, ExitStack() as cleanup:
         layout = llvm().LLVMCreateTargetDataLayout(machine)
         cleanup.callback(llvm().LLVMDisposeTargetData, layout)
         llvm().LLVMSetTarget(llvm_module, llvm_target.triple)
@@ -324,7 +324,7 @@ _idle: dict[tuple[LLVMTarget, int], list[int]] = {}
 
 
 @contextmanager
-def _lent(llvm_target: LLVMTarget, level: int) -> Iterator[int]:
+def _borrow_machine(llvm_target: LLVMTarget, level: int) -> Iterator[int]:
     """A code generator for one thread. After an error it is not used again."""
     idle = _idle.setdefault((llvm_target, level), [])
     try:
@@ -346,7 +346,7 @@ def _compile(
     level: int = _AGGRESSIVE,
     output: int = _OBJECT,
 ) -> bytes:
-    with _prepared(llvm_module, llvm_target, level) as machine, ExitStack() as cleanup:
+    with _prepare_module(llvm_module, llvm_target, level) as machine, ExitStack() as cleanup:
         if passes:
             _optimize(llvm_module, passes, machine)
             _check_defined(llvm_module)
@@ -362,7 +362,7 @@ def _compile(
 
 def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
     """The optimized module, or one without masked stores of one lane in its place."""
-    if not any(name.startswith(MASKED_STORE) for name in _declared(llvm_module)):
+    if not any(name.startswith(MASKED_STORE) for name in _declared_functions(llvm_module)):
         return llvm_module
     if not passes:
         _optimize(llvm_module, b"function(instsimplify)", machine)  # masks of constants are constants then
@@ -371,7 +371,7 @@ def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
     return llvm_module if right == text else parse(llvm().LLVMGetModuleContext(llvm_module), right)
 
 
-def _declared(module: Any) -> Iterator[str]:
+def _declared_functions(module: Any) -> Iterator[str]:
     """The names of the functions that a module declares."""
     function = llvm().LLVMGetFirstFunction(module)
     while function:

@@ -57,7 +57,9 @@ def link_shared(
     if _system():
         # libraries in front of --as-needed are needed, whatever the compiler's default is
         passed = [f"-Wl,{option}" for option in ("--no-as-needed", *paths)]
-        toolchain.run("cc", [*passed, *(_passed(option) for option in options), "-Wl,--as-needed", "-lm", "-o", target])
+        toolchain.run(
+            "cc", [*passed, *(_linker_option(option) for option in options), "-Wl,--as-needed", "-lm", "-o", target]
+        )
         return
     # ld.lld directly: `zig cc` would first build a C library, which takes half a minute
     system = [str(lib) for lib in system_libraries()]
@@ -125,7 +127,7 @@ def _version_script(target: str, exported: Sequence[str] | None) -> list[str]:
     return [f"--version-script={script}"]
 
 
-def _passed(option: str) -> str:
+def _linker_option(option: str) -> str:
     """An option of the linker, as the compiler passes it on."""
     return f"-Wl,{option}" if option.startswith("--") else option
 

@@ -101,15 +101,15 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes | memoryview]]) -
 
 def folder() -> tempfile.TemporaryDirectory[str]:
     """A temporary folder. Raises ToolError."""
-    with _explained():
+    with _explain_errors():
         return tempfile.TemporaryDirectory(prefix=_PREFIX)
 
 
 @contextlib.contextmanager
-def holding(data: bytes, suffix: str) -> Iterator[str]:
+def temporary_file(data: bytes, suffix: str) -> Iterator[str]:
     """The path of a temporary file with this content. Raises ToolError."""
     with contextlib.ExitStack() as stack:
-        with _explained():
+        with _explain_errors():
             file = stack.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=suffix))
             file.write(data)
             file.flush()
@@ -117,7 +117,7 @@ def holding(data: bytes, suffix: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

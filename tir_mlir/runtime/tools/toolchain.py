@@ -184,7 +184,7 @@ def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: 
 
 def attempt(name: str, args: Sequence[str] = (), input: str | None = None, timeout: float = 300) -> processes.Completed:
     """Run a tool and return the completed process. Raises ToolError only if it cannot start or times out."""
-    tool = _found(name)
+    tool = _find_or_substitute(name)
     command = processes.Python(_SUBSTITUTE, args) if tool.origin == "bindings" else [tool.path, *args]
     try:
         return processes.run(
@@ -199,7 +199,7 @@ def attempt(name: str, args: Sequence[str] = (), input: str | None = None, timeo
 _SUBSTITUTE = "from tir_mlir.runtime.tools.mlir_opt import main; main()"
 
 
-def _found(name: str) -> Tool:
+def _find_or_substitute(name: str) -> Tool:
     """The tool; for mlir-opt, if not installed, the Python substitute `mlir_opt`."""
     try:
         return find(name)

@@ -2,8 +2,8 @@
 
 from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers.background import Background
-from tir_mlir.runtime.workers.messages import CRASHED, Answer
+from tir_mlir.runtime.workers.messages import CRASHED, TaskResult
 from tir_mlir.runtime.workers.run import run, start
 from tir_mlir.runtime.workers.tasks import Task
 
-__all__ = ["CRASHED", "Answer", "Background", "Done", "Task", "run", "start"]
+__all__ = ["CRASHED", "TaskResult", "Background", "Done", "Task", "run", "start"]

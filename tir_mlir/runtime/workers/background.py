@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.runtime.workers import pool
-from tir_mlir.runtime.workers.messages import CRASHED, FAILED, Answer, Request
+from tir_mlir.runtime.workers.messages import CRASHED, FAILED, TaskRequest, TaskResult
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.runtime.workers.tasks import Task
 
@@ -22,7 +22,7 @@ class Background:
     waited for. In the child of a fork there is no such task: `is_lost`.
     """
 
-    def __init__(self, task: Task | None, then: Callable[[Answer], None]):
+    def __init__(self, task: Task | None, then: Callable[[TaskResult], None]):
         """Start it. task: None for the step alone."""
         self._task, self._then = task, then
         self._operations = given_operations()  # of this thread
@@ -54,29 +54,29 @@ class Background:
             self._worker.forget()
 
     def _work(self) -> None:
-        answer = self._asked()
+        answer = self._ask_worker()
         if not self._stopped:
             self._then(answer)
         _running.discard(self)
         self._done.set()
 
-    def _asked(self) -> Answer:
+    def _ask_worker(self) -> TaskResult:
         """The answer of a new worker, which then ends."""
         task = self._task
         if task is None or not pool.can_start() or pool.count() == 1:
-            return Answer(FAILED)
-        request = Request(task.function, task.kind, task.key, True, True, self._operations, task.payload)
+            return TaskResult(FAILED)
+        request = TaskRequest(task.function, task.kind, task.key, True, True, self._operations, task.payload)
         try:
             worker = self._worker = Worker([task.function], pool.environment())
         except OSError:  # no process or no memory
-            return Answer(FAILED)
+            return TaskResult(FAILED)
         try:
             worker.greet()
             worker.send(request.to_bytes())
             return worker.receive()
         except (OSError, EOFError, ValueError):
             signal_name = "" if self._stopped else worker.crash()
-            return Answer(CRASHED, 0.0, signal_name.encode()) if signal_name else Answer(FAILED)
+            return TaskResult(CRASHED, 0.0, signal_name.encode()) if signal_name else TaskResult(FAILED)
         finally:
             self._worker = None
             worker.close()

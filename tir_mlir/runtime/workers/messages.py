@@ -21,7 +21,7 @@ _ANSWER = struct.Struct("<BdI")
 
 
 @dataclass(frozen=True)
-class Request:
+class TaskRequest:
     """A task for a worker. insist: compute it though another build is at it. operations: what `budget` gives; None
     outside."""
 
@@ -39,7 +39,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TaskResult:
     """What a worker did with a request. seconds: of CPU time."""
 
     status: int
@@ -50,16 +50,16 @@ class Answer:
         return _ANSWER.pack(self.status, self.seconds, len(self.result)) + self.result
 
 
-def read_request(pipe: int) -> Request:
+def read_request(pipe: int) -> TaskRequest:
     """The next request. Raises EOFError when the other end is closed."""
     head, payload = _LENGTHS.unpack(_read(pipe, _LENGTHS.size))
-    return Request(*json.loads(_read(pipe, head)), payload=_read(pipe, payload))
+    return TaskRequest(*json.loads(_read(pipe, head)), payload=_read(pipe, payload))
 
 
-def read_answer(pipe: int) -> Answer:
+def read_result(pipe: int) -> TaskResult:
     """The next answer. Raises EOFError when the other end is closed."""
     status, seconds, size = _ANSWER.unpack(_read(pipe, _ANSWER.size))
-    return Answer(status, seconds, _read(pipe, size))
+    return TaskResult(status, seconds, _read(pipe, size))
 
 
 def write(pipe: int, data: bytes) -> None:

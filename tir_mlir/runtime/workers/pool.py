@@ -38,7 +38,7 @@ def _quota() -> int:
         return _MOST
 
 
-class Pool:
+class WorkerPool:
     """The workers of a process. Those that are taken are given back or dropped."""
 
     def __init__(self) -> None:
@@ -125,6 +125,6 @@ def environment() -> dict[str, str]:
     return {**os.environ, **variables}
 
 
-pool = Pool()
+pool = WorkerPool()
 atexit.register(pool.close)
 os.register_at_fork(after_in_child=pool.forget)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers import messages
-from tir_mlir.runtime.workers.messages import Answer
+from tir_mlir.runtime.workers.messages import TaskResult
 
 _CODE = "from tir_mlir.runtime.workers.worker import main; main(sys.argv[1:])"
 _PIPE, _LEAST_PIPE = 1 << 20, 1 << 14
@@ -57,7 +57,7 @@ class Worker:
     def greet(self) -> None:
         """Wait until it has started. Raises EOFError if it has loaded other sources than this process."""
         if not self._greeted:
-            if messages.read_answer(self._answers).result.decode() != store.digest(fingerprint.package_stamps()):
+            if messages.read_result(self._answers).result.decode() != store.digest(fingerprint.package_stamps()):
                 raise EOFError
             self._greeted = True
 
@@ -65,9 +65,9 @@ class Worker:
         """Ask it; it may still be at an earlier request."""
         messages.write(self._requests, request)
 
-    def receive(self) -> Answer:
+    def receive(self) -> TaskResult:
         """The answer to the earliest request without one."""
-        return messages.read_answer(self._answers)
+        return messages.read_result(self._answers)
 
     @property
     def is_alive(self) -> bool:

@@ -15,7 +15,7 @@ from tir_mlir.runtime import progress as builds
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.progress import Done
 from tir_mlir.runtime.workers import pool
-from tir_mlir.runtime.workers.messages import BUSY, CACHED, CRASHED, FAILED, Answer, Request
+from tir_mlir.runtime.workers.messages import BUSY, CACHED, CRASHED, FAILED, TaskRequest, TaskResult
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.runtime.workers.tasks import Task, attempt
 
@@ -35,7 +35,7 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
     if build is not None:
         build.expect(len(tasks))
 
-    def done(job: _Job, answer: Answer) -> None:
+    def finish_job(job: _Job, answer: TaskResult) -> None:
         answers[id(job)] = answer.result
         for number, label in enumerate(job.labels):
             seconds, cached = (0.0, True) if number else (answer.seconds, answer.status == CACHED)
@@ -50,9 +50,9 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
         if stored is None:
             missing.append(job)
         else:
-            done(job, Answer(CACHED, 0.0, stored))
+            finish_job(job, TaskResult(CACHED, 0.0, stored))
     if missing:
-        _Run(missing, cache and fingerprint.package_unchanged(), done).complete()
+        _TaskRun(missing, cache and fingerprint.package_unchanged(), finish_job).complete()
     return [answers[id(jobs[_identity(task)])] for task in tasks]
 
 
@@ -75,25 +75,25 @@ class _Job:
     insist: bool = False
     here: bool = False
 
-    def request(self, cache: bool, operations: int | None) -> Request:
+    def request(self, cache: bool, operations: int | None) -> TaskRequest:
         task = self.task
-        return Request(task.function, task.kind, task.key, cache, self.insist, operations, task.payload)
+        return TaskRequest(task.function, task.kind, task.key, cache, self.insist, operations, task.payload)
 
 
 _LOOK = 0.05
 """CPU seconds of work after which idle workers are looked for again."""
 
 
-class _Run:
+class _TaskRun:
     """The jobs of one call of `run`. A thread for each worker sends requests and puts answers into `_arrived`; all
     else, and the jobs that are computed here, is done by the thread that called."""
 
-    def __init__(self, jobs: list[_Job], cache: bool, done: Callable[[_Job, Answer], None]):
+    def __init__(self, jobs: list[_Job], cache: bool, done: Callable[[_Job, TaskResult], None]):
         self._jobs, self._cache, self._done = jobs, cache, done
         self._operations = given_operations()  # of this thread
         self._waiting = deque(sorted(jobs, key=lambda job: -len(job.task.payload)))  # the longest first
         self._later: deque[_Job] = deque()
-        self._arrived: queue.SimpleQueue[tuple[_Job, Answer] | None] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[_Job, TaskResult] | None] = queue.SimpleQueue()
         self._lock, self._process = threading.Lock(), os.getpid()
         self._unfinished = dict.fromkeys(jobs)
         self._threads, self._spent, self._next_look = 0, 0.0, 0.0
@@ -147,7 +147,7 @@ class _Run:
                         return job
         return None
 
-    def _finish(self, job: _Job, answer: Answer) -> None:
+    def _finish(self, job: _Job, answer: TaskResult) -> None:
         """Note an answer, or put a job back. Raises BuildError for one that crashed its worker."""
         if answer.status == CRASHED:
             raise BuildError(
@@ -167,7 +167,7 @@ class _Run:
         """Wait for an answer of a worker."""
         arrived = self._arrived.get()
         if arrived is not None:
-            builds.elsewhere.seconds += arrived[1].seconds
+            builds.worker_time.seconds += arrived[1].seconds
             self._finish(*arrived)
 
     def _receive(self, worker: Worker, sent: deque[_Job]) -> None:
@@ -194,8 +194,8 @@ class _Run:
             signal_name = worker.crash()
             pool.pool.drop(worker)
             if sent and signal_name:
-                self._arrived.put((sent.popleft(), Answer(CRASHED, 0.0, signal_name.encode())))
+                self._arrived.put((sent.popleft(), TaskResult(CRASHED, 0.0, signal_name.encode())))
         finally:  # of a dead worker: its jobs are done by this process
             for job in sent:
-                self._arrived.put((job, Answer(FAILED)))
+                self._arrived.put((job, TaskResult(FAILED)))
             self._arrived.put(None)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tir_mlir.dialect.ir import budget
 from tir_mlir.runtime.cache import store
-from tir_mlir.runtime.cache.claims import awaited, claimed
-from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, Answer, Request
+from tir_mlir.runtime.cache.claims import claim_entry, wait_for_entry
+from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, TaskRequest, TaskResult
 
 
 @dataclass(frozen=True)
@@ -31,35 +31,35 @@ class Task:
     label: str = ""
 
 
-def attempt(request: Request) -> Answer:
+def attempt(request: TaskRequest) -> TaskResult:
     """Look a result up, else compute and store it, unless another process is at it. Errors: those of the function."""
     stored = request.cache and request.key != ""
     if not stored:
-        return _computed(request)
+        return _compute_result(request)
     name = request.kind, request.key
     found = store.load(*name)
     if found is not None:
-        return Answer(CACHED, 0.0, found)
-    with claimed(*name) as is_free:
+        return TaskResult(CACHED, 0.0, found)
+    with claim_entry(*name) as is_free:
         if not is_free:
             if not request.insist:
-                return Answer(BUSY)
-            if (found := awaited(*name)) is not None:
-                return Answer(CACHED, 0.0, found)
-        answer = _computed(request)
+                return TaskResult(BUSY)
+            if (found := wait_for_entry(*name)) is not None:
+                return TaskResult(CACHED, 0.0, found)
+        answer = _compute_result(request)
         store.save(*name, answer.result)
     return answer
 
 
-def _computed(request: Request) -> Answer:
+def _compute_result(request: TaskRequest) -> TaskResult:
     start = time.thread_time()
     with nullcontext() if request.operations is None else budget(request.operations):
-        result = imported(request.function)(request.payload)
-    return Answer(COMPUTED, time.thread_time() - start, result)
+        result = import_function(request.function)(request.payload)
+    return TaskResult(COMPUTED, time.thread_time() - start, result)
 
 
 @functools.cache
-def imported(function: str) -> Callable[[bytes], bytes]:
+def import_function(function: str) -> Callable[[bytes], bytes]:
     """The function of "package.module:name"."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -23,16 +23,16 @@ def main(functions: list[str]) -> None:
         os.dup2(nothing, stream)
     for function in functions:
         with contextlib.suppress(Exception):  # told where it is called
-            tasks.imported(function)
+            tasks.import_function(function)
     with contextlib.suppress(OSError, EOFError):
         loaded = store.digest(fingerprint.package_stamps()).encode()
-        messages.write(answers, messages.Answer(messages.COMPUTED, 0.0, loaded).to_bytes())
+        messages.write(answers, messages.TaskResult(messages.COMPUTED, 0.0, loaded).to_bytes())
         while select.select([requests], [], [], IDLE)[0]:
-            messages.write(answers, _answer(messages.read_request(requests)).to_bytes())
+            messages.write(answers, _compute_results(messages.read_request(requests)).to_bytes())
 
 
-def _answer(request: messages.Request) -> messages.Answer:
+def _compute_results(request: messages.TaskRequest) -> messages.TaskResult:
     try:
         return tasks.attempt(request)
     except Exception:  # the parent computes it, and raises it where it is seen
-        return messages.Answer(messages.FAILED)
+        return messages.TaskResult(messages.FAILED)

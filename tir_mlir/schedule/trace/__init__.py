@@ -30,7 +30,7 @@ class Trace:
             self.decisions[inst] = decision
 
     @staticmethod
-    def _of(insts: Iterable[Instruction], decisions: Mapping[Instruction, Any]) -> Trace:
+    def _from_steps(insts: Iterable[Instruction], decisions: Mapping[Instruction, Any]) -> Trace:
         """Of steps and decisions of a trace, which are checked."""
         trace = Trace()
         trace.insts, trace.decisions = list(insts), dict(decisions)
@@ -79,30 +79,32 @@ class Trace:
         return inst
 
     def copy(self) -> Trace:
-        return Trace._of(self.insts, self.decisions)
+        return Trace._from_steps(self.insts, self.decisions)
 
     def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
         """A copy with another decision for one sampling step. Errors: TraceError if `inst` is not one of this trace."""
         if not isinstance(inst, Instruction) or inst not in self.decisions:
             name = inst.name if isinstance(inst, Instruction) else short_repr(inst)
             raise TraceError(f"{name} is not a sampling step of this trace, so it has no decision")
-        steps = self._kept(remove_postproc)
-        return Trace._of(steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)})
+        steps = self._steps_before_postproc(remove_postproc)
+        return Trace._from_steps(
+            steps, {i: decision if i is inst else d for i, d in self.decisions.items() if i in set(steps)}
+        )
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
         """A copy without the lookups and sampling steps whose results are unused."""
         used_serials: set[int] = set()
         insts: list[Instruction] = []
-        for inst in reversed(self._kept(remove_postproc)):
+        for inst in reversed(self._steps_before_postproc(remove_postproc)):
             serials = {h.serial for h in inst.outputs if h is not None}
             if inst.kind.is_pure and not serials & used_serials:
                 continue
             insts.append(inst)
             used_serials |= {h.serial for h in inst.handles()}
         insts.reverse()
-        return Trace._of(insts, {i: self.decisions[i] for i in insts if i in self.decisions})
+        return Trace._from_steps(insts, {i: self.decisions[i] for i in insts if i in self.decisions})
 
-    def _kept(self, remove_postproc: bool) -> list[Instruction]:
+    def _steps_before_postproc(self, remove_postproc: bool) -> list[Instruction]:
         """The steps; with `remove_postproc`, those before `enter_postproc`."""
         names = [i.name for i in self.insts]
         end = names.index(_POSTPROC) if remove_postproc and _POSTPROC in names else len(names)
@@ -123,7 +125,7 @@ class Trace:
             raise TraceError(f"a trace is replayed on a schedule, not on {short_repr(sch)}; fix: Schedule(module)")
         if not (decision_provider is None or callable(decision_provider)):
             raise TraceError(f"decision_provider is {short_repr(decision_provider)}; fix: a function or None")
-        replay.run(self._kept(remove_postproc), self.decisions, sch.executor, decision_provider)
+        replay.run(self._steps_before_postproc(remove_postproc), self.decisions, sch.executor, decision_provider)
 
     def replay(self, sch: HasExecutor) -> None:
         """Replay all steps on another schedule."""
@@ -137,16 +139,18 @@ class Trace:
 
     def as_python(self, remove_postproc: bool = False) -> str:
         """The trace as a Python function `apply_trace(sch)`, to be called on a new schedule of the same module."""
-        return python_text.python_text(python_text.python_lines(self._kept(remove_postproc), self.decisions))
+        return python_text.python_text(
+            python_text.python_lines(self._steps_before_postproc(remove_postproc), self.decisions)
+        )
 
     def as_json(self, remove_postproc: bool = False) -> list[Any]:
         """The trace in the JSON format of TVM: `[[[kind, inputs, attrs, outputs], ...], [[index, decision], ...]]`."""
-        return json_text.encoded(self._kept(remove_postproc), self.decisions)
+        return json_text.encode_trace(self._steps_before_postproc(remove_postproc), self.decisions)
 
     @staticmethod
     def from_json(json_obj: Any) -> Trace:
         """Read a trace written by `as_json`, from an object or text. Errors: TraceError, which names the step."""
-        return Trace(*json_text.decoded(json_obj))
+        return Trace(*json_text.decode_trace(json_obj))
 
     @staticmethod
     def apply_json_to_schedule(json_obj: Any, sch: HasExecutor) -> None:
@@ -167,7 +171,7 @@ class Trace:
 
     def __str__(self) -> str:
         """As `as_python`, with texts of thousands of characters, such as imported LLVM IR, cut."""
-        lines = [python_text.readable(step) for step in self.insts]
+        lines = [python_text.shorten_arguments(step) for step in self.insts]
         return python_text.python_text(python_text.python_lines(lines, self.decisions))
 
     __repr__ = __str__

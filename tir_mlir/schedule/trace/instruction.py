@@ -73,13 +73,13 @@ class Instruction:
 
     @property
     def inputs(self) -> list[Any]:
-        return self._flattened(self.kind.inputs)
+        return self._flat_arguments(self.kind.inputs)
 
     @property
     def attrs(self) -> list[Any]:
-        return self._flattened(self.kind.attrs)
+        return self._flat_arguments(self.kind.attrs)
 
-    def _flattened(self, keys: tuple[str, ...]) -> list[Any]:
+    def _flat_arguments(self, keys: tuple[str, ...]) -> list[Any]:
         flat: list[Any] = []
         for key in keys:
             if key.startswith("*"):
@@ -94,7 +94,7 @@ class Instruction:
             yield from handles_in(value)
 
     def __str__(self) -> str:
-        return python_text.alone(self)
+        return python_text.print_step(self)
 
     def __repr__(self) -> str:
         args_text = ", ".join(f"{k}={v!r}" for k, v in self.arguments.items())

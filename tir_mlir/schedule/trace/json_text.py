@@ -20,7 +20,7 @@ from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.schedule import step_arguments as types
 from tir_mlir.schedule.handles import BlockHandle, ExprHandle, Handle, LoopHandle, handles_in, new_serial
 from tir_mlir.schedule.trace.instruction import DECISION, Instruction, InstructionKind, kind_named
-from tir_mlir.schedule.trace.python_text import HandleNames, unknown
+from tir_mlir.schedule.trace.python_text import TraceHandleNames, unknown
 
 _HANDLES = {"b": BlockHandle, "l": LoopHandle, "v": ExprHandle}
 _NAME = re.compile(r"[blv](0|[1-9][0-9]{0,8})")
@@ -30,41 +30,41 @@ _INFERRED = "_"
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def encoded(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) -> list[Any]:
+def encode_trace(steps: Sequence[Instruction], decisions: Mapping[Instruction, Any]) -> list[Any]:
     """Encode a trace as lists, strings and numbers.
 
     Errors: TraceError for a value without a JSON representation, and for a handle that no earlier step returned.
     """
-    names = HandleNames()
+    names = TraceHandleNames()
     listed = []
     for number, step in enumerate(steps):
         for handle in step.handles():
             if not names.has(handle):
                 raise TraceError(f"step {number + 1} of the trace, {step.name}, {unknown(handle)}")
-        inputs = [_written(v, names, True) for v in step.inputs]
-        attrs = [_written(v, names, False) for v in step.attrs]
+        inputs = [_encode_value(v, names, True) for v in step.inputs]
+        attrs = [_encode_value(v, names, False) for v in step.attrs]
         listed.append([step.kind.name, inputs, attrs, names.give(step.outputs)])
-    sampled = [[n, _written(decisions[s], names, False)] for n, s in enumerate(steps) if s in decisions]
+    sampled = [[n, _encode_value(decisions[s], names, False)] for n, s in enumerate(steps) if s in decisions]
     return [listed, sampled]
 
 
-def _written(value: Any, names: HandleNames, is_input: bool) -> Any:
+def _encode_value(value: Any, names: TraceHandleNames, is_input: bool) -> Any:
     if isinstance(value, Handle):
-        return names.of(value) if is_input else {"rv": names.of(value)}
+        return names.name_of(value) if is_input else {"rv": names.name_of(value)}
     if isinstance(value, Formula):
-        return value.text(names.of) if is_input else {"rv": value.text(names.of)}
+        return value.text(names.name_of) if is_input else {"rv": value.text(names.name_of)}
     if isinstance(value, IndexMap):
         if clash := [n for n in value.sizes if _NAME.fullmatch(n)]:
             raise TraceError(f"the size {clash[0]} in an index map is called like a result of a step; rename it")
-        value = value.text(names.of)
+        value = value.text(names.name_of)
     if hasattr(type(value), "from_text"):
         value = repr(value)
     if isinstance(value, str):
         return json.dumps(value) if is_input else str(value)
     if isinstance(value, (list, tuple)):
-        return [_written(v, names, is_input) for v in value]
+        return [_encode_value(v, names, is_input) for v in value]
     if isinstance(value, dict):
-        return {str(k): _written(v, names, is_input) for k, v in value.items()}
+        return {str(k): _encode_value(v, names, is_input) for k, v in value.items()}
     if value is None or isinstance(value, (bool, int, float)):
         return value
     raise TraceError(f"{short_repr(value)} ({type(value).__name__}) cannot be represented in JSON")
@@ -77,7 +77,7 @@ def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], 
     """
     if not isinstance(kind, InstructionKind):
         raise TraceError(f"the kind of a step is {short_repr(kind)}; fix: InstructionKind.get(name)")
-    reader = _Reader()
+    reader = _TraceReader()
     reader.where = f"step {kind.name}"
     for what, values in (("inputs", inputs), ("attrs", attrs), ("outputs", outputs)):
         if not isinstance(values, Sequence) or isinstance(values, str):
@@ -90,17 +90,17 @@ def step_of(kind: InstructionKind, inputs: Sequence[Any], attrs: Sequence[Any], 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def decoded(source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
+def decode_trace(source: Any) -> tuple[list[Instruction], dict[Instruction, Any]]:
     """Decode a trace from text or from the result of `json.loads`. Errors: TraceError."""
     try:
-        return _Reader().read(json.loads(source) if isinstance(source, (str, bytes, bytearray)) else source)
+        return _TraceReader().read(json.loads(source) if isinstance(source, (str, bytes, bytearray)) else source)
     except RecursionError:
         raise TraceError("the trace is nested too deeply") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise TraceError(f"the trace is not valid JSON: {error}") from None
 
 
-class _Reader:
+class _TraceReader:
     def __init__(self) -> None:
         self.known: dict[str, Handle] = {}
         self.where = "the trace"
@@ -141,10 +141,12 @@ class _Reader:
         parameters = primitive.signature.parameters
         later = [parameters[k].default for k in kind.attrs[len(attrs) :] if not k.startswith("*")]
         attrs = attrs if Parameter.empty in later else [*attrs, *later]
-        by_key = self.arranged(kind.inputs, inputs, "inputs") | self.arranged(kind.attrs, attrs, "attrs")
-        return {k: self.typed(primitive, k, by_key[k]) for k in parameters if k in by_key}
+        by_key = self.assign_parameters(kind.inputs, inputs, "inputs") | self.assign_parameters(
+            kind.attrs, attrs, "attrs"
+        )
+        return {k: self.convert_argument(primitive, k, by_key[k]) for k in parameters if k in by_key}
 
-    def arranged(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
+    def assign_parameters(self, keys: Sequence[str], values: list[Any], what: str) -> dict[str, Any]:
         """Assign values to parameters; `*name` takes the rest."""
         many = bool(keys) and keys[-1].startswith("*")
         least = len(keys) - many
@@ -162,14 +164,14 @@ class _Reader:
         primitive = PRIMITIVES[step.name]
         if not primitive.samples:
             self.fail(f"step {entry[0]} is {step.kind.name}, which is not a sampling step")
-        return step, self.typed(primitive, DECISION, self.attr(entry[1]))
+        return step, self.convert_argument(primitive, DECISION, self.attr(entry[1]))
 
     # --- values -------------------------------------------------------------------------------------------------------
 
     def value(self, value: Any) -> Any:
         """An input."""
         if isinstance(value, str):
-            return self.quoted(value) if value.startswith('"') else self.handle(value)
+            return self.parse_string(value) if value.startswith('"') else self.handle(value)
         return self.inner(value, self.value)
 
     def attr(self, value: Any) -> Any:
@@ -189,7 +191,7 @@ class _Reader:
             return value
         self.fail(f"{short_repr(value)} is not a JSON value")
 
-    def quoted(self, text: str) -> str:
+    def parse_string(self, text: str) -> str:
         try:
             value = json.loads(text)
         except ValueError:
@@ -208,7 +210,7 @@ class _Reader:
             pass
         self.fail(f"{name!r} is not a result of an earlier step; string values in inputs must be quoted twice")
 
-    def typed(self, primitive: Primitive, key: str, value: Any) -> Any:
+    def convert_argument(self, primitive: Primitive, key: str, value: Any) -> Any:
         """Convert a value to the type of a parameter: 0 and 1 to bool, text to an index map."""
         annotation = primitive.signature.parameters[key].annotation
         parts = types.alternatives(annotation)
@@ -221,7 +223,7 @@ class _Reader:
             except (TirError, ValueError, TypeError, SyntaxError) as error:
                 self.fail(f"{key} is not an index map: {error}")
         try:
-            return types.typed(primitive, key, value)
+            return types.convert_argument(primitive, key, value)
         except TypeError as error:
             self.fail(str(error))
 

@@ -22,7 +22,7 @@ LONGEST = 1000
 HEAD = ["from tir_mlir import Schedule", "def apply_trace(sch: Schedule) -> None:"]
 
 
-class HandleNames:
+class TraceHandleNames:
     """Names of handles in a printed trace: `b0`, `l1`, `v2`, numbered over the results of all steps."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class HandleNames:
         """Whether a step returned a handle."""
         return handle.serial in self._by_serial or handle.key in self._latest
 
-    def of(self, handle: Handle) -> str:
+    def name_of(self, handle: Handle) -> str:
         """The name of a handle; `_` if no step returned it."""
         return self._by_serial.get(handle.serial) or self._latest.get(handle.key, "_")
 
@@ -59,7 +59,7 @@ def unknown(handle: Handle) -> str:
 
 def python_lines(instructions: Sequence[Instruction], decisions: dict[Instruction, Any]) -> list[str]:
     """The statements of a trace, one per step."""
-    names = HandleNames()
+    names = TraceHandleNames()
     return [_statement(step, decisions.get(step), names) for step in instructions]
 
 
@@ -75,10 +75,10 @@ class _Cut:
     text: str
 
     def __repr__(self) -> str:
-        return f"<{len(self.text)} characters, {_quoted(self.text[:40])}...; trace.as_python() has all>"
+        return f"<{len(self.text)} characters, {_quote(self.text[:40])}...; trace.as_python() has all>"
 
 
-def readable(step: Instruction) -> Instruction:
+def shorten_arguments(step: Instruction) -> Instruction:
     """A step without long texts, such as imported LLVM IR; the step itself if it has none."""
     texts = {key: v for key, v in step.arguments.items() if isinstance(v, str) and len(v) >= LONGEST}
     if not texts:
@@ -86,23 +86,23 @@ def readable(step: Instruction) -> Instruction:
     return replace(step, arguments={**step.arguments, **{key: _Cut(text) for key, text in texts.items()}})
 
 
-def alone(step: Instruction) -> str:
+def print_step(step: Instruction) -> str:
     """Print a single step, outside a trace: its handles have no names."""
-    unnamed = HandleNames()
+    unnamed = TraceHandleNames()
     call = _statement(replace(step, outputs=()), None, unnamed)
     return f"{', '.join('_' for _ in step.outputs)} = {call}" if step.outputs else call
 
 
-def _statement(step: Instruction, decision: Any, names: HandleNames) -> str:
+def _statement(step: Instruction, decision: Any, names: TraceHandleNames) -> str:
     many = step.variadic
     parts = []
     for key, value in step.arguments.items():
         if key == many:
-            parts += [written(v, names) for v in value]
+            parts += [value_text(v, names) for v in value]
         elif key != NAME or value is not None:
-            parts.append(f"{key}={written(value, names)}")
+            parts.append(f"{key}={value_text(value, names)}")
     if decision is not None:
-        parts.append(f"{DECISION}={written(decision, names)}")
+        parts.append(f"{DECISION}={value_text(decision, names)}")
     call = f"sch.{step.name}({', '.join(parts)})"
     if not step.outputs:
         return call
@@ -110,25 +110,25 @@ def _statement(step: Instruction, decision: Any, names: HandleNames) -> str:
     return f"{targets}{',' if step.returns_list and len(step.outputs) == 1 else ''} = {call}"
 
 
-def written(value: Any, names: HandleNames) -> str:
+def value_text(value: Any, names: TraceHandleNames) -> str:
     """A value as Python source."""
     if isinstance(value, Handle):
-        return names.of(value)
+        return names.name_of(value)
     if isinstance(value, (Formula, IndexMap)):
-        return value.text(names.of)
+        return value.text(names.name_of)
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(written(v, names) for v in value)
+        inner = ", ".join(value_text(v, names) for v in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{written(k, names)}: {written(v, names)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{value_text(k, names)}: {value_text(v, names)}" for k, v in value.items()) + "}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     return repr(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if not text.isprintable():
         return repr(str(text))
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

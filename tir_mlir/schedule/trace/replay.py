@@ -41,18 +41,18 @@ def run(
     """Replay steps on a schedule. An error leaves the schedule unchanged."""
     handle_map = HandleMap()
 
-    def each() -> None:
+    def replay_steps() -> None:
         for number, step in enumerate(steps):
             where = f"step {number + 1} of the trace, {step.name}"
             if step.name not in PRIMITIVES:
                 raise TraceError(f"{where}: unknown primitive")
-            arguments = {k: handle_map.of(v, where) for k, v in step.arguments.items()}
+            arguments = {k: handle_map.map_handles(v, where) for k, v in step.arguments.items()}
             if PRIMITIVES[step.name].samples:
                 arguments[DECISION] = _decision(step, arguments, decisions.get(step), provider)
             positional = arguments.pop(step.variadic) if step.variadic else ()
             handle_map.learn(step, target.apply(step.name, *positional, **arguments), where)
 
-    target.all_or_nothing(each)
+    target.all_or_nothing(replay_steps)
 
 
 def _decision(step: Instruction, arguments: dict[str, Any], recorded: Any, provider: DecisionProvider | None) -> Any:
@@ -81,18 +81,18 @@ class HandleMap:
             if handle is not None:
                 self._by_serial[handle.serial] = self._latest[handle.key] = value
 
-    def of(self, value: Any, where: str) -> Any:
+    def map_handles(self, value: Any, where: str) -> Any:
         """A value with its handles mapped."""
         if isinstance(value, Handle):
             if value.serial not in self._by_serial and value.key not in self._latest:
                 raise TraceError(f"{where}, {unknown(value)}")
             return self._by_serial[value.serial] if value.serial in self._by_serial else self._latest[value.key]
         if isinstance(value, (list, tuple)):
-            return type(value)(self.of(v, where) for v in value)
+            return type(value)(self.map_handles(v, where) for v in value)
         if isinstance(value, (Formula, IndexMap)):
-            if any(self.of(side, where) is None for side in value.sides()):
+            if any(self.map_handles(side, where) is None for side in value.sides()):
                 raise TraceError(f"{where}, computes with a factor that is to be inferred")
-            return value.with_sides(lambda side: self.of(side, where))
+            return value.with_sides(lambda side: self.map_handles(side, where))
         if isinstance(value, dict):
-            return {k: self.of(v, where) for k, v in value.items()}
+            return {k: self.map_handles(v, where) for k, v in value.items()}
         return value

@@ -46,7 +46,7 @@ def conv2d(
     """
     target = chosen(target)
     block = sch.get_block(block) if isinstance(block, str) else block
-    what = by_group(sch, block, convolution(sch, block))
+    what = divide_groups(sch, block, convolution(sch, block))
     options, work = Free(sch, block, free), prod(e or LARGE for e in what.extents.values())
     least = THREAD_WORK if what.is_product else DEPTHWISE_THREAD_WORK
     threads = options.threads(min(threads or target.cores, max(1, work // least)))
@@ -60,7 +60,7 @@ def conv2d(
         decompose_pad(sch, pad, target.lanes(what.bits), threads)
 
 
-def by_group(sch: Schedule, block: Any, what: Convolution) -> Convolution:
+def divide_groups(sch: Schedule, block: Any, what: Convolution) -> Convolution:
     """Divide the channels of a convolution in groups into groups and channels of a group: a product for each group."""
     if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
         return what
@@ -97,7 +97,7 @@ class Conv2d:
         sch, plan, what = self.sch, self.plan, self.what
         sch.transform_block_layout(self.block, lambda *iters: self._product_iters(*iters))
         in_place = 0 < what.panel <= plan.nr and not self._widens_columns()
-        panel_iters, packed = ([], None) if in_place else self._packed()
+        panel_iters, packed = ([], None) if in_place else self._cache_panels()
         rows_copy = self._copied_rows(padding)
         for pad in padding:
             join_rows(sch, pad)
@@ -149,10 +149,15 @@ class Conv2d:
         """The index map of the iters: outer, one fused row, one fused column, fused reductions (in row-major order)."""
         what = self.what
         by_axis = dict(zip(what.extents, iters, strict=True))
-        row, column = (self._fused(axes, by_axis) for axes in (what.rows, what.columns))
-        return (*(by_axis[a] for a in what.outer), row, column, *(self._fused(group, by_axis) for group in self.sums))
+        row, column = (self._fused_index(axes, by_axis) for axes in (what.rows, what.columns))
+        return (
+            *(by_axis[a] for a in what.outer),
+            row,
+            column,
+            *(self._fused_index(group, by_axis) for group in self.sums),
+        )
 
-    def _fused(self, axes: Sequence[str], by_axis: dict[str, Any]) -> Any:
+    def _fused_index(self, axes: Sequence[str], by_axis: dict[str, Any]) -> Any:
         first, *inner = axes
         value = by_axis[first]
         for axis in inner:
@@ -193,7 +198,11 @@ class Conv2d:
                     last = prod(what.extents[a] or 1 for a in axes[n + 1 :])
                     value = i // last if n + 1 < len(axes) else i
                     by_axis[axis] = value % what.extents[axis] if n else value
-            return (step, *units, *(self._fused(joined.get(a, (a,)), by_axis) for a in what.result if a not in inner))
+            return (
+                step,
+                *units,
+                *(self._fused_index(joined.get(a, (a,)), by_axis) for a in what.result if a not in inner),
+            )
 
         if joined or any(len(axes) > 1 for axes in what.dimensions):
             self.sch.transform_layout(parts, ("write", 0), layout)
@@ -221,7 +230,7 @@ class Conv2d:
 
     # --- packing of the right operand ---------------------------------------------------------------------------------
 
-    def _packed(self) -> tuple[list[int], Any]:
+    def _cache_panels(self) -> tuple[list[int], Any]:
         """Cache the right operand in panels of nr columns. Returns the indices of the iters that it depends on, and the
         copy block."""
         sch, what, nr = self.sch, self.what, self.plan.nr

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import bits, entered
+from tir_mlir.dialect.ir import bits, enter_context
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import BlockInfo, RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
@@ -94,7 +94,7 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
         tuple(outer), rows, columns, tuple(sums), _is_fusible(inputs[1 - right], sums, extents),
         tuple(result), str(inputs[1 - right]), str(inputs[right]), extents, out.buffer.dtype, tuple(out.axes),
         _panel(inputs[right], columns),
-        None if rows and columns else _grouped(inputs, result, sums, extents),
+        None if rows and columns else _grouped_channels(inputs, result, sums, extents),
         _widened_inputs(sch, block, inputs, out.buffer.dtype),
     )  # fmt: skip
 
@@ -102,12 +102,12 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
 def _widened_inputs(sch: Schedule, block: Any, inputs: Sequence[RegionInfo], dtype: str) -> frozenset[str]:
     """The operands of another type that are only read cast to the type of the sums."""
     narrow = [str(r) for r in inputs if r.buffer.dtype != dtype]
-    with entered():
+    with enter_context():
         view = block_view(sch, block)
         return frozenset(name for name in narrow if reads_only_as(view, name, dtype))
 
 
-def _grouped(
+def _grouped_channels(
     inputs: Sequence[RegionInfo], result: Sequence[str], sums: Sequence[str], extents: dict[str, int | None]
 ) -> tuple[str, int] | None:
     """The channels of a convolution in groups and how many a group has, from `W[o, c]` and `X[o // k * (c's) + c]`."""

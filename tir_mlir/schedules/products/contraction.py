@@ -10,8 +10,16 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import Block, Buffer, bits, defining_op, dtypes, entered, ops, signs
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, ELEMENT_LOADS, PRODUCTS, SUMS, WIDENINGS, accessed
+from tir_mlir.dialect.ir import Block, Buffer, bits, defining_op, dtypes, enter_context, ops, signs
+from tir_mlir.dialect.ir.op_traits import (
+    AFFINE_LOAD,
+    AFFINE_STORE,
+    ELEMENT_LOADS,
+    PRODUCTS,
+    SUMS,
+    WIDENINGS,
+    accessed_memref,
+)
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.handles import BlockHandle
 from tir_mlir.schedule.info import BlockInfo, BufferInfo, RegionInfo
@@ -19,7 +27,7 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
 
 
 @dataclass(frozen=True)
-class Operand:
+class ContractionOperand:
     """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block.
 
     `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
@@ -42,14 +50,14 @@ class Operand:
         return bits(self.dtype)
 
     @property
-    def widened(self) -> bool:
+    def is_widened(self) -> bool:
         """Whether copies of it have a wider type."""
         return self.copy_dtype not in ("", self.dtype)
 
     @property
     def must_copy(self) -> bool:
         """Whether it must be copied, as copies of it have a wider type, or as it is dequantised."""
-        return self.widened or self.dequantized
+        return self.is_widened or self.dequantized
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,8 @@ class Contraction:
     n: str
     k: str
     extents: dict[str, int | None]
-    left: Operand
-    right: Operand
+    left: ContractionOperand
+    right: ContractionOperand
     out: str
     dtype: str
     plain: bool = False
@@ -79,7 +87,7 @@ class Contraction:
         return self.extents[axis]
 
     @property
-    def alone(self) -> bool:
+    def is_unbatched(self) -> bool:
         """Whether there is one product, not a batch of them."""
         return all(self.extents[a] == 1 for a in self.batch)
 
@@ -97,7 +105,7 @@ class MatVec:
     n: str
     k: str
     extents: dict[str, int | None]
-    matrix: Operand
+    matrix: ContractionOperand
     bits: int
 
     def extent(self, axis: str) -> int | None:
@@ -118,7 +126,7 @@ def contraction(sch: Schedule, block: Any) -> Contraction:
     if m not in lhs.axes or n not in rhs.axes or n in lhs.axes:
         raise _not_a_product(info, "one operand must be indexed by the rows of the result, the other by the columns")
     out = info.writes[0].buffer
-    with entered():
+    with enter_context():
         view = block_view(sch, block)
         casts = [reads_only_as(view, x.name, out.dtype) for x in (lhs, rhs)]
         plain = is_product(view, (lhs.name, rhs.name), out.name, out.dtype)
@@ -161,7 +169,7 @@ def num_elements(buffer: BufferInfo) -> int:
 
 def _product(
     sch: Schedule, block: Any, several: bool = False
-) -> tuple[BlockInfo, dict[str, int | None], str, list[Operand]]:
+) -> tuple[BlockInfo, dict[str, int | None], str, list[ContractionOperand]]:
     """Match a sum of products: returns the block info, the extents, the reduction iter and the two operands.
 
     `several`: there may be more operands, of which those indexed by the reduction are returned. Their indices may be
@@ -182,7 +190,7 @@ def _product(
     return info, extents, sums[0], operands
 
 
-def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> Operand:
+def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> ContractionOperand:
     """An operand, with the width of its panels, and of the groups in them, if it has any."""
     shape, panel, group = region.buffer.shape, 0, 0
     if len(axes) == 4 and axes[0] in ("", axes[2]) and axes[1] == axes[3] and axes[2] != axes[1] and axes[2]:
@@ -190,7 +198,7 @@ def _operand(region: RegionInfo, position: int, axes: tuple[str, ...]) -> Operan
         panel, group = shape[2] or 0, shape[3] or 0
     elif axes.count(axes[-1]) == 2:
         panel = shape[-1] or 0
-    return Operand(str(region), axes, region.buffer.dtype, position, panel=panel, group=group)
+    return ContractionOperand(str(region), axes, region.buffer.dtype, position, panel=panel, group=group)
 
 
 def _axes(region: RegionInfo, info: BlockInfo, constant: bool = False) -> tuple[str, ...]:
@@ -258,7 +266,7 @@ def store_as(sch: Schedule, copy: BlockHandle, dtype: str) -> None:
 
 
 def _name(access: ir.Operation) -> str:
-    return Buffer(accessed(access)).name
+    return Buffer(accessed_memref(access)).name
 
 
 def _widens(op: ir.Operation, dtype: str) -> bool:

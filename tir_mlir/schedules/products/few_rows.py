@@ -11,7 +11,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, iters, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import Contraction, num_elements, store_as
-from tir_mlir.schedules.products.dequantized import LaneSplit, is_along, lane_split, shared_steps, source
+from tir_mlir.schedules.products.dequantization import LaneSplit, is_along, lane_split, shared_steps, source
 from tir_mlir.schedules.products.tile_sizes import STREAMS
 from tir_mlir.schedules.steps import inline, place_epilogue
 from tir_mlir.target import Target
@@ -87,8 +87,8 @@ class FewRowsDots:
         sch.transform_block_layout(self.block, lambda *x: (x[rows], x[columns], *self.order.split(x[steps])))
         parts = sch.rfactor(sch.get_loops(self.block)[-2], 2)
         self._left_copy(parts)
-        unpacked, sums = self._unpacked(parts)
-        j_0, i_0, k_0, h, i_1, j_2, group = self._tiled(parts)
+        unpacked, sums = self._unpack_weights(parts)
+        j_0, i_0, k_0, h, i_1, j_2, group = self._tile_block(parts)
         sch.reverse_compute_at(self.block, i_0, preserve_unit_loops=True)
         sch.set_scope(parts, 0, "local")
         sch.compute_at(unpacked, h, preserve_unit_loops=True)
@@ -124,7 +124,7 @@ class FewRowsDots:
             _, inner = sch.split(group, [None, run // order.group])
             sch.vectorize(sch.fuse(inner, term))
 
-    def _unpacked(self, parts: Any) -> tuple[Any, Any]:
+    def _unpack_weights(self, parts: Any) -> tuple[Any, Any]:
         """The block that unpacks weights for the instruction, and the one that sums the left operand, if it must."""
         sch, what, order = self.sch, self.what, self.order
         sums = None
@@ -136,16 +136,16 @@ class FewRowsDots:
         inline(sch, self.producer)
         turned = what.right.axes[0] == what.k
 
-        def stored(*x: Any) -> tuple:
+        def stored_index(*x: Any) -> tuple:
             j, k = x[::-1] if turned else x
             return j, *order.split(k)
 
-        sch.transform_layout(copy, ("write", 0), stored, assume_injective_transform=True)
-        sch.transform_block_layout(copy, stored)
+        sch.transform_layout(copy, ("write", 0), stored_index, assume_injective_transform=True)
+        sch.transform_block_layout(copy, stored_index)
         sch.set_scope(copy, 0, "local")
         return copy, sums
 
-    def _tiled(self, parts: Any) -> tuple[Any, ...]:
+    def _tile_block(self, parts: Any) -> tuple[Any, ...]:
         sch, (rows, columns) = self.sch, self.tile
         i, j, k_0, h, group, term = sch.get_loops(parts)
         i_0, i_1 = sch.split(i, [None, rows])

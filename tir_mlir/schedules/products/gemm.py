@@ -12,12 +12,12 @@ import numpy as np
 from tir_mlir import te
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
-from tir_mlir.schedules.products.contraction import Contraction, Operand, contraction
-from tir_mlir.schedules.products.dequantized import inline_each, is_along, mark_dequantized, vectorize_dequantizer
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
+from tir_mlir.schedules.products.dequantization import inline_each, is_along, mark_dequantized, vectorize_dequantizer
 from tir_mlir.schedules.products.few_rows import FEW_ROWS, few_rows_dots, few_rows_gemm
 from tir_mlir.schedules.products.free_products import free_panels, free_tiles
 from tir_mlir.schedules.products.gemm_amx import tile_gemm, tile_unit
@@ -97,7 +97,7 @@ def gemm(
     if what.right.panel:
         _packed_gemm(sch, block, what, target, _threads(what, target, threads), packed, options, epilogue)
         return None
-    if packed is None and _few_dots(sch, block, what, target, threads):
+    if packed is None and _schedule_few_rows(sch, block, what, target, threads):
         return None
     if 1 in (what.extent(what.m), what.extent(what.n)):
         _refuse_packed(packed, "a product with one row or column reads each element once")
@@ -118,7 +118,7 @@ def gemm(
         why = f"dot-product instructions have panels of their own; fix: schedules.prepack(sch, function, ['{packed}'])"
         _refuse_packed(packed, why)
         what, producers = mark_dequantized(sch, block, what)
-        if _in_registers(sch, what, producers):
+        if _dequantizes_in_registers(sch, what, producers):
             inline(sch, producers[-1])
             few_rows_gemm(sch, block, what, target, threads, options, epilogue)
             return None
@@ -158,7 +158,7 @@ def _threads(what: Contraction, target: Target, threads: int | None) -> int:
     return min(threads or target.cores, max(1, work // least))
 
 
-def _few_dots(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int | None) -> bool:
+def _schedule_few_rows(sch: Schedule, block: Any, what: Contraction, target: Target, threads: int | None) -> bool:
     """Schedule few rows of int8 times unpacked weights by dot products, if that is what the product is."""
     if what.dtype != "int32" or (what.extent(what.m) or LARGE) > FEW_ROWS:
         return False
@@ -173,7 +173,7 @@ def _float_gemm(
     epilogue: Any | None,
 ) -> Packing | None:  # fmt: skip
     what, producers = mark_dequantized(sch, block, what)
-    if packed is None and _in_registers(sch, what, producers):
+    if packed is None and _dequantizes_in_registers(sch, what, producers):
         inline(sch, producers[-1])
         few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
@@ -184,7 +184,7 @@ def _float_gemm(
         few_rows_gemm(sch, block, what, target, threads, free, epilogue)
         return None
     thin = (what.extent(what.m) or LARGE) <= THIN
-    if packed is None and what.alone and reads_in_place(what) and (not thin or free.flag("thin", True)):
+    if packed is None and what.is_unbatched and reads_in_place(what) and (not thin or free.flag("thin", True)):
         _gemm_by_rows(sch, block, what, target, threads, free, epilogue)
         return None
     packing = _tiled_gemm(sch, block, what, target, threads, packed, free, epilogue)
@@ -226,7 +226,7 @@ def _gemm_by_columns(sch: Schedule, block: Any, what: Contraction, target: Targe
     PanelGemm(sch, *narrow, sharing_rows(wide), target, threads, None).run()
 
 
-def _in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:
+def _dequantizes_in_registers(sch: Schedule, what: Contraction, producers: list[Any]) -> bool:
     """Whether to dequantise the right operand in registers: few rows use it, and it is contiguous along the sum."""
     few = (what.extent(what.m) or LARGE) <= FEW_ROWS and what.extent(what.k) is not None
     return few and what.right.dequantized and is_along(sch, producers[-1], what.right, what.k)
@@ -368,7 +368,7 @@ def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows
     return Packing(name, program, shape, packed_shape, operand.dtype, adjacent=operand.axes[-1] == along)
 
 
-def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Operand:
+def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> ContractionOperand:
     operand = next((x for x in (what.left, what.right) if x.name == name), None)
     if operand is None:
         raise ScheduleError(f'packed="{name}": the operands are {what.left.name} and {what.right.name}')
@@ -377,14 +377,14 @@ def _operand(sch: Schedule, block: Any, what: Contraction, name: str) -> Operand
     return operand
 
 
-def _layout(operand: Operand, what: Contraction, along: str, width: int) -> Any:
+def _layout(operand: ContractionOperand, what: Contraction, along: str, width: int) -> Any:
     n, k = operand.axes.index(along), operand.axes.index(what.k)
     outer_dims = [d for d in range(len(operand.axes)) if d not in (n, k)]
     return lambda *index: (*(index[d] for d in outer_dims), index[n] // width, index[k], index[n] % width)
 
 
 def _program(
-    operand: Operand, what: Contraction, along: str, width: int, shape: tuple[Any, ...]
+    operand: ContractionOperand, what: Contraction, along: str, width: int, shape: tuple[Any, ...]
 ) -> tuple[PrimFunc, tuple[int, ...]]:
     """The function that packs an array, and the shape of its result."""
     n, k = operand.axes.index(along), operand.axes.index(what.k)

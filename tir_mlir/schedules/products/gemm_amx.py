@@ -10,7 +10,7 @@ from tir_mlir.dialect.ir import bits
 from tir_mlir.intrin.amx import SCOPE, SIDE, TileDot, tile_dot
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info
-from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.grouped_packing import (
     copy_groups,
     copy_operand,
@@ -43,7 +43,7 @@ def tile_panels(what: Contraction, unit: TileDot) -> tuple[int, int]:
     """The width of the panels in which a product on tiles reads its right operand, and the group of terms, if callers
     can pass it so: whole tiles. (0, 0): they cannot."""
     n, k, width = what.extent(what.n) or 0, what.extent(what.k) or 0, BLOCK * SIDE
-    fits = what.alone and n and k and n % width == 0 and k % unit.depth == 0
+    fits = what.is_unbatched and n and k and n % width == 0 and k % unit.depth == 0
     return (width, unit.group) if fits else (0, 0)
 
 
@@ -130,7 +130,7 @@ class TileGemm:
             lay_out_rows(sch, lhs, what)
         tiles_of_a = sch.cache_read(self.block, self._name(lhs, what.left), SCOPE)
         self._block_tiles(tiles_of_a, sums, self.batch if lhs is not None else what.left.axes.index(what.m))
-        batch, j_b, i_0, j_p, k_0, j_1, tile = self._tiled()
+        batch, j_b, i_0, j_p, k_0, j_1, tile = self._tile_block()
         for copy in (sums, write_back):
             if copy is not None:
                 sch.reverse_compute_at(copy, j_p, preserve_unit_loops=True)
@@ -212,29 +212,29 @@ class TileGemm:
         what, group, side = self.what, self.unit.group, self.shape[0] * SIDE
         position_of = list(what.extents).index
 
-        def grouped(*index: Any) -> tuple:
+        def grouped_index(*index: Any) -> tuple:
             m, n, k = (index[position_of(a)] for a in (what.m, what.n, what.k))
             return (*(index[position_of(a)] for a in what.batch), m // side, m % side, n, k // group, k % group)
 
-        self.sch.transform_block_layout(self.block, grouped)
+        self.sch.transform_block_layout(self.block, grouped_index)
 
     def _block_tiles(self, a: Any, sums: Any, rows: int) -> None:
         """Split the iters of copies into blocks of tiles, tiles, and rows of a tile, as those of the product are: a
         guard of symbolic rows is then one of blocks, outside of tiles. rows: the position of the rows of A."""
         n, side = self.batch, self.shape[0] * SIDE
 
-        def of_rows(*index: Any) -> tuple:
+        def row_index(*index: Any) -> tuple:
             i = index[rows]
             return (*index[:rows], i // side, i % side // SIDE, i % SIDE, *index[rows + 1 :])
 
-        def of_sums(*index: Any) -> tuple:
+        def sum_index(*index: Any) -> tuple:
             i, j = index[n:]
             return (*index[:n], i // side, i % side // SIDE, j // SIDE, i % SIDE, j % SIDE)
 
-        self.sch.transform_block_layout(a, of_rows)
-        self.sch.transform_block_layout(sums, of_sums)
+        self.sch.transform_block_layout(a, row_index)
+        self.sch.transform_block_layout(sums, sum_index)
 
-    def _tiled(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
+    def _tile_block(self) -> tuple[list, Any, Any, Any, Any, Any, Any]:
         """Tile the block. Returns the loops: batch, j_b, i_0, j_p, k_0, j_1, the outermost of a product of tiles."""
         sch, columns = self.sch, self.shape[1]
         *batch, i_0, i, j, k, t = sch.get_loops(self.block)
@@ -247,7 +247,7 @@ class TileGemm:
         sch.unroll(j_1)
         return batch, j_b, i_0, j_p, k_0, j_1, i_2
 
-    def _name(self, copy: Any, operand: Operand) -> str:
+    def _name(self, copy: Any, operand: ContractionOperand) -> str:
         """The name of the buffer from which the tiles of an operand are loaded: of its copy, if there is one."""
         return operand.name if copy is None else block_info(self.sch, copy).writes[0].buffer.name
 
@@ -255,28 +255,28 @@ class TileGemm:
         """Make each tile contiguous."""
         sch, what, n, depth = self.sch, self.what, self.batch, self.unit.depth
 
-        def of_rows(index_of: Any) -> tuple:
+        def row_index(index_of: Any) -> tuple:
             i, k = index_of(what.m), index_of(what.k)
             return i // SIDE, k // depth, i % SIDE, k % depth
 
-        def of_packed_rows(*index: Any) -> tuple:
+        def packed_row_index(*index: Any) -> tuple:
             i, k = index[n:]
             return (*index[:n], i // SIDE, k // depth, i % SIDE, k % depth)
 
-        def of_groups(*index: Any) -> tuple:
+        def group_index(*index: Any) -> tuple:
             panel, k, j, t = index[n:]
             return (*index[:n], panel, j // SIDE, k, j % SIDE, t)
 
-        def of_sums(*index: Any) -> tuple:
+        def sum_index(*index: Any) -> tuple:
             i, j = index[n:]
             return (*index[:n], i // SIDE, j // SIDE, i % SIDE, j % SIDE)
 
         if packed:
-            sch.transform_layout(a, ("write", 0), of_packed_rows, assume_injective_transform=True)
+            sch.transform_layout(a, ("write", 0), packed_row_index, assume_injective_transform=True)
         else:
-            lay_out(sch, a, what.left, what, of_rows)
-        sch.transform_layout(b, ("write", 0), of_groups, assume_injective_transform=True)
-        sch.transform_layout(self.block, ("write", 0), of_sums, assume_injective_transform=True)
+            lay_out(sch, a, what.left, what, row_index)
+        sch.transform_layout(b, ("write", 0), group_index, assume_injective_transform=True)
+        sch.transform_layout(self.block, ("write", 0), sum_index, assume_injective_transform=True)
 
     def _tensorize_copies(self, zeros: Any, a: Any, b: Any, sums: Any) -> None:
         sch, what = self.sch, self.what

@@ -8,7 +8,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import loops_by_iter
-from tir_mlir.schedules.products.contraction import Contraction, Operand, contraction
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, contraction
 from tir_mlir.target import CUDA
 
 _GROUP = 4
@@ -18,7 +18,7 @@ _PADDING = 4
 
 
 @dataclass(frozen=True)
-class Tile:
+class BlockTile:
     """Rows, columns and terms of the sums of a block of threads, and its threads along them."""
 
     m: int
@@ -34,18 +34,18 @@ class Tile:
 
 
 _TILES = (
-    Tile(64, 128, 16, 8, 16),
-    Tile(128, 64, 16, 16, 8),
-    Tile(64, 64, 16, 8, 16),
-    Tile(32, 64, 16, 8, 16),
-    Tile(32, 32, 16, 8, 8),
-    Tile(32, 32, 8, 8, 8),
-    Tile(16, 16, 8, 4, 4),
+    BlockTile(64, 128, 16, 8, 16),
+    BlockTile(128, 64, 16, 16, 8),
+    BlockTile(64, 64, 16, 8, 16),
+    BlockTile(32, 64, 16, 8, 16),
+    BlockTile(32, 32, 16, 8, 8),
+    BlockTile(32, 32, 8, 8, 8),
+    BlockTile(16, 16, 8, 4, 4),
 )  # fmt: skip
 """From the best to the smallest."""
 
 
-def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA, tile: Tile | None = None) -> None:
+def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA, tile: BlockTile | None = None) -> None:
     """Schedule a product C[m, n] += A * B of floats; operands may be transposed. tile: default the best that fits.
 
         for i, j, k in T.grid(m, n, k):          for i_0 (blockIdx.y), j_0 (blockIdx.x):
@@ -76,7 +76,7 @@ def cuda_gemm(sch: Schedule, block: Any, gpu: CUDA, tile: Tile | None = None) ->
     sch.unroll(k1)
 
 
-def _tile_for(what: Contraction, gpu: CUDA) -> Tile:
+def _tile_for(what: Contraction, gpu: CUDA) -> BlockTile:
     """The best tile that divides the sizes. Raises ScheduleError."""
     if what.batch:
         raise ScheduleError(f"a batch of products is not scheduled for {gpu.chip}; fix: bind its loop to blockIdx.z")
@@ -89,18 +89,18 @@ def _tile_for(what: Contraction, gpu: CUDA) -> Tile:
     )
 
 
-def tiles_of(what: Contraction) -> list[Tile]:
+def tiles_of(what: Contraction) -> list[BlockTile]:
     """The tiles that divide the sizes of a product, the best first."""
     sizes = [what.extent(axis) for axis in (what.m, what.n, what.k)]
 
-    def divides(tile: Tile) -> bool:
+    def divides(tile: BlockTile) -> bool:
         parts = zip(sizes, (tile.m, tile.n, tile.k), strict=True)
         return all(size is not None and size % part == 0 for size, part in parts)
 
     return [tile for tile in _TILES if divides(tile)]
 
 
-def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: Tile) -> None:
+def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: BlockTile) -> None:
     """The sums by block, thread, group and place in the group: those of a thread are together."""
     rows, columns = tile.rows * _GROUP, tile.columns * _GROUP
 
@@ -114,7 +114,7 @@ def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: Tile) -> None:
     sch.transform_layout(block, ("write", 0), digits)
 
 
-def _share(sch: Schedule, block: Any, operand: Operand, what: Contraction, tile: Tile, at: Any) -> None:
+def _share(sch: Schedule, block: Any, operand: ContractionOperand, what: Contraction, tile: BlockTile, at: Any) -> None:
     """Copy a tile of an operand to shared memory, by all threads, 4 numbers at once; terms are its first dimension."""
     copy = sch.cache_read(block, operand.name, "shared")
     sch.compute_at(copy, at)

@@ -36,7 +36,7 @@ REUSE = 16
 
 
 @dataclass(frozen=True)
-class Tile:
+class DotTile:
     """rows x vectors: register tile of accumulators; block: number of rows whose left operand fits in L2.
 
     by_columns: whether each panel of the right operand is packed just before all rows use it, and threads share the
@@ -104,7 +104,7 @@ def dot_gemm(
     lhs, sums = _left_copy(sch, block, what, dot)
     write_back = write_back_of(sch, block, what)
     in_place = epilogue is None or merge_epilogue(sch, write_back, epilogue)
-    batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tiled(sch, block, what, plan, dot)
+    batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0 = _tile_block(sch, block, what, plan, dot)
     sch.reverse_compute_at(write_back, i_1, preserve_unit_loops=True)
     for packed, dtype in ((lhs, dot.left_dtype), (rhs, dot.dtype)):
         if packed is not None:
@@ -136,7 +136,7 @@ def dot_panels(what: Contraction, target: Target, threads: int) -> tuple[int, in
     """The width of the panels in which a product reads its right operand, and the group of terms, if callers can pass
     it so: the operands are those of an instruction and fill its vectors. (0, 0): they cannot."""
     dot, n, k = dot_for(what, target), what.extent(what.n) or 0, what.extent(what.k) or 0
-    if dot is None or not what.alone or is_shifted(dot, what.left.dtype) or what.right.dtype != dot.dtype:
+    if dot is None or not what.is_unbatched or is_shifted(dot, what.left.dtype) or what.right.dtype != dot.dtype:
         return 0, 0
     width = tile(what, dot, target, threads).vectors * dot.lanes
     return (0, 0) if n % width or k % dot.group or not n * k else (width, dot.group)
@@ -149,7 +149,7 @@ def _is_packed(what: Contraction, dot: Dot) -> bool:
     return fits and right.axes[0] == what.n and n % right.panel == 0 and k % dot.group == 0
 
 
-def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
+def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> DotTile:
     """Choose the tile with the fewest cycles, assuming two multiplies and two loads per cycle; of equal ones, that with
     the fewest loads."""
     m, n, k = (what.extent(a) or TYPICAL for a in (what.m, what.n, what.k))
@@ -167,9 +167,9 @@ def tile(what: Contraction, dot: Dot, target: Target, threads: int) -> Tile:
     rows, vectors = min(fits, key=lambda f: cycles(*f))
     most = max(rows * REUSE, target.l2 // 2 // (k * dot.bits // 8))
     if _by_columns(m, k * dot.bits // 8, ceil(n / (vectors * dot.lanes)), vectors * dot.lanes, target, threads):
-        return Tile(rows, vectors, ceil(m / rows) * rows, True)
+        return DotTile(rows, vectors, ceil(m / rows) * rows, True)
     block = ceil(m / (ceil(m / (most * threads)) * threads))  # the same number of blocks per thread
-    return Tile(rows, vectors, ceil(block / rows) * rows, False)
+    return DotTile(rows, vectors, ceil(block / rows) * rows, False)
 
 
 def _by_columns(rows: int, length: int, panels: int, width: int, target: Target, threads: int) -> bool:
@@ -178,7 +178,7 @@ def _by_columns(rows: int, length: int, panels: int, width: int, target: Target,
     return 2 * max(rows, width) * length <= target.l2 and (threads == 1 or panels >= CHUNKS_PER_THREAD * threads)
 
 
-def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Tile) -> Tile:
+def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: DotTile) -> DotTile:
     """The tile with its sizes sampled, if they are free."""
     if not free:
         return plan
@@ -189,9 +189,9 @@ def _free_tile(free: Free, what: Contraction, dot: Dot, target: Target, plan: Ti
     rows = free.choice("tile_rows", range(max(1, most // 4), most + 1), min(plan.rows, most))
     m = what.extent(what.m) or TYPICAL
     if free.flag("by_columns", plan.by_columns):
-        return Tile(rows, vectors, ceil(m / rows) * rows, True)
+        return DotTile(rows, vectors, ceil(m / rows) * rows, True)
     blocks = [c for c in (1, 2, 4, 8, 16, 32) if (c - 1) * rows < m]
-    return Tile(rows, vectors, rows * free.choice("block", blocks, plan.block // plan.rows), False)
+    return DotTile(rows, vectors, rows * free.choice("block", blocks, plan.block // plan.rows), False)
 
 
 def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[Any, Any]:
@@ -206,7 +206,7 @@ def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[
     return lhs, sums
 
 
-def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -> None:
+def _sum_columns(sch: Schedule, sums: Any, plan: DotTile, dot: Dot, threads: int) -> None:
     """Sum the columns of the packed right operand, a panel at a time, in registers."""
     write_back = sch.cache_write(sums, 0, "local")
     *_, j, k = sch.get_loops(sums)
@@ -225,7 +225,7 @@ def _sum_columns(sch: Schedule, sums: Any, plan: Tile, dot: Dot, threads: int) -
         sch.parallel(j_0)
 
 
-def _tiled(sch: Schedule, block: Any, what: Contraction, plan: Tile, dot: Dot) -> tuple[Any, ...]:
+def _tile_block(sch: Schedule, block: Any, what: Contraction, plan: DotTile, dot: Dot) -> tuple[Any, ...]:
     """Tile the block. Returns the loops: batch, i_0, j_0, i_1, i_2, j_1, j_2, k_0."""
     by_name = loops_by_iter(sch, block)
     batch = [by_name[a] for a in what.batch]

@@ -8,7 +8,7 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
-from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import REUSE, copy_in, pack
 from tir_mlir.schedules.products.row_versions import put_in_order
 from tir_mlir.schedules.products.tile_sizes import register_tile
@@ -69,7 +69,7 @@ def panels(what: Contraction, target: Target, threads: int) -> Panels:
     reused = m > mr or not what.right.panel
     kc = even_tile(k, max(16, target.l2 // 2 // (nr * size)), STEPS) if reused else k
     packed = _packs(what, mr, nr, target)
-    rows, columns = (_filled(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
+    rows, columns = (_thread_utilization(tiles, threads) for tiles in (ceil(m / mr), ceil(n / nr)))
     by_columns = threads > 1 and (columns >= EVEN or columns >= rows) and (packed or columns > rows)
     block = BLOCK if threads == 1 and packed and BLOCK * mr < m < LARGE and k * n * size <= target.l3 // 4 else 0
     return Panels(mr, nr, min(kc, k), STEPS if what.extent(what.k) else 1, packed, by_columns, block)
@@ -86,7 +86,7 @@ def _packs(what: Contraction, mr: int, nr: int, target: Target) -> bool:
     return n > nr and m >= REUSE * mr and 2 * k * n * what.bits // 8 > target.l2
 
 
-def _filled(tiles: int, threads: int) -> float:
+def _thread_utilization(tiles: int, threads: int) -> float:
     """The share of the threads' time that equal tiles fill."""
     return tiles / (ceil(tiles / threads) * threads)
 
@@ -114,7 +114,7 @@ class PanelGemm:
 
     def run(self) -> None:
         sch, plan = self.sch, self.plan
-        batch, i, j, k_0, k, block, write_back = self._accumulated()
+        batch, i, j, k_0, k, block, write_back = self._accumulate_in_registers()
         in_place = bool(k_0) or self.epilogue is None or merge_epilogue(sch, write_back, self.epilogue)
         i_0, i_1, i_2 = self._rows(i)
         j_0, j_1 = sch.split(j, [None, plan.nr])
@@ -138,7 +138,7 @@ class PanelGemm:
         if self.threads > 1:
             sch.parallel(j_0 if plan.by_columns else i_0[0])
 
-    def _accumulated(self) -> tuple[list, Any, Any, list, Any, Any, Any]:
+    def _accumulate_in_registers(self) -> tuple[list, Any, Any, list, Any, Any, Any]:
         """Accumulate in registers. Returns the loops (k_0: none or one), the block and the one that writes back."""
         sch, what, block = self.sch, self.what, self.block
         by_name = loops_by_iter(sch, block)
@@ -177,10 +177,10 @@ class PanelGemm:
             return
         if what.left.axes[-1] != what.k:
             pack(sch, what, what.left, what.m, plan.mr, block, batch_loop, self.threads)
-        elif what.left.widened or what.left.dequantized:
+        elif what.left.is_widened or what.left.dequantized:
             self._widen(what.left, block, batch_loop)
 
-    def _widen(self, operand: Operand, block: Any, loop: Any) -> None:
+    def _widen(self, operand: ContractionOperand, block: Any, loop: Any) -> None:
         sch = self.sch
         packed = copy_in(sch, operand, block, loop)
         *_, rows, columns = sch.get_loops(packed)

@@ -9,7 +9,7 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, loops_by_iter
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.products.contraction import MatVec, matrix_vector
-from tir_mlir.schedules.products.dequantized import inline_dequantizer, lane_split
+from tir_mlir.schedules.products.dequantization import inline_dequantizer, lane_split
 from tir_mlir.schedules.steps import all_or_nothing, place_epilogue
 from tir_mlir.target import Target, chosen
 
@@ -54,9 +54,9 @@ def gemv(
     sch.reorder(*(loops[a] for a in (*what.around, what.n, what.k)))
     streams = options.choice("streams", (1, 2, 4, 8, 12, 16), _streams(what, target))
     if what.matrix.axes[-1] == what.n:
-        outer = _over_result(sch, block, what, loops, target, threads, streams, options)
+        outer = _vectorize_result(sch, block, what, loops, target, threads, streams, options)
     else:
-        outer = _over_sum(sch, block, what, loops, target, threads, streams)
+        outer = _vectorize_sum(sch, block, what, loops, target, threads, streams)
     place_epilogue(sch, epilogue, outer)
     if threads > 1:
         sch.parallel(outer)
@@ -70,7 +70,7 @@ def _streams(what: MatVec, target: Target) -> int:
     return 1 if what.matrix.axes[-1] != what.n and far and row >= LONG else STREAMS
 
 
-def _over_result(
+def _vectorize_result(
     sch: Schedule,
     block: Any,
     what: MatVec,
@@ -96,7 +96,7 @@ def _over_result(
     return n_0
 
 
-def _over_sum(
+def _vectorize_sum(
     sch: Schedule, block: Any, what: MatVec, loops: dict[str, Any], target: Target, threads: int, streams: int
 ) -> Any:
     """The matrix is contiguous along the reduction: one vector of partial sums per row. Returns the outer loop."""

@@ -56,7 +56,7 @@ class GroupSums:
 
 
 @dataclass(frozen=True)
-class Reader:
+class PanelReader:
     """A parameter, the block that reads it, and the panels to read it in."""
 
     name: str
@@ -69,24 +69,24 @@ def group_sums(sch: Schedule, block: Any) -> GroupSums:
     info = block_info(sch, block)
     parts = [p for p in sch.get_producers(block) if _is_part(info, block_info(sch, p))]
     if len(parts) != 1 or len(iters(info, "R")) != 1 or len(info.writes) != 1:
-        raise _no_groups(info)
+        raise _not_group_sums(info)
     part = block_info(sch, parts[0])
     signed, unsigned = (next((r for r in part.reads if r.buffer.dtype == t), None) for t in ("int8", "uint8"))
     extents = {i.name: i.dom.extent for i in part.iter_vars}
     (term,) = iters(part, "R")
     group = extents[term]
     if signed is None or unsigned is None or group is None or group % 8 or len(unsigned.axes[0]) != 1:
-        raise _no_groups(info)
+        raise _not_group_sums(info)
     unpacks = [p for p in sch.get_producers(parts[0]) if str(block_info(sch, p).writes[0]) == str(unsigned)]
     if len(unpacks) != 1 or len(block_info(sch, unpacks[0]).reads) != 1:
-        raise _no_groups(info)
+        raise _not_group_sums(info)
     (weight,) = block_info(sch, unpacks[0]).reads
     totals = {i.name: i.dom.extent for i in info.iter_vars}
     *outer, column = (a[0] for a in info.writes[0].axes if len(a) == 1)
     columns, rows = totals[column], [totals[a] for a in outer if totals[a] != 1]
     by_group = tuple(r for r in info.reads if any(column in a for a in r.axes) and r.buffer.dtype != "int32")
     if len(rows) > 1 or None in rows or columns is None or not by_group or totals[iters(info, "R")[0]] is None:
-        raise _no_groups(info)
+        raise _not_group_sums(info)
     halves = num_elements(unsigned.buffer) // num_elements(weight.buffer)
     count = prod(r for r in rows if r is not None)
     return GroupSums(block, parts[0], unpacks[0], weight, by_group, group, signed, halves, count, columns)
@@ -101,11 +101,11 @@ def _is_part(total: BlockInfo, part: BlockInfo) -> bool:
     return is_sum and read is not None and dtypes == ["int8", "uint8"]
 
 
-def _no_groups(info: BlockInfo) -> ScheduleError:
+def _not_group_sums(info: BlockInfo) -> ScheduleError:
     return ScheduleError(f'block "{info.name}" is no total of integer sums by group')
 
 
-def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[Reader]:
+def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[PanelReader]:
     """The panels in which weights and what belongs to their groups are read by dot products. Raises ScheduleError if no
     instruction of the target takes them, or they fill no vectors."""
     dot = _dot(target)
@@ -114,7 +114,7 @@ def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[Reader]
         raise ScheduleError(f"{what.columns} columns in groups of {what.group}: no dot product takes them")
     panel_reads = [(what.weight, what.unpacks, dot.group), *((r, what.block, 1) for r in what.by_group)]
     return [
-        Reader(str(r), block, WeightPanels(str(r), _shape(r), r.buffer.dtype, 0, (1,), width, group))
+        PanelReader(str(r), block, WeightPanels(str(r), _shape(r), r.buffer.dtype, 0, (1,), width, group))
         for r, block, group in panel_reads
     ]
 
@@ -161,26 +161,26 @@ class _Groups:
         sch, what = self.sch, self.what
         totals = sch.cache_write(what.block, 0, "local")
         merge_epilogue(sch, totals, self.epilogue)
-        outermost, i_0, g, tile = self._tiled()
+        outermost, i_0, g, tile = self._tile_totals()
         sch.reverse_compute_at(totals, i_0, preserve_unit_loops=True)
         sch.compute_at(what.parts, g, preserve_unit_loops=True)
-        steps, dots = self._parts_tiled()
-        self._unpacked(what.unpacks, steps[-1])
+        steps, dots = self._tile_parts()
+        self._unpack_weights(what.unpacks, steps[-1])
         init = sch.decompose_reduction(what.parts, steps[0])
-        self._in_vectors(sch.get_loops(init)[-3:])
+        self._vectorize_tile(sch.get_loops(init)[-3:])
         for loop in (*steps[1:], *dots[:-1]):
             sch.unroll(loop)
         sch.tensorize(dots[-1], self.dot.name)
-        self._in_vectors(sch.get_loops(sch.decompose_reduction(what.block, g))[-3:])
-        self._in_vectors(tile)
+        self._vectorize_tile(sch.get_loops(sch.decompose_reduction(what.block, g))[-3:])
+        self._vectorize_tile(tile)
         *_, row, column = sch.get_loops(totals)
-        self._in_vectors([row, *sch.split(column, [None, self.dot.lanes])])
+        self._vectorize_tile([row, *sch.split(column, [None, self.dot.lanes])])
         if what.rows <= self.rows:
             self._prefetch(g)
         if self.threads > 1:
             sch.parallel(outermost)
 
-    def _tiled(self) -> tuple[Any, Any, Any, list[Any]]:
+    def _tile_totals(self) -> tuple[Any, Any, Any, list[Any]]:
         """Tile the totals. Returns the loops j_0, i_0, g and those of a tile: rows, vectors, lanes."""
         sch = self.sch
         *outer, j, g = sch.get_loops(self.what.block)
@@ -191,7 +191,7 @@ class _Groups:
         outermost = j_0 if self.block >= self.what.rows else sch.fuse(block, j_0)
         return outermost, i_0, g, [i_1, j_1, j_2]
 
-    def _parts_tiled(self) -> tuple[list[Any], list[Any]]:
+    def _tile_parts(self) -> tuple[list[Any], list[Any]]:
         """Tile the sums of a group. Returns the loops of steps: in the code of a loop, unrolled, the halves of bytes;
         and of dot products: rows, vectors, lanes."""
         sch, dot, group = self.sch, self.dot, self.what.group
@@ -210,7 +210,7 @@ class _Groups:
         sch.set_scope(self.what.parts, 0, "local")
         return [k_0, k_1, h], [i, j_1, j_2]
 
-    def _unpacked(self, unpacks: Any, step: Any) -> None:
+    def _unpack_weights(self, unpacks: Any, step: Any) -> None:
         """Unpack the weights of a step in registers."""
         sch, dot = self.sch, self.dot
         sch.transform_layout(
@@ -232,7 +232,7 @@ class _Groups:
             names = (str(r) for r in (what.weight, *what.by_group))
             self.sch.annotate(groups, "prefetch", dict.fromkeys(names, AHEAD // size))
 
-    def _in_vectors(self, loops: list[Any]) -> None:
+    def _vectorize_tile(self, loops: list[Any]) -> None:
         rows, vectors, lanes = loops
         self.sch.unroll(rows)
         self.sch.unroll(vectors)

@@ -7,11 +7,11 @@ from typing import Any
 
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, extent_of
-from tir_mlir.schedules.products.contraction import Contraction, Operand
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand
 from tir_mlir.schedules.products.packing import SQUARE
 
 
-def copy_operand(sch: Schedule, block: Any, operand: Operand) -> Any:
+def copy_operand(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
     """The block that copies an operand: its padding block, else a new cache stage."""
     read = block_info(sch, block).reads[operand.place].buffer.name
     if read == operand.name:
@@ -142,7 +142,7 @@ def _is_full(what: Contraction, axis: str, width: int) -> bool:
     return (what.extent(axis) or 1) % width == 0
 
 
-def lay_out(sch: Schedule, packed: Any, operand: Operand, what: Contraction, order: Any) -> None:
+def lay_out(sch: Schedule, packed: Any, operand: ContractionOperand, what: Contraction, order: Any) -> None:
     """Transform the layout of a copy: batch axes first, then the indices that `order` returns."""
     position_of = operand.axes.index
 

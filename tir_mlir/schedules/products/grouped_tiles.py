@@ -67,8 +67,12 @@ def grouped_tiles(
     """
     target = chosen(target)
     what = tile_product(sch, block)
-    unit = _unit(what, target)
-    panels = _in_tiles(sch, block, what, unit, epilogue) if unit else _in_vectors(sch, block, what, target, epilogue)
+    unit = _tile_instruction(what, target)
+    panels = (
+        _compute_in_tiles(sch, block, what, unit, epilogue)
+        if unit
+        else _compute_in_vectors(sch, block, what, target, epilogue)
+    )
     if min(threads or target.cores, prod(e or LARGE for e in what.sizes.values()) // THREAD_WORK) > 1:
         sch.parallel(panels)
 
@@ -93,7 +97,7 @@ def tile_product(sch: Schedule, block: Any) -> TileProduct:
     return TileProduct(tile, panel, row, lane, k, sizes, left[0], right[0], dtype, copies[0] if copies else None)
 
 
-def _in_vectors(sch: Schedule, block: Any, what: TileProduct, target: Target, epilogue: Any | None) -> Any:
+def _compute_in_vectors(sch: Schedule, block: Any, what: TileProduct, target: Target, epilogue: Any | None) -> Any:
     """Compute tiles in vector registers. Returns the loop over panels."""
     if what.copy is not None:
         sch.compute_inline(what.copy)
@@ -121,7 +125,7 @@ def _in_vectors(sch: Schedule, block: Any, what: TileProduct, target: Target, ep
     return p_0
 
 
-def _unit(what: TileProduct, target: Target) -> TileDot | None:
+def _tile_instruction(what: TileProduct, target: Target) -> TileDot | None:
     """The product of tiles of AMX that computes one of rows; None: there is none."""
     unit = tile_dot(what.left.buffer.dtype, what.right.buffer.dtype, what.dtype)
     if unit is None or what.copy is None or not target.has("amx-tile", unit.needs):
@@ -130,7 +134,7 @@ def _unit(what: TileProduct, target: Target) -> TileDot | None:
     return unit if fits else None
 
 
-def _in_tiles(sch: Schedule, block: Any, what: TileProduct, unit: TileDot, epilogue: Any | None) -> Any:
+def _compute_in_tiles(sch: Schedule, block: Any, what: TileProduct, unit: TileDot, epilogue: Any | None) -> Any:
     """Compute tiles in tile registers. Returns the loop over panels.
 
     for p_0, t, m_0, k_0: copy B[g[t], p, k, w] of 2 panels, one tile each; interleave its terms, load the tiles

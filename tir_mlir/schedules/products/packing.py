@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.blocked_copies import copy_into
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE
-from tir_mlir.schedules.products.contraction import Contraction, Operand, store_as
+from tir_mlir.schedules.products.contraction import Contraction, ContractionOperand, store_as
 from tir_mlir.schedules.products.tile_sizes import Tiles
 from tir_mlir.target import Target
 
@@ -37,7 +37,7 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
     Also if its columns are not contiguous, as vector loads need, if its type is narrower and must be widened, or if it
     is dequantised.
     """
-    if what.right.axes[-1] != what.n or what.right.widened or what.right.dequantized:
+    if what.right.axes[-1] != what.n or what.right.is_widened or what.right.dequantized:
         return True
     often = _size(what, what.m) >= REUSE * plan.mr
     return often and not _fits(plan.kc, plan.nr, _size(what, what.n), what.right.bits // 8, target)
@@ -45,7 +45,7 @@ def packs_right(what: Contraction, plan: Tiles, target: Target) -> bool:
 
 def packs_left(what: Contraction, plan: Tiles, target: Target) -> bool:
     """Whether to pack the left operand: it exceeds L2 and is reused often, or it is narrower or dequantised."""
-    if what.left.widened or what.left.dequantized:
+    if what.left.is_widened or what.left.dequantized:
         return True
     far = _size(what, what.m) * _size(what, what.k) * what.left.bits // 8 > target.l2
     return far and _size(what, what.n) >= REUSE * REUSE * plan.nr
@@ -72,7 +72,14 @@ def pack_left(sch: Schedule, what: Contraction, plan: Tiles, block: Any, loop: A
 
 
 def pack(
-    sch: Schedule, what: Contraction, operand: Operand, along: str, width: int, block: Any, loop: Any, threads: int
+    sch: Schedule,
+    what: Contraction,
+    operand: ContractionOperand,
+    along: str,
+    width: int,
+    block: Any,
+    loop: Any,
+    threads: int,
 ) -> None:
     """Pack an operand into panels of `width` along one axis; within a panel, reduction-major.
 
@@ -100,10 +107,10 @@ def pack(
         sch.unroll(k_1)
 
 
-def copy_in(sch: Schedule, operand: Operand, block: Any, loop: Any) -> Any:
+def copy_in(sch: Schedule, operand: ContractionOperand, block: Any, loop: Any) -> Any:
     """Cache the part of an operand read at a loop (None: all of it), in its `copy_dtype`. Returns the copy."""
     packed = sch.cache_read(block, operand.name, "global")
-    if operand.widened:
+    if operand.is_widened:
         store_as(sch, packed, operand.copy_dtype)
     if loop is not None:
         sch.compute_at(packed, loop, preserve_unit_loops=True)

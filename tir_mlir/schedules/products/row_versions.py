@@ -30,7 +30,7 @@ def reads_in_place(what: Contraction) -> bool:
 def sums_in_place(what: Contraction) -> bool:
     """Whether a product of few rows sums vectors of both operands, which are contiguous along the sum, in place."""
     plain = all(x.dtype == what.dtype and not x.dequantized for x in (what.left, what.right))
-    static_sum = what.extent(what.k) is not None and what.alone
+    static_sum = what.extent(what.k) is not None and what.is_unbatched
     few = 1 < (what.extent(what.m) or LARGE) <= SUMMED
     return plain and static_sum and few and what.left.axes[-1] == what.right.axes[-1] == what.k
 

@@ -31,12 +31,12 @@ def groups_together(target: Target, dtypes: tuple[str, str], groups: int, group:
     width = max(2 * SIDE, target.lanes(8))
 
     def products(each: int) -> int:
-        return groups // each * _filled(each * terms, unit.depth) * _filled(each * results, width)
+        return groups // each * _round_up(each * terms, unit.depth) * _round_up(each * results, width)
 
     whole = [n for n in range(1, groups + 1) if groups % n == 0 and n * results >= SIDE]
     best = min(whole, key=lambda n: (products(n), n), default=None)
     return best if best and products(best) <= MOST * groups * terms * results else None
 
 
-def _filled(size: int, multiple: int) -> int:
+def _round_up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple

@@ -13,7 +13,7 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, even_tile, exten
 from tir_mlir.schedules.free_choice import Free
 from tir_mlir.schedules.producers import Member, row_axes, with_producers
 from tir_mlir.schedules.products.contraction import Contraction, contraction
-from tir_mlir.schedules.products.dequantized import computed_from_less, inline_each
+from tir_mlir.schedules.products.dequantization import computed_from_less, inline_each
 from tir_mlir.schedules.products.packing import copy_in, pack
 from tir_mlir.schedules.products.tile_sizes import register_tile
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
@@ -78,12 +78,12 @@ def schedule_attention(
             fix="use tir_mlir.schedules.auto",
         )
     if what.members[-1].info.name in what.products:  # sums stay in registers only in allocated buffers
-        what = _with_copy(sch, block, fixed, epilogue) or what
+        what = _match_with_copy(sch, block, fixed, epilogue) or what
     options = Free(sch, block, free)
     AttentionSchedule(sch, what, target, options.threads(threads or target.cores), options).run(reciprocal)
 
 
-def _with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue: Any | None) -> Attention | None:
+def _match_with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue: Any | None) -> AttentionBlocks | None:
     """The attention with a copy of its result, or what is computed of it, as the last block; None if there may be no
     keys to sum over."""
     try:
@@ -95,7 +95,7 @@ def _with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue: Any 
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionBlocks:
     """The blocks of an attention. `rows`: the iter of the last block that is tiled; `batch`: those around it;
     `products`: by block name; `outside`: the names of the blocks that compute its inputs."""
 
@@ -106,7 +106,7 @@ class Attention:
     outside: Collection[str]
 
 
-def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> Attention | None:
+def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> AttentionBlocks | None:
     """The attention that ends in a block, without the producers in `fixed`; None if it ends in none.
 
     Of the products that the block depends on, it takes the last one, and the last one that its weights depend on; what
@@ -127,7 +127,7 @@ def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> Atte
     products = {m.info.name: contraction(sch, m.block) for m in (scores, last)}
     if not _has_row_values(sch, members, scores.info.name, last.info.name, outside):
         return None
-    return _over_rows(members, products, outside)
+    return _match_shared_rows(members, products, outside)
 
 
 def _has_row_values(sch: Schedule, members: list[Member], scores: str, last: str, outside: Collection[str]) -> bool:
@@ -139,21 +139,23 @@ def _has_row_values(sch: Schedule, members: list[Member], scores: str, last: str
     return False
 
 
-def _over_rows(members: list[Member], products: dict[str, Contraction], outside: Collection[str]) -> Attention | None:
+def _match_shared_rows(
+    members: list[Member], products: dict[str, Contraction], outside: Collection[str]
+) -> AttentionBlocks | None:
     """The attention of these blocks, if they have the rows of both products in common."""
     axes = row_axes(members)
-    if not axes or any(m.own(axes) is None for m in members):
+    if not axes or any(m.own_iters(axes) is None for m in members):
         return None
     tiled = {m.along.get(products[m.info.name].m, "") for m in members if m.info.name in products}
     if len(tiled) != 1 or not (rows := tiled.pop()) or rows not in axes:
         return None
-    return Attention(members, [a for a in axes if a != rows], rows, products, outside)
+    return AttentionBlocks(members, [a for a in axes if a != rows], rows, products, outside)
 
 
 class AttentionSchedule:
     """The state of scheduling one attention."""
 
-    def __init__(self, sch: Schedule, what: Attention, target: Target, threads: int, free: Free):
+    def __init__(self, sch: Schedule, what: AttentionBlocks, target: Target, threads: int, free: Free):
         self.sch, self.what, self.target, self.threads, self.free = sch, what, target, threads, free
         self.last = what.members[-1]
         axis_extents = extents(self.last.info)
@@ -163,15 +165,15 @@ class AttentionSchedule:
 
     def _rows_of_tile(self) -> int:
         """The number of queries in a tile: the scores of one stage in half of L2."""
-        longest = max(prod(e or 1 for e in self._inner(m).values()) for m in self.what.members)
+        longest = max(prod(e or 1 for e in self._inner_extents(m).values()) for m in self.what.members)
         bits = max(widest_bits(m.info) for m in self.what.members)
         most = max(8, min(ROWS, self.target.l2 * 8 // (2 * bits * longest) // 8 * 8))
         default = even_tile(self.queries, most, next(unit for unit in (8, 4, 2, 1) if unit <= self.queries))
         return self.free.choice("rows", [r for r in (8, 16, 32, 64) if r <= self.queries], default)
 
-    def _inner(self, member: Member) -> dict[str, int | None]:
+    def _inner_extents(self, member: Member) -> dict[str, int | None]:
         """The extents of the results of a member for one row."""
-        outer = member.own([*self.what.batch, self.what.rows]) or []
+        outer = member.own_iters([*self.what.batch, self.what.rows]) or []
         axis_extents = extents(member.info)
         return {n: axis_extents[n] for n in iters(member.info, "S") if n not in outer}
 
@@ -186,7 +188,7 @@ class AttentionSchedule:
         sch.reorder(*outer, *mine.values())
         nests = {self.last.info.name: mine}
         for member in reversed(what.members[:-1]):
-            nests[member.info.name] = self._place(member, outer)
+            nests[member.info.name] = self._compute_at_tile(member, outer)
         for member in what.members:
             if member.info.name in what.products:
                 self._product(member, nests[member.info.name], outer)
@@ -206,12 +208,12 @@ class AttentionSchedule:
         self.what = replace(self.what, members=members)
         self.last = members[-1]
 
-    def _place(self, member: Member, outer: list[Any]) -> dict[str, Any]:
+    def _compute_at_tile(self, member: Member, outer: list[Any]) -> dict[str, Any]:
         """Compute a producer at the tile; returns its loops there, by iter."""
         loops_by_iter(self.sch, member.block)  # refuses a block whose loops were split
         self.sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
         loops = loops_by_iter(self.sch, member.block, skipped=len(outer))
-        batch = member.own(self.what.batch) or []
+        batch = member.own_iters(self.what.batch) or []
         return {n: x for n, x in loops.items() if n not in batch}
 
     # --- blocks -------------------------------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ class AttentionSchedule:
 
     def _vectorize(self, member: Member, nest: dict[str, Any]) -> None:
         """A row-wise block: rows outside, vectors along the rows."""
-        (row,) = member.own([self.what.rows]) or (None,)
+        (row,) = member.own_iters([self.what.rows]) or (None,)
         order = [nest[row], *(x for n, x in nest.items() if n != row)] if row in nest else list(nest.values())
         if len(order) > 1:
             self.sch.reorder(*order)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError, ScheduleWarning
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import block_info, kind_of_loop
 from tir_mlir.schedules.convolutions.conv2d import conv2d, padding
@@ -16,7 +16,7 @@ from tir_mlir.schedules.products.gemm import gemm
 from tir_mlir.schedules.products.gemv import gemv
 from tir_mlir.schedules.products.group_sums import schedule_groups
 from tir_mlir.schedules.products.grouped_tiles import grouped_tiles
-from tir_mlir.schedules.programs.attention import Attention, attention_of, schedule_attention
+from tir_mlir.schedules.programs.attention import AttentionBlocks, attention_of, schedule_attention
 from tir_mlir.schedules.programs.block_kinds import Kind, kind_of
 from tir_mlir.schedules.rows.elementwise import elementwise_chain, inline_producers
 from tir_mlir.schedules.rows.independent import independent
@@ -68,7 +68,7 @@ def scheduled_functions(sch: Schedule) -> list[str]:
     """The functions to schedule: the one that the schedule works on, or all."""
     if sch.func_working_on:
         return [sch.func_working_on]
-    with entered():
+    with enter_context():
         return [f.name for f in funcs(sch.executor.module)]
 
 
@@ -126,14 +126,14 @@ class AutoSchedule:
         if self._attention(name):
             return anchors[0] if read == set(anchors) and len(anchors) == 1 and self._attention(anchors[0]) else None
         later_blocks = list(self.blocks)[list(self.blocks).index(anchors[-1]) :] if anchors else list(self.blocks)
-        reduced = {m.info.name for m in self._reductions(name, self._fixed(name, HEAVY))}
+        reduced = {m.info.name for m in self._reductions(name, self._unfusible_blocks(name, HEAVY))}
         return anchors[-1] if anchors and reduced.isdisjoint(later_blocks) else None
 
-    def _attention(self, name: str) -> Attention | None:
+    def _attention(self, name: str) -> AttentionBlocks | None:
         """The attention that ends in a block. One has two products."""
         if list(self.kinds.values()).count(Kind.PRODUCT) < 2:
             return None
-        return attention_of(self.sch, self.blocks[name], self._fixed(name, frozenset()))
+        return attention_of(self.sch, self.blocks[name], self._unfusible_blocks(name, frozenset()))
 
     def _reductions(self, name: str, fixed: frozenset[str]) -> list[Member]:
         """The reductions along rows among a block and its producers up to those in `fixed`."""
@@ -146,7 +146,7 @@ class AutoSchedule:
 
     def _light(self, name: str) -> frozenset[str]:
         """The blocks that are not inlined into this one: those that are not elementwise, or that others read too."""
-        fixed = self._fixed(name, HEAVY)
+        fixed = self._unfusible_blocks(name, HEAVY)
         return fixed | {n for n, kind in self.kinds.items() if kind is not Kind.ELEMENTWISE}
 
     def _schedule(self, name: str, epilogue: Any | None = None) -> None:
@@ -176,7 +176,7 @@ class AutoSchedule:
         free = self.free
         kind = self.kinds[name]
         if kind in (Kind.PRODUCT, Kind.ELEMENTWISE):
-            outside = self._fixed(name, frozenset())
+            outside = self._unfusible_blocks(name, frozenset())
             if self._attention(name):
                 yield (
                     "attention",
@@ -192,7 +192,9 @@ class AutoSchedule:
         if kind in (Kind.PRODUCT, Kind.CONVOLUTION, Kind.REDUCTION):
             yield "reduction", lambda: reduction(sch, block, target, threads, free)
         if kind is Kind.ELEMENTWISE:
-            fixed = self._fixed(name, HEAVY) | (set(self.blocks) - {name} if self._follows_attention(name) else set())
+            fixed = self._unfusible_blocks(name, HEAVY) | (
+                set(self.blocks) - {name} if self._follows_attention(name) else set()
+            )
             if self._reductions(name, fixed):
                 yield "rowwise", lambda: schedule_rows(sch, block, target, threads, self.reciprocal, fixed, free)
             if not sch.get_producers(block):
@@ -202,7 +204,7 @@ class AutoSchedule:
         if kind is not Kind.SCHEDULED:
             yield "independent", lambda: independent(sch, block, target, threads, free)
 
-    def _fixed(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
+    def _unfusible_blocks(self, name: str, heavy: frozenset[Kind]) -> frozenset[str]:
         """The blocks that are not fused into this one: those of heavy kinds, those scheduled already, and those that
         others read as well."""
         heavy |= {Kind.OPAQUE, Kind.SCHEDULED}

@@ -12,7 +12,7 @@ from tir_mlir.schedules.block_queries import block_info, extents, iters, last_ax
 from tir_mlir.schedules.products.packing import WeightPanels
 from tir_mlir.schedules.programs.auto import HEAVY, Attempt, AutoSchedule, scheduled_functions
 from tir_mlir.schedules.programs.block_kinds import kind_of
-from tir_mlir.schedules.programs.prepack import FLOATS, relaid
+from tir_mlir.schedules.programs.prepack import FLOATS, read_in_panels
 from tir_mlir.schedules.steps import all_or_nothing, attempt, check_schedule, parallelize
 from tir_mlir.target import Target, chosen
 
@@ -143,7 +143,7 @@ def plain_panels(
         readers = [block for block, info in infos.items() if name in map(str, info.reads)]
         if len(readers) == 1 and kind_of(sch, readers[0]) in HEAVY:
             weight = _panel(infos[readers[0]], name, target)
-            if weight is not None and attempt(sch, lambda b=readers[0], w=weight: relaid(sch, b, w)):
+            if weight is not None and attempt(sch, lambda b=readers[0], w=weight: read_in_panels(sch, b, w)):
                 panels[name] = weight
     return panels
 

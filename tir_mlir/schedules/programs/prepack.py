@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.info import RegionInfo
 from tir_mlir.schedules.block_queries import LARGE, block_info, iters
-from tir_mlir.schedules.convolutions.conv2d import by_group
+from tir_mlir.schedules.convolutions.conv2d import divide_groups
 from tir_mlir.schedules.convolutions.conv_tile_sizes import conv_tiles
 from tir_mlir.schedules.convolutions.convolution import convolution
 from tir_mlir.schedules.products.contraction import contraction
@@ -59,9 +59,9 @@ def prepack(
     target = chosen(target)
     root = sch.get_block("root", function)
     blocks = sch.get_child_blocks(root)
-    with entered():
+    with enter_context():
         parameters = {p.name for f in funcs(sch.executor.module) if f.name == function for p in f.params}
-    by_name = _of_groups(sch, blocks, weights, target)
+    by_name = _panels_of_groups(sch, blocks, weights, target)
     for name in (n for n in weights if n not in by_name):
         if name not in parameters:
             raise ScheduleError(
@@ -71,18 +71,20 @@ def prepack(
         if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):
             continue
         weight_panels = _panels(sch, readers[0], name, target, threads or target.cores)
-        change = relaid
+        change = read_in_panels
         if weight_panels is None:
             weight_panels, change = (
-                _widened(sch, blocks, readers[0], name, target, threads or target.cores),
-                _widened_relaid,
+                _widened_panels(sch, blocks, readers[0], name, target, threads or target.cores),
+                _widen_into_panels,
             )
         if weight_panels is not None and attempt(sch, lambda b=readers[0], m=weight_panels, f=change: f(sch, b, m)):
             by_name[name] = weight_panels
     return by_name
 
 
-def _of_groups(sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], target: Target) -> dict[str, WeightPanels]:
+def _panels_of_groups(
+    sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], target: Target
+) -> dict[str, WeightPanels]:
     """The panels of the weights, and of their scales, of products that sum by group: all of them, or none."""
     by_name: dict[str, WeightPanels] = {}
     for block in blocks:
@@ -91,18 +93,20 @@ def _of_groups(sch: Schedule, blocks: Sequence[Any], weights: Sequence[str], tar
         except ScheduleError:
             continue
         readers = {r.name: r.block for r in panels}
-        if set(readers) <= set(weights) and attempt(sch, lambda w=panels: [relaid(sch, r.block, r.panels) for r in w]):
+        if set(readers) <= set(weights) and attempt(
+            sch, lambda w=panels: [read_in_panels(sch, r.block, r.panels) for r in w]
+        ):
             by_name |= {r.name: r.panels for r in panels}
     return by_name
 
 
-def relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+def read_in_panels(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
     """Let a block read a weight in panels."""
     sch.transform_layout(block, weight_panels.name, weight_panels.layout, assume_injective_transform=True)
     return True
 
 
-def _widened(
+def _widened_panels(
     sch: Schedule, blocks: Sequence[Any], block: Any, name: str, target: Target, threads: int
 ) -> WeightPanels | None:
     """The panels of a weight that a block only widens, element by element, for one convolution that reads panels of it;
@@ -122,10 +126,10 @@ def _widened(
     return replace(weight_panels, name=name, dtype=info.reads[0].buffer.dtype)
 
 
-def _widened_relaid(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
+def _widen_into_panels(sch: Schedule, block: Any, weight_panels: WeightPanels) -> bool:
     sch.transform_layout(block, ("write", 0), weight_panels.layout, assume_injective_transform=True)
     sch.transform_block_layout(block, weight_panels.layout)
-    return relaid(sch, block, weight_panels)
+    return read_in_panels(sch, block, weight_panels)
 
 
 def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> WeightPanels | None:
@@ -135,26 +139,26 @@ def _panels(sch: Schedule, block: Any, name: str, target: Target, threads: int) 
     if not iters(info, "R") or any(e is None for e in read.buffer.shape):
         return None
     if read.buffer.dtype not in FLOATS:
-        grouped = _grouped(sch, block, read, target, threads)
+        grouped = _grouped_panels(sch, block, read, target, threads)
         if grouped is not None or read.buffer.dtype not in SHORT_FLOATS:
             return grouped
     try:
-        column, sums, width = _of_product(sch, block, name, target, threads)
+        column, sums, width = _product_panels(sch, block, name, target, threads)
     except ScheduleError:
         try:
-            column, sums, width = _of_convolution(sch, block, name, target, threads)
+            column, sums, width = _convolution_panels(sch, block, name, target, threads)
         except ScheduleError:
             return None
     axes = [a[0] if len(a) == 1 else "" for a in read.axes]
     if not width or axes.count(column) != 1 or any(axes.count(a) != 1 for a in sums if a):
         return None
     along = axes.index(column)
-    inner = sorted((d for d in range(len(axes)) if d != along), key=lambda d: _place(axes[d], sums))
+    inner = sorted((d for d in range(len(axes)) if d != along), key=lambda d: _sum_position(axes[d], sums))
     shape = tuple(int(e) for e in read.buffer.shape if e is not None)
     return WeightPanels(name, shape, read.buffer.dtype, along, tuple(inner), min(width, shape[along]))
 
 
-def _grouped(sch: Schedule, block: Any, read: RegionInfo, target: Target, threads: int) -> WeightPanels | None:
+def _grouped_panels(sch: Schedule, block: Any, read: RegionInfo, target: Target, threads: int) -> WeightPanels | None:
     """The panels of a weight that a product reads by dot-product instructions; None if they are of no use."""
     try:
         what = contraction(sch, block)
@@ -172,11 +176,13 @@ def _grouped(sch: Schedule, block: Any, read: RegionInfo, target: Target, thread
     return WeightPanels(name, shape, read.buffer.dtype, along, (1 - along,), width, group)
 
 
-def _place(axis: str, sums: Sequence[str]) -> int:
+def _sum_position(axis: str, sums: Sequence[str]) -> int:
     return sums.index(axis) if axis in sums else -1
 
 
-def _of_product(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> tuple[str, Sequence[str], int]:
+def _product_panels(
+    sch: Schedule, block: Any, name: str, target: Target, threads: int
+) -> tuple[str, Sequence[str], int]:
     """The columns of a product, its sum, and the width of panels of its right operand; 0 if they are of no use."""
     what = contraction(sch, block)
     is_weight = name == what.right.name and not what.right.panel and what.right.dtype == what.dtype
@@ -190,30 +196,30 @@ def _of_product(sch: Schedule, block: Any, name: str, target: Target, threads: i
     return what.n, [what.k], register_tile(what.extent(what.m), what.extent(what.n), lanes, target)[1] * lanes
 
 
-def _of_convolution(
+def _convolution_panels(
     sch: Schedule, block: Any, name: str, target: Target, threads: int
 ) -> tuple[str, Sequence[str], int]:
     """The output channels of a convolution, its sums in the order of the image, and the width of panels; 0 if they are
     of no use: the channels are no columns."""
     what = convolution(sch, block)
     if what.grouped is not None:
-        return what.grouped[0], what.sums, _of_each_group(sch, block, name, target, threads)
+        return what.grouped[0], what.sums, _grouped_panel_width(sch, block, name, target, threads)
     if not what.is_product or what.right != name or len(what.columns) != 1:
         return "", what.sums, 0
     return what.columns[0], what.sums, conv_tiles(what, target, threads).nr
 
 
-def _of_each_group(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> int:
+def _grouped_panel_width(sch: Schedule, block: Any, name: str, target: Target, threads: int) -> int:
     """The width of panels of the weights of a convolution in groups, as a product for each: all channels of a group,
     where they are the columns and fit; else 0."""
     positions: list[int] = []
 
-    def divided() -> None:
-        what = by_group(sch, block, convolution(sch, block))
+    def measure_columns() -> None:
+        what = divide_groups(sch, block, convolution(sch, block))
         columns = what.size(what.columns) or 0
         fits = what.is_product and what.right == name and len(what.columns) == 1
         positions.append(columns if fits and columns <= conv_tiles(what, target, threads).nr else 0)
         raise ScheduleError("it is only looked at")
 
-    attempt(sch, divided)
+    attempt(sch, measure_columns)
     return positions[0] if positions else 0

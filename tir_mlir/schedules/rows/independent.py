@@ -42,7 +42,7 @@ def independent(
         raise ScheduleError(f'block "{info.name}" has no leading spatial iter, so its instances are not independent')
     outer = [loops[n] for n in leading]
     for member in reversed(with_producers(sch, block)[:-1]):
-        row_iters = member.own(leading)
+        row_iters = member.own_iters(leading)
         if member.readers == 1 and row_iters is not None and _passes_once(member):
             _compute_with_row(sch, member, row_iters, outer)
     parallelize(sch, outer, threads)
@@ -58,7 +58,7 @@ def _passes_once(member: Member) -> bool:
 def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer: list[Any]) -> None:
     """Compute a producer at the loops over rows, and vectorize it, as far as that is legal."""
     try:
-        loops = sch.executor.all_or_nothing(lambda: _moved(sch, member.block, outer))
+        loops = sch.executor.all_or_nothing(lambda: _compute_at_innermost(sch, member.block, outer))
         sch.executor.all_or_nothing(
             lambda: _vectorize(sch, member, {n: x for n, x in loops.items() if n not in row_iters})
         )
@@ -66,7 +66,7 @@ def _compute_with_row(sch: Schedule, member: Member, row_iters: list[str], outer
         return
 
 
-def _moved(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
+def _compute_at_innermost(sch: Schedule, block: Any, outer: list[Any]) -> dict[str, Any]:
     """Compute a block at the innermost of some loops. Returns its loops below them, by iter."""
     loops_by_iter(sch, block)  # refuses a block whose loops were split
     sch.compute_at(block, outer[-1], preserve_unit_loops=True)

@@ -64,20 +64,20 @@ def reduction(
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     order = along_memory(info, list(loops))
     rows, sums = ([n for n in order if n in iters(info, kind)] for kind in "SR")
-    nest = _Nest(block, info, loops, rows, sums, threads)
+    nest = _ReductionNest(block, info, loops, rows, sums, threads)
     if rows and _takes_results(info, order[-1] == rows[-1], sums, target, options):
-        _over_results(sch, nest, target, options)
+        _vectorize_results(sch, nest, target, options)
         return
     if len(loops) > 1:
         sch.reorder(*(loops[n] for n in (*rows, *sums)))
     if len(info.writes) != 1:
-        _over_places(sch, nest, target)
+        _vectorize_several_results(sch, nest, target)
     else:
-        _over_sum(sch, nest, target, options)
+        _vectorize_sum(sch, nest, target, options)
 
 
 @dataclass(frozen=True)
-class _Nest:
+class _ReductionNest:
     """A reduction: its block, the loop of each iter, the iters of results and of the sum in the order of memory, and
     the threads that share its rows."""
 
@@ -113,7 +113,7 @@ def _takes_results(info: BlockInfo, default: bool, sums: list[str], target: Targ
     return free.flag("over_results", False)
 
 
-def _over_sum(sch: Schedule, nest: _Nest, target: Target, free: Free) -> None:
+def _vectorize_sum(sch: Schedule, nest: _ReductionNest, target: Target, free: Free) -> None:
     """Vectorize over the reduction."""
     info, loops, sums, threads = nest.info, nest.loops, nest.sums, nest.threads
     axis_extents = extents(info)
@@ -139,7 +139,7 @@ def _over_sum(sch: Schedule, nest: _Nest, target: Target, free: Free) -> None:
     parallelize(sch, nest.row_loops, threads)
 
 
-def _over_places(sch: Schedule, nest: _Nest, target: Target) -> None:
+def _vectorize_several_results(sch: Schedule, nest: _ReductionNest, target: Target) -> None:
     """Several results, as of argmax: those of each lane, which are combined in the end if it is known how."""
     info, rows, loop = nest.info, nest.row_loops, nest.loops[nest.sums[-1]]
     extent, most = extents(info)[nest.sums[-1]] or 0, target.lanes(widest_bits(info))
@@ -165,7 +165,7 @@ def _over_places(sch: Schedule, nest: _Nest, target: Target) -> None:
     parallelize(sch, rows, nest.threads)
 
 
-def _over_results(sch: Schedule, nest: _Nest, target: Target, free: Free) -> None:
+def _vectorize_results(sch: Schedule, nest: _ReductionNest, target: Target, free: Free) -> None:
     """Vectorize over the results: accumulate rows into a slice of the results that stays in registers or in L1."""
     info, loops, rows, threads = nest.info, nest.loops, nest.rows, nest.threads
     lanes = target.lanes(widest_bits(info))

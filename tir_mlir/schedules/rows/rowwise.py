@@ -106,7 +106,7 @@ def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
 def _inline(sch: Schedule, block: Any, rows: list[str], fixed: Collection[str], free: Free) -> None:
     """Inline elementwise blocks that have a single consumer; if free, any of them, or none."""
     for member in reversed(with_producers(sch, block, fixed)[:-1]):
-        row_iters = member.own(rows)
+        row_iters = member.own_iters(rows)
         if member.reduces or not row_iters or len(row_iters) == len(member.info.iter_vars):
             continue
         if free.flag(f"inline_{member.info.name}", member.readers == 1):
@@ -153,11 +153,11 @@ class RowwiseSchedule:
         """Compute a producer at the loops over rows, if it has them, and vectorize it."""
         sch = self.sch
         loops = loops_by_iter(sch, member.block)
-        if outer and member.own(self.rows) is not None:
+        if outer and member.own_iters(self.rows) is not None:
             sch.compute_at(member.block, outer[-1], preserve_unit_loops=True)
             loops = loops_by_iter(sch, member.block, skipped=len(outer))
         order = list(loops)
-        if self.lane is not None and (mine := member.own([self.lane])) is not None:
+        if self.lane is not None and (mine := member.own_iters([self.lane])) is not None:
             order = [*(a for a in order if a != mine[0]), mine[0]]
         elif self._short_sums(member, loops):
             return
@@ -175,7 +175,7 @@ class RowwiseSchedule:
         for c, j: for k: S[c, j] += X[c * 16 + k] if k <= j   ->   for c: for k: S[c, j] += .., vectorized over j
         """
         lane, sums = last_axis(member.info), iters(member.info, "R")
-        if self.passes is None or not sums or lane not in loops or not _side_by_side(member, lane, self.passes.lanes):
+        if self.passes is None or not sums or lane not in loops or not _fits_lanes(member, lane, self.passes.lanes):
             return False
         sch = self.sch
         sch.reorder(*(loops[n] for n in sums), loops[lane])
@@ -193,7 +193,7 @@ class RowwiseSchedule:
             return
         sch = self.sch
         sch.vectorize(inner[-1])
-        if self.lane is not None and member.own([self.lane]) is not None and member.reduces:
+        if self.lane is not None and member.own_iters([self.lane]) is not None and member.reduces:
             first = next(x for x in inner if x is not inner[-1])
             init = sch.decompose_reduction(member.block, first)
             sch.vectorize(sch.get_loops(init)[-1])
@@ -207,7 +207,7 @@ def _adjacent(member: Member, lane: str) -> bool:
     return not member.reduces or largest is None or any(n in largest.axes[-1] for n in mine)
 
 
-def _side_by_side(member: Member, lane: str, lanes: int) -> bool:
+def _fits_lanes(member: Member, lane: str, lanes: int) -> bool:
     """Whether an axis fills vectors, what is read is adjacent or the same along it, and the sums are not longer."""
     info, sizes = member.info, extents(member.info)
     written = {str(w) for w in info.writes}
@@ -291,12 +291,12 @@ class RowPasses:
     def add(self, member: Member, loops: list[Any], axes: list[str]) -> None:
         """Add a pass of a block, which is placed; `loops`: those along the row, or around it, outer to inner; `axes`:
         the iters that the innermost of them are bound to."""
-        along = self._along(member, loops)
+        along = self._row_loops(member, loops)
         default = len(along) > 1 and pays(member.info, axes[-min(len(along), FUSED) :], self.lanes)
         fuse = len(along) > 1 and self.free.flag(f"fuse_{member.info.name}", default)
         self.passes.append((member, fused_row(self.sch, member.block, along) if fuse else loops[-1]))
 
-    def _along(self, member: Member, loops: list[Any]) -> list[Any]:
+    def _row_loops(self, member: Member, loops: list[Any]) -> list[Any]:
         """The innermost loops of a pass that make up a row: of a reduction the sums, of others those inside a row."""
         sums = len(iters(member.info, "R"))
         row_depth = sums or len(member.info.iter_vars) - sum(a in self.rows for a in member.along.values())
@@ -321,11 +321,11 @@ class RowPasses:
             if not any(str(r) in written for r in reader.info.reads):
                 continue
             vectors = self.free.choice(f"join_{reader.info.name}", JOINED_VECTORS, 0)
-            if vectors and self._joined(reader, loop, vectors * self.lanes):
+            if vectors and self._join_reduction(reader, loop, vectors * self.lanes):
                 return {reader.info.name, member.info.name}
         return set()
 
-    def _joined(self, reader: Member, loop: Any, width: int) -> bool:
+    def _join_reduction(self, reader: Member, loop: Any, width: int) -> bool:
         """Run a reduction with a step of the pass that it reads, if that is legal."""
         sch = self.sch
 

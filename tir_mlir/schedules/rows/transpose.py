@@ -93,9 +93,9 @@ def transpose(
     options = Free(sch, block, free)
     threads = options.threads(min(threads or target.cores, max(1, num_instances(info) // THREAD_WORK)))
     loops = loops_by_iter(sch, block)
-    lanes = _even(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
+    lanes = _even_tile(max(SQUARE, min(4 * SQUARE, 4 * SQUARE * 8 // widest_bits(info))), extents(info)[what.lane])
     lanes = options.choice("lanes", (SQUARE, 2 * SQUARE, 4 * SQUARE), lanes)
-    lines = options.choice("lines", (16, 32, 64, 128), _even(LINES, extents(info)[what.across]))
+    lines = options.choice("lines", (16, 32, 64, 128), _even_tile(LINES, extents(info)[what.across]))
     row_0, row_1 = sch.split(loops[what.across], [None, lines])
     lane_0, lane_1 = sch.split(loops[what.lane], [None, lanes])
     outer = [*(loops[a] for a in what.rest), row_0]
@@ -108,7 +108,7 @@ def transpose(
     parallelize(sch, outer, threads)
 
 
-def _even(most: int, extent: int | None) -> int:
+def _even_tile(most: int, extent: int | None) -> int:
     """The rows or columns of a tile: the most, or half or a quarter of it if that leaves no rest."""
     sizes = [size for size in (most, most // 2, most // 4) if size >= SQUARE]
     return next((size for size in sizes if extent is not None and extent % size == 0), most)
@@ -118,7 +118,7 @@ def _transpose_inputs(sch: Schedule, block: Any, info: BlockInfo, what: Transpos
     """Copy the transposed inputs into tiles in the order of the output."""
     for name in dict.fromkeys(str(info.reads[n]) for n in what.inputs):
         read = next(r for r in info.reads if str(r) == name)
-        order = sorted(range(len(read.axes)), key=lambda d: _place(read.axes[d], info))
+        order = sorted(range(len(read.axes)), key=lambda d: _output_dimension(read.axes[d], info))
         tile = sch.cache_read(block, name, "global")
         sch.compute_at(tile, loop, preserve_unit_loops=True)
         sch.transform_layout(tile, ("write", 0), _permutation(order))
@@ -133,7 +133,7 @@ def _permutation(order: list[int]) -> Callable[..., tuple]:
     return lambda *index: tuple(index[d] for d in order)
 
 
-def _place(axis: tuple[str, ...], info: BlockInfo) -> int:
+def _output_dimension(axis: tuple[str, ...], info: BlockInfo) -> int:
     """The dimension of the output that an index of an input belongs to."""
     written = info.writes[0].axes
     return written.index(axis) if axis in written else -1

@@ -15,7 +15,7 @@ def construct(func: F) -> F:
     """Mark a documented signature as a TVMScript construct. When called from Python, an argument that is an expression
     under construction (of te, of an index map) builds the call through `tir_call`; any other call is an error."""
 
-    def outside(*args: Any, **kwargs: Any) -> Any:
+    def call_unparsed(*args: Any, **kwargs: Any) -> Any:
         for arg in (*args, *kwargs.values()):
             if (build := getattr(arg, "tir_call", None)) is not None:
                 return build(func.__name__, args, kwargs)
@@ -24,12 +24,12 @@ def construct(func: F) -> F:
             "decorated with @T.prim_func, which is parsed, not run"
         )
 
-    outside.__name__ = func.__name__
-    outside.__qualname__ = func.__qualname__
-    outside.__doc__ = func.__doc__
-    outside.__wrapped__ = func  # type: ignore[attr-defined]
-    outside.tir_construct = func.__name__  # type: ignore[attr-defined]
-    return outside  # type: ignore[return-value]
+    call_unparsed.__name__ = func.__name__
+    call_unparsed.__qualname__ = func.__qualname__
+    call_unparsed.__doc__ = func.__doc__
+    call_unparsed.__wrapped__ = func  # type: ignore[attr-defined]
+    call_unparsed.tir_construct = func.__name__  # type: ignore[attr-defined]
+    return call_unparsed  # type: ignore[return-value]
 
 
 class Var(SizeVariable):

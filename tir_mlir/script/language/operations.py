@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Operation:
+class ScriptOperation:
     """A function of the `T` namespace, its Python operator, and its MLIR ops on floats and on integers.
 
     name: the function in the `T` namespace (`add`, `max`, `exp`).
@@ -28,49 +28,49 @@ class Operation:
 
 
 BINARY = (
-    Operation("add", "arith.addf", "arith.addi", "+", infix=True),
-    Operation("subtract", "arith.subf", "arith.subi", "-", infix=True),
-    Operation("multiply", "arith.mulf", "arith.muli", "*", infix=True),
-    Operation("divide", "arith.divf", None, "/", infix=True),
-    Operation("floordiv", None, "arith.floordivsi", "//", infix=True),
-    Operation("max", "arith.maximumf", "arith.maxsi"),
-    Operation("min", "arith.minimumf", "arith.minsi"),
-    Operation("truncdiv", None, "arith.divsi"),
-    Operation("truncmod", None, "arith.remsi"),
-    Operation("ceildiv", None, "arith.ceildivsi"),
-    Operation("shift_left", None, "arith.shli", "<<"),
-    Operation("shift_right", None, "arith.shrsi", ">>"),
-    Operation("bitwise_and", None, "arith.andi", "&"),
-    Operation("bitwise_or", None, "arith.ori", "|"),
-    Operation("bitwise_xor", None, "arith.xori", "^"),
+    ScriptOperation("add", "arith.addf", "arith.addi", "+", infix=True),
+    ScriptOperation("subtract", "arith.subf", "arith.subi", "-", infix=True),
+    ScriptOperation("multiply", "arith.mulf", "arith.muli", "*", infix=True),
+    ScriptOperation("divide", "arith.divf", None, "/", infix=True),
+    ScriptOperation("floordiv", None, "arith.floordivsi", "//", infix=True),
+    ScriptOperation("max", "arith.maximumf", "arith.maxsi"),
+    ScriptOperation("min", "arith.minimumf", "arith.minsi"),
+    ScriptOperation("truncdiv", None, "arith.divsi"),
+    ScriptOperation("truncmod", None, "arith.remsi"),
+    ScriptOperation("ceildiv", None, "arith.ceildivsi"),
+    ScriptOperation("shift_left", None, "arith.shli", "<<"),
+    ScriptOperation("shift_right", None, "arith.shrsi", ">>"),
+    ScriptOperation("bitwise_and", None, "arith.andi", "&"),
+    ScriptOperation("bitwise_or", None, "arith.ori", "|"),
+    ScriptOperation("bitwise_xor", None, "arith.xori", "^"),
 )
 """Two operands of one type, a result of that type. `floormod` (`%`) is not one op: a - floordivsi(a, b) * b."""
 
 FLOAT_FUNCTIONS = (
     *(
-        Operation(name, f"math.{name}", None)
+        ScriptOperation(name, f"math.{name}", None)
         for name in (
             "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt tanh tan sin cos atan asin acos sinh cosh asinh acosh "
             "atanh erf floor ceil trunc atan2 copysign fma"
         ).split()
     ),
-    Operation("fmod", "arith.remf", None),
-    Operation("round", "math.roundeven", None),
-    Operation("round_half_away", "math.round", None),
-    Operation("pow", "math.powf", None),
+    ScriptOperation("fmod", "arith.remf", None),
+    ScriptOperation("round", "math.roundeven", None),
+    ScriptOperation("round_half_away", "math.round", None),
+    ScriptOperation("pow", "math.powf", None),
 )
 """Operands and result of one float type."""
 
 SYNONYMS = {"nearbyint": "round"}
 """Functions of the `T` namespace that print as another one."""
 
-FLOAT_PREDICATES = tuple(Operation(name, f"math.{name}", None) for name in ("isnan", "isinf", "isfinite"))
+FLOAT_PREDICATES = tuple(ScriptOperation(name, f"math.{name}", None) for name in ("isnan", "isinf", "isfinite"))
 """One float operand, a bool result."""
 
-INT_FUNCTIONS = (Operation("popcount", None, "math.ctpop"), Operation("clz", None, "math.ctlz"))
+INT_FUNCTIONS = (ScriptOperation("popcount", None, "math.ctpop"), ScriptOperation("clz", None, "math.ctlz"))
 """One integer operand, a result of its type."""
 
-OTHER = (Operation("abs", "math.absf", "math.absi"), Operation("Select", "arith.select", "arith.select"))
+OTHER = (ScriptOperation("abs", "math.absf", "math.absi"), ScriptOperation("Select", "arith.select", "arith.select"))
 
 OPERATIONS = (*BINARY, *FLOAT_FUNCTIONS, *FLOAT_PREDICATES, *INT_FUNCTIONS, *OTHER)
 

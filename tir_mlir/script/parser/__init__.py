@@ -12,12 +12,12 @@ from mlir import ir
 
 from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.modules import call_order
-from tir_mlir.script.parser.source import ParseError, Source, short_traceback, without_collections
+from tir_mlir.script.parser.source import ParseError, SourceText, pause_garbage_collection, short_traceback
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.script.parser.verify_parsed import verify_source
 
@@ -28,7 +28,7 @@ class FunctionSource:
 
     name: str
     node: ast.FunctionDef
-    source: Source
+    source: SourceText
     names: Mapping[str, Any]
     private: bool = False
     check: bool = True
@@ -58,7 +58,7 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
             raise program.source.error(program.node, f"the module already has a function {program.name}")
         seen[program.name] = program
     homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
-    with entered():
+    with enter_context():
         module = ir.Module.create()
         tir_programs = {name: p for name, p in seen.items() if not p.graph}
         order = call_order.callees_first({name: p.node for name, p in tir_programs.items()}, homes)
@@ -100,7 +100,7 @@ def _parse_one(
 
 
 @short_traceback
-@without_collections
+@pause_garbage_collection
 def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.FrameType, graph: bool = False) -> Any:
     """Implementation of `@T.prim_func` and `@R.function`: the function, or a ClassMember inside a class body."""
     word = "@R.function" if graph else "@T.prim_func"
@@ -118,7 +118,7 @@ def decorate(func: Callable[..., Any], private: bool, check: bool, frame: types.
 
 
 def _source_of(func: types.FunctionType, private: bool, check: bool, frame: types.FrameType | None) -> FunctionSource:
-    source = Source.of_function(func)
+    source = SourceText.of_function(func)
     tree = source.parse()
     node = next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
     if node is None:
@@ -127,7 +127,7 @@ def _source_of(func: types.FunctionType, private: bool, check: bool, frame: type
 
 
 @short_traceback
-@without_collections
+@pause_garbage_collection
 def parse_class(cls: type, check: bool = True) -> IRModule:
     """The module of a class decorated with `@I.ir_module`."""
     if not isinstance(cls, type):
@@ -148,7 +148,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
 
 
 @short_traceback
-@without_collections
+@pause_garbage_collection
 def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:  # noqa: A002
     """Parse TVMScript text (as printed by `script()`), a function, or an undecorated class. Returns a verified module.
 
@@ -159,7 +159,7 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     if isinstance(source, IRModule):
         return source
     if isinstance(source, PrimFunc):
-        return source.alone
+        return source.isolated_module
     return build(read(source, globals, filename))
 
 
@@ -169,10 +169,12 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
         raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
     if isinstance(source, types.FunctionType | type):
         members = [source] if isinstance(source, types.FunctionType) else list(vars(source).values())
-        return [_undecorated(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)]
+        return [
+            _undecorated_source(m, globals or {}) for m in members if isinstance(m, types.FunctionType | ClassMember)
+        ]
     if not isinstance(source, str):
         raise ScriptError(f"parse takes TVMScript text or a function, not {type(source).__name__}")
-    text = Source.of_text(source, filename)
+    text = SourceText.of_text(source, filename)
     names = {**python_scope.namespaces(), **(globals or {})}
     if "R.function" in source:
         names.setdefault("R", on_demand.load("graphs").relax)
@@ -184,7 +186,7 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
     return programs
 
 
-def _undecorated(member: types.FunctionType | ClassMember, outer_names: Mapping[str, Any]) -> FunctionSource:
+def _undecorated_source(member: types.FunctionType | ClassMember, outer_names: Mapping[str, Any]) -> FunctionSource:
     """The source of a function without a decorator."""
     if isinstance(member, ClassMember):
         return member.program
@@ -193,7 +195,7 @@ def _undecorated(member: types.FunctionType | ClassMember, outer_names: Mapping[
     return program
 
 
-def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[FunctionSource]:
+def _top_level(stmt: ast.stmt, text: SourceText, names: dict[str, Any]) -> list[FunctionSource]:
     """The functions in a top-level statement; any other statement is executed."""
     if isinstance(stmt, ast.ClassDef) and (not stmt.decorator_list or _has_decorator(stmt.decorator_list, "ir_module")):
         return [_member(s, text, names, stmt.name) for s in stmt.body if isinstance(s, ast.FunctionDef)]
@@ -204,14 +206,14 @@ def _top_level(stmt: ast.stmt, text: Source, names: dict[str, Any]) -> list[Func
     try:
         code = compile(ast.Module([stmt], []), text.filename, "exec")
         exec(code, names)  # noqa: S102  the user's own text
-        for name in _defined(stmt):
+        for name in _defined_names(stmt):
             inlined_calls.remember(names.get(name), stmt, text)
     except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
         raise text.error(stmt, f"{type(error).__name__}: {getattr(error, 'msg', error)}") from error
     return []
 
 
-def _defined(stmt: ast.stmt) -> list[str]:
+def _defined_names(stmt: ast.stmt) -> list[str]:
     """The names of the function, or of the lambda, that a statement defines."""
     if isinstance(stmt, ast.FunctionDef):
         return [stmt.name]
@@ -242,7 +244,7 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
     return True
 
 
-def _member(node: ast.FunctionDef, text: Source, names: Mapping[str, Any], home: str = "") -> FunctionSource:
+def _member(node: ast.FunctionDef, text: SourceText, names: Mapping[str, Any], home: str = "") -> FunctionSource:
     options: dict[str, Any] = {}
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):

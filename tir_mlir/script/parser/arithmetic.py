@@ -25,7 +25,7 @@ from tir_mlir.script.parser.items import (
     Const,
     Expr,
     Ramp,
-    Value,
+    ScriptValue,
     as_index,
     describe,
     dtype_of,
@@ -42,8 +42,8 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "max": float_constants.maximum,
     "min": float_constants.minimum,
     "ceildiv": lambda a, b: -(-a // b),
-    "truncdiv": lambda a, b: _truncated(a, b)[0],
-    "truncmod": lambda a, b: _truncated(a, b)[1],
+    "truncdiv": lambda a, b: _truncated_divmod(a, b)[0],
+    "truncmod": lambda a, b: _truncated_divmod(a, b)[1],
     "<<": lambda a, b: a << b,
     ">>": lambda a, b: a >> b,
     "&": lambda a, b: a & b,
@@ -53,7 +53,7 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _truncated(a: Any, b: Any) -> tuple[Any, Any]:
+def _truncated_divmod(a: Any, b: Any) -> tuple[Any, Any]:
     """Quotient rounded towards zero, and its remainder."""
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     return quotient, a - quotient * b
@@ -78,13 +78,13 @@ def as_expr(item: Any, what: str = "a value") -> Expr:
     raise ParseError(f"{what} is needed here, not {describe(item)}" + _hint(item))
 
 
-def _ramp_value(ramp: Ramp) -> Value:
+def _ramp_value(ramp: Ramp) -> ScriptValue:
     """The numbers of a ramp as a vector."""
     base = as_index(as_expr(ramp.base))
     if base is None:
         raise ParseError(f"a ramp starts at an affine expression of loops, iters and sizes, not {describe(ramp.base)}")
     numbers = [to_value(base + ramp.stride * n, "int32") for n in range(ramp.lanes)]
-    return Value(vectors.from_elements(numbers), dtypes.with_lanes("int32", ramp.lanes))
+    return ScriptValue(vectors.from_elements(numbers), dtypes.with_lanes("int32", ramp.lanes))
 
 
 def _hint(item: Any) -> str:
@@ -110,7 +110,7 @@ def to_value(item: Any, dtype: str | None = None) -> ir.Value:
         result = values[0]
         for value in values[1:]:
             result = (arith.minsi if item.op == "min" else arith.maxsi)(result, value)
-        return cast(Value(result, "int32"), dtype).ssa
+        return cast(ScriptValue(result, "int32"), dtype).ssa
     if isinstance(item, AffineCondition):
         return cast(_test_value(item), dtype).ssa
     if isinstance(item.ssa.type, ir.IndexType):
@@ -161,7 +161,7 @@ def _index_value(index: Index, dtype: str) -> ir.Value:
 def _cast_index(value: ir.Value, dtype: str) -> ir.Value:
     """An `index` value as an integer type, without an intermediate int32."""
     if dtypes.is_float(dtype) or dtype == "bool":
-        return cast(Value(arith.index_cast(_mlir("int32"), value), "int32"), dtype).ssa
+        return cast(ScriptValue(arith.index_cast(_mlir("int32"), value), "int32"), dtype).ssa
     return signs.mark(arith.index_cast(_mlir(dtype), value), dtype)
 
 
@@ -178,7 +178,7 @@ def to_index(item: Any) -> Index | ir.Value:
         )
     if dtype_of(item) == "bool" or dtypes.is_float(dtype_of(item)):
         raise ParseError(f"an index must be an integer; this one has type {dtype_of(item)}")
-    if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
+    if isinstance(item, ScriptValue) and isinstance(item.ssa.type, ir.IndexType):
         return item.ssa
     return emit(signs.op_for("arith.index_cast", dtype_of(item)), ir.IndexType.get(), to_value(item))
 
@@ -189,17 +189,17 @@ def index_of(item: Expr) -> ir.Value:
     return create.apply(index) if isinstance(index, Index) else index
 
 
-def cast(item: Any, dtype: str) -> Value:
+def cast(item: Any, dtype: str) -> ScriptValue:
     """Cast to `dtype`: floats to ints round towards zero, ints to bool compare with zero."""
     item = as_expr(item)
-    if not isinstance(item, Value) or isinstance(item.ssa.type, ir.IndexType):
-        return Value(to_value(item, dtype), dtype)
+    if not isinstance(item, ScriptValue) or isinstance(item.ssa.type, ir.IndexType):
+        return ScriptValue(to_value(item, dtype), dtype)
     lanes = dtypes.lanes(item.dtype)
     if lanes == 1 != dtypes.lanes(dtype):
-        return Value(to_value(item, dtype), dtype)
+        return ScriptValue(to_value(item, dtype), dtype)
     if lanes != dtypes.lanes(dtype):
         raise ParseError(f"a value of type {item.dtype} has {lanes} lanes; {dtype} has {dtypes.lanes(dtype)}")
-    return item if item.dtype == dtype else Value(convert(item.ssa, dtype, item.dtype), dtype)
+    return item if item.dtype == dtype else ScriptValue(convert(item.ssa, dtype, item.dtype), dtype)
 
 
 # ---- operators
@@ -258,20 +258,20 @@ def binary(op: str, lhs: Any, rhs: Any) -> Expr:
     row = _BINARY.get(op)
     if op in _ON_INDICES and _is_index(lhs) and _is_index(rhs):
         a, b = index_of(lhs), index_of(rhs)
-        return Value(_floormod(a, b) if row is None or row.int_op is None else emit(row.int_op, a, b), "int32")
+        return ScriptValue(_floormod(a, b) if row is None or row.int_op is None else emit(row.int_op, a, b), "int32")
     dtype = common_dtype(lhs, rhs)
     if dtypes.is_float(dtype):
         if row is None or row.float_op is None:
             raise ParseError(f"{op} is for integers; these have type {dtype}")
-        return Value(emit(row.float_op, to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
+        return ScriptValue(emit(row.float_op, to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
     if op == "/":
         raise ParseError("/ divides floats; for integers write // (rounds down) or T.truncdiv (rounds towards zero)")
     if dtypes.element(dtype) == "bool" and op not in ("&", "|", "^"):
         dtype = dtypes.with_lanes("int32", dtypes.lanes(dtype))
     a, b = to_value(lhs, dtype), to_value(rhs, dtype)
     if row is None or row.int_op is None:
-        return typed(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
-    return typed(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
+        return make_value(arith.remui(a, b) if dtypes.is_unsigned(dtype) else _floormod(a, b), dtype)
+    return make_value(emit(signs.op_for(row.int_op, dtype), a, b), dtype)
 
 
 _ON_INDICES = ("+", "-", "*", "//", "%")
@@ -279,7 +279,7 @@ _ON_INDICES = ("+", "-", "*", "//", "%")
 
 def _is_index(item: Expr) -> bool:
     """Whether an expression is computed in 64 bits, as indices are: of sizes, loops and iters, affine or not."""
-    if isinstance(item, Value):
+    if isinstance(item, ScriptValue):
         return isinstance(item.ssa.type, ir.IndexType)
     return as_index(_number(item)) is not None and (not isinstance(item, Const) or item.dtype in (None, "int32"))
 
@@ -295,7 +295,7 @@ def power(lhs: Expr, rhs: Expr) -> Expr:
         if exponent == 2:
             base = cast(lhs, dtype)
             return binary("*", base, base)
-        return Value(emit("math.powf", to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
+        return ScriptValue(emit("math.powf", to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
     if not isinstance(exponent, int) or not 0 <= exponent <= _MOST:
         raise ParseError(
             f'the power of an integer has a constant exponent of 0 to {_MOST}; of floats any: T.Cast("float32", x) ** y'
@@ -308,12 +308,12 @@ def power(lhs: Expr, rhs: Expr) -> Expr:
     return result
 
 
-def typed(value: ir.Value, dtype: str) -> Value:
+def make_value(value: ir.Value, dtype: str) -> ScriptValue:
     """A value of a type; one that is unsigned is marked where its op leaves that open."""
-    return Value(signs.mark(value, dtype), dtype)
+    return ScriptValue(signs.mark(value, dtype), dtype)
 
 
-def inverted(item: Any) -> Expr:
+def invert_bits(item: Any) -> Expr:
     """`~x`: all bits flipped."""
     item = as_expr(item)
     dtype = dtypes.element(dtype_of(item))
@@ -342,7 +342,7 @@ def _fold(op: str, lhs: Const, rhs: Const) -> Const:
 
 def _affine(op: str, lhs: Expr, rhs: Expr) -> Expr | None:
     """The affine result of a binary operator, or None."""
-    if isinstance(lhs, Value) or isinstance(rhs, Value):
+    if isinstance(lhs, ScriptValue) or isinstance(rhs, ScriptValue):
         return None  # and a constant beside it may exceed an index
     if op in ("min", "max"):
         parts = [*_parts(op, lhs), *_parts(op, rhs)]
@@ -387,7 +387,7 @@ def _of_extremum(op: str, lhs: Expr, rhs: Expr) -> AffineExtremum | None:
         return None
     pairs = [(part, index) if extremum is lhs else (index, part) for part in extremum.parts]
     parts = [_affine(op, *pair) for pair in pairs]
-    indices = [part.simplified() for part in parts if isinstance(part, Index)]
+    indices = [part.simplify() for part in parts if isinstance(part, Index)]
     kind = _OPPOSITE[extremum.op] if falls else extremum.op
     return AffineExtremum(kind, tuple(indices)) if len(indices) == len(parts) else None
 
@@ -408,8 +408,8 @@ def negative(item: Any) -> Expr:
     item = as_expr(item)
     if isinstance(item, Const):
         return Const(-item.value, item.dtype)
-    if isinstance(item, Value) and dtypes.is_float(item.dtype):
-        return Value(arith.negf(item.ssa), item.dtype)
+    if isinstance(item, ScriptValue) and dtypes.is_float(item.dtype):
+        return ScriptValue(arith.negf(item.ssa), item.dtype)
     return binary("-", Const(0), item)
 
 
@@ -421,16 +421,16 @@ def compare(op: str, lhs: Any, rhs: Any) -> Expr:
     lhs, rhs = as_expr(lhs), as_expr(rhs)
     if isinstance(lhs, Const) and isinstance(rhs, Const):
         return Const(_COMPARED[op](_exact(lhs, rhs), _exact(rhs, lhs)))
-    computed = isinstance(lhs, Value) or isinstance(rhs, Value)
+    computed = isinstance(lhs, ScriptValue) or isinstance(rhs, ScriptValue)
     a, b = (None, None) if computed else (as_index(lhs), as_index(rhs))
     if a is not None and b is not None:
         return AffineCondition(((op, a, b),))
     dtype = common_dtype(lhs, rhs)
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
     if dtypes.is_float(dtype):
-        return Value(arith.cmpf(operations.CMPF[op], to_value(lhs, dtype), to_value(rhs, dtype)), answer)
+        return ScriptValue(arith.cmpf(operations.CMPF[op], to_value(lhs, dtype), to_value(rhs, dtype)), answer)
     predicate = signs.predicate_for(operations.CMPI[op], dtype)
-    return Value(arith.cmpi(predicate, to_value(lhs, dtype), to_value(rhs, dtype)), answer)
+    return ScriptValue(arith.cmpi(predicate, to_value(lhs, dtype), to_value(rhs, dtype)), answer)
 
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -442,15 +442,15 @@ def _exact(const: Const, partner: Const) -> bool | int | float:
     """The number that a constant is at run time, beside another one whose type it may take."""
     dtype = const.dtype or partner.dtype
     floating = dtype is not None and dtypes.is_float(dtype)
-    return float_constants.rounded(const.value, dtype) if floating else const.value  # type: ignore[arg-type]
+    return float_constants.round_to_dtype(const.value, dtype) if floating else const.value  # type: ignore[arg-type]
 
 
-def _test_value(test: AffineCondition) -> Value:
+def _test_value(test: AffineCondition) -> ScriptValue:
     result: ir.Value | None = None
     for op, lhs, rhs in test.terms:
         term = arith.cmpi(operations.CMPI[op], _index_value(lhs, "int32"), _index_value(rhs, "int32"))
         result = term if result is None else arith.andi(result, term)
-    return Value(result, "bool")  # type: ignore[arg-type]
+    return ScriptValue(result, "bool")  # type: ignore[arg-type]
 
 
 def logical(op: str, lhs: Any, rhs: Any) -> Expr:
@@ -464,7 +464,7 @@ def logical(op: str, lhs: Any, rhs: Any) -> Expr:
         return AffineCondition(lhs.terms + rhs.terms)
     lhs, rhs = condition(lhs), condition(rhs)
     dtype = common_dtype(lhs, rhs)
-    return Value(emit(operations.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
+    return ScriptValue(emit(operations.LOGICAL[op], to_value(lhs, dtype), to_value(rhs, dtype)), dtype)
 
 
 def condition(item: Any) -> Expr:
@@ -482,7 +482,7 @@ def negation(item: Any) -> Expr:
     if isinstance(item, AffineCondition) and len(item.terms) == 1:
         op, lhs, rhs = item.terms[0]
         return AffineCondition(((_NEGATED[op], lhs, rhs),))
-    return Value(arith.xori(to_value(item), to_value(Const(True), dtype_of(item))), dtype_of(item))
+    return ScriptValue(arith.xori(to_value(item), to_value(Const(True), dtype_of(item))), dtype_of(item))
 
 
 def convert_for_store(item: Any, dtype: str, what: str) -> ir.Value:

@@ -13,12 +13,12 @@ from mlir.dialects import arith
 from tir_mlir.dialect.analysis.indirect_accesses import affine_value
 from tir_mlir.dialect.diagnostics import NotProvable
 from tir_mlir.dialect.ir import Block, Constraint, Index, IterSpec, annotation_keys, attrs, create
-from tir_mlir.dialect.presburger import domain, either, holds, intervals, question
+from tir_mlir.dialect.presburger import disjunction, domain, holds, intervals, question
 from tir_mlir.script.language.operations import AXES
 from tir_mlir.script.parser import arithmetic, calls, loops, regions
 from tir_mlir.script.parser.expressions import Evaluator
 from tir_mlir.script.parser.function_state import AllocationScope, BlockNodes
-from tir_mlir.script.parser.items import AffineCondition, Const, Value, as_index, describe, dtype_of, is_expr
+from tir_mlir.script.parser.items import AffineCondition, Const, ScriptValue, as_index, describe, dtype_of, is_expr
 from tir_mlir.script.parser.source import ParseError
 
 ParseBody = Callable[[list[ast.stmt]], None]
@@ -166,7 +166,7 @@ def _binding(evaluate: Evaluator, node: ast.expr, name: str) -> Any:
         return index
     if not is_expr(item) or not dtype_of(item).startswith(("int", "uint")):
         raise evaluate.state.error(node, f"the value bound to {name} must be an integer, not {describe(item)}")
-    if isinstance(item, Value) and isinstance(item.ssa.type, ir.IndexType):
+    if isinstance(item, ScriptValue) and isinstance(item.ssa.type, ir.IndexType):
         return item  # indices are computed in 64 bits
     return arithmetic.cast(item, dtype_of(item))
 
@@ -176,12 +176,12 @@ def _domain(evaluate: Evaluator, node: ast.expr) -> tuple[Index, Index]:
     if isinstance(node, ast.Tuple | ast.List):
         if len(node.elts) != 2:
             raise ParseError("the domain of an axis is an extent, or (begin, end)")
-        low, high = (_bound(evaluate, e) for e in node.elts)
-        return low, (high - low).simplified()
-    return Index.constant(0), _bound(evaluate, node)
+        low, high = (_domain_bound(evaluate, e) for e in node.elts)
+        return low, (high - low).simplify()
+    return Index.constant(0), _domain_bound(evaluate, node)
 
 
-def _bound(evaluate: Evaluator, node: ast.expr) -> Index:
+def _domain_bound(evaluate: Evaluator, node: ast.expr) -> Index:
     """A bound of a domain; it must be invariant in the function."""
     index = evaluate.index(node, "the domain of an axis")
     if not all(regions.is_size(v) for v in index.values):
@@ -242,7 +242,7 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
         return
     with state.source.location(node):
         places = [state.source.location(axis) for _, _, axis in specs]
-        anchor, iters = place_of(predicate, [s for s, _, _ in specs], emitted, places)
+        anchor, iters = insert_predicate(predicate, [s for s, _, _ in specs], emitted, places)
         with anchor:
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, iters, header.annotations)
@@ -279,7 +279,7 @@ def _no_regions(header: BlockHeader) -> bool:
 def _body(evaluate: Evaluator, block: Block, specs: list[Any], header: BlockHeader, run: ParseBody) -> None:
     state = evaluate.state
     for (spec, target, _), value in zip(specs, block.body.arguments, strict=False):
-        state.scope.define(spec.name, Index.of(value), target, "iter")
+        state.scope.define(spec.name, Index.from_value(value), target, "iter")
     state.allocation_scopes.append(AllocationScope(block.body))
     state.blocks.append(block)
     try:
@@ -306,7 +306,7 @@ def with_init(evaluate: Evaluator, node: ast.With, run: ParseBody) -> None:
 
 
 @dataclass
-class Predicate:
+class BlockPredicate:
     """A conjunction: affine conditions of the loops, and computed bools."""
 
     affine: list[Constraint] = field(default_factory=list)
@@ -316,8 +316,8 @@ class Predicate:
         return bool(self.affine or self.tests)
 
 
-def place_of(
-    predicate: Predicate, specs: Sequence[IterSpec], prior: Sequence[Any], places: Sequence[ir.Location]
+def insert_predicate(
+    predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[Any], places: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
     """The place of a block, and its iters, bound to affine expressions.
 
@@ -326,7 +326,7 @@ def place_of(
     not hold, as they load or divide, it is an `if` around these. `places`: where the iters are declared.
     """
     guard, point = predicate.affine, ir.InsertionPoint.current
-    values = [arithmetic.index_of(s.binding) if isinstance(s.binding, Value) else None for s in specs]
+    values = [arithmetic.index_of(s.binding) if isinstance(s.binding, ScriptValue) else None for s in specs]
     if guard and (predicate.tests or any(v is not None for v in values)):
         computed = [op.operation for op in point.block.operations if op not in prior and len(op.results)]
         if not all(map(_runs_anywhere, computed)):
@@ -341,7 +341,7 @@ def place_of(
         if value is not None:
             with point, location:
                 loop, body = create.bound_value(spec.name, spec.min, spec.extent, value)
-            spec, point = replace(spec, binding=Index.of(loop.var)), create.at_end(body)
+            spec, point = replace(spec, binding=Index.from_value(loop.var)), create.at_end(body)
         bound_iters.append(spec)
     with point:
         if test is not None:
@@ -376,9 +376,9 @@ def _all(tests: Sequence[ir.Value]) -> ir.Value:
     return conjunction
 
 
-def predicate_of(evaluate: Evaluator, calls: Sequence[ast.Call], specs: Sequence[IterSpec]) -> Predicate:
+def predicate_of(evaluate: Evaluator, calls: Sequence[ast.Call], specs: Sequence[IterSpec]) -> BlockPredicate:
     """The conjunction of all T.where of a block; iters are replaced by their bindings."""
-    predicate = Predicate()
+    predicate = BlockPredicate()
     with evaluate.state.scope.frame():
         for call in calls:
             for spec in specs:
@@ -410,9 +410,9 @@ def _condition(evaluate: Evaluator, call: ast.Call, node: ast.expr) -> list[Cons
         sides = [evaluate(value) for value in node.values]
         parts = [_constraints(side) for side in sides]
         if [len(part or ()) for part in parts] == [1, 1]:
-            box = intervals.within(ir.InsertionPoint.current.block.owner.operation)
+            box = intervals.body_ranges(ir.InsertionPoint.current.block.owner.operation)
             first, second = (p for part in parts for p in part or ())
-            if (both := either(first, second, box)) is not None:
+            if (both := disjunction(first, second, box)) is not None:
                 return [both]
         test = arithmetic.logical("or", *sides)
     else:

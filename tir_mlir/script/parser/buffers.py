@@ -15,7 +15,7 @@ from tir_mlir.dialect.verify import is_huge
 from tir_mlir.script.parser import calls, parameters
 from tir_mlir.script.parser.arithmetic import is_wide
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import BufferProperty, BufferRef, RegionRef, Value, as_const, describe
+from tir_mlir.script.parser.items import BufferProperty, BufferRef, RegionRef, ScriptValue, as_const, describe
 from tir_mlir.script.parser.source import ParseError
 
 
@@ -125,7 +125,7 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
 
 
 def _stride_item(value: ir.Value) -> Any:
-    return Value(value, "int32")
+    return ScriptValue(value, "int32")
 
 
 def _as_tuple(item: Any) -> tuple[Any, ...]:

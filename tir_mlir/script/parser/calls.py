@@ -22,8 +22,8 @@ from tir_mlir.script.parser.items import (
     Const,
     Expr,
     GlobalFunction,
+    ScriptValue,
     UnboundVar,
-    Value,
     as_const,
     describe,
     dtype_of,
@@ -68,7 +68,7 @@ def _plain(signature: inspect.Signature) -> inspect.Signature:
     return inspect.Signature(bare)
 
 
-def qualified(word: str) -> str:
+def qualified_name(word: str) -> str:
     """The qualified name of a construct: `T.exp`, `T.axis.spatial`."""
     return f"T.axis.{word}" if word in ("spatial", "reduce", "opaque", "scan", "remap") else f"T.{word}"
 
@@ -84,7 +84,7 @@ def bind(word: Any, node: ast.Call) -> dict[str, ast.expr]:
     try:
         return dict(signature.bind(*node.args, **keywords).arguments)
     except TypeError as error:
-        raise ParseError(f"{qualified(word.tir_construct)}{_plain(signature)}: {error}") from None
+        raise ParseError(f"{qualified_name(word.tir_construct)}{_plain(signature)}: {error}") from None
 
 
 def call(evaluate: Evaluator, node: ast.Call) -> Any:
@@ -188,12 +188,12 @@ def convert(item: Any, dtype: Any) -> Expr:
     if isinstance(item, Const) and not dtypes.is_vector(dtype):
         if dtypes.is_float(dtype):
             if isinstance(item.value, int) and int(float(item.value)) != item.value and item.dtype:  # rounded once
-                return arithmetic.cast(Value(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
+                return arithmetic.cast(ScriptValue(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
             return Const(float(item.value), dtype)
         if dtype == "bool":
             return Const(bool(item.value), dtype)
         if item.dtype and not arithmetic.holds(dtype, item.value):  # out of range: the conversion is left to run time
-            return arithmetic.cast(Value(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
+            return arithmetic.cast(ScriptValue(arithmetic.constant(item.value, item.dtype), item.dtype), dtype)
         if isinstance(item.value, float) and not isfinite(item.value):
             raise ParseError(f"the constant {item.value} does not fit type {dtype}; use an integer or a float type")
         arithmetic.check_range(int(item.value), dtype)
@@ -203,7 +203,7 @@ def convert(item: Any, dtype: Any) -> Expr:
     return arithmetic.cast(item, dtype)
 
 
-def _named(dtype: Any) -> str:
+def _type_name(dtype: Any) -> str:
     """The name of a type given as a string or as `T.float32`."""
     dtype = dtype.dtype if isinstance(dtype, DType) else dtype
     if not isinstance(dtype, str) or dtype not in dtypes.NAMES:
@@ -218,7 +218,7 @@ def _cast(word: str, first: Any, second: Any) -> Expr:
 
 
 def _limit(word: str, dtype: Any) -> Const:
-    dtype = _named(dtype)
+    dtype = _type_name(dtype)
     if word == "infinity" and not dtypes.is_float(dtype):
         raise ParseError(f"{dtype} has no infinity; the floats have: {', '.join(_LIMITS)}")
     if word == "infinity":
@@ -241,9 +241,9 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
     return dtypes.with_lanes(dtype, lanes), exprs
 
 
-def _float_function(word: str, *items: Any) -> Value:
+def _float_function(word: str, *items: Any) -> ScriptValue:
     dtype, exprs = _floats(word, *items)
-    return Value(arithmetic.emit(_FLOAT_FUNCTIONS[word], *[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
+    return ScriptValue(arithmetic.emit(_FLOAT_FUNCTIONS[word], *[arithmetic.to_value(e, dtype) for e in exprs]), dtype)
 
 
 def _pow(word: str, base: Any, exponent: Any) -> Expr:
@@ -251,17 +251,17 @@ def _pow(word: str, base: Any, exponent: Any) -> Expr:
     return _float_function(word, *exprs) if dtypes.is_float(dtype) else arithmetic.power(*exprs)
 
 
-def _float_predicate(word: str, item: Any) -> Value:
+def _float_predicate(word: str, item: Any) -> ScriptValue:
     dtype, exprs = _operands(word, (item,))
     answer = dtypes.with_lanes("bool", dtypes.lanes(dtype))
-    return Value(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), answer)
+    return ScriptValue(arithmetic.emit(_FLOAT_PREDICATES[word], arithmetic.to_value(exprs[0], dtype)), answer)
 
 
-def _int_function(word: str, item: Any) -> Value:
+def _int_function(word: str, item: Any) -> ScriptValue:
     dtype, exprs = _operands(word, (item,))
     if dtypes.is_float(dtype):
         raise ParseError(f"T.{word} takes integers, not {dtype}")
-    return arithmetic.typed(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
+    return arithmetic.make_value(arithmetic.emit(_INT_FUNCTIONS[word], arithmetic.to_value(exprs[0], dtype)), dtype)
 
 
 def _q_multiply_shift(word: str, x: Any, y: Any, q: Any, s: Any) -> Expr:
@@ -393,7 +393,7 @@ def _abs(word: str, item: Any) -> Expr:
     if dtypes.is_unsigned(dtype):
         return exprs[0]
     value = arithmetic.to_value(exprs[0], dtype)
-    return Value((math.absf if dtypes.is_float(dtype) else math.absi)(value), dtype)
+    return ScriptValue((math.absf if dtypes.is_float(dtype) else math.absi)(value), dtype)
 
 
 def _sigmoid(word: str, item: Any) -> Expr:
@@ -410,10 +410,10 @@ def _select(word: str, test: Any, then: Any, otherwise: Any) -> Expr:
     dtype = dtypes.with_lanes(arithmetic.common_dtype(then, otherwise), max(lanes))
     values = [arithmetic.to_value(e, dtype) for e in (then, otherwise)]
     chosen = arithmetic.to_value(test, dtypes.with_lanes("bool", max(lanes)))
-    return arithmetic.typed(arith.select(chosen, *values), dtype)
+    return arithmetic.make_value(arith.select(chosen, *values), dtype)
 
 
-def _joined(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
+def _join_conditions(word: str, op: str, conditions: tuple[Any, ...]) -> Expr:
     if not conditions:
         raise ParseError(f"T.{word} needs at least one condition: T.{word}(i >= 1, i < 9)")
     return reduce(lambda a, b: arithmetic.logical(op, a, b), conditions[1:], arithmetic.condition(conditions[0]))
@@ -504,7 +504,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "And": lambda w, a, b: arithmetic.logical("and", a, b),
     "Or": lambda w, a, b: arithmetic.logical("or", a, b),
     "Not": lambda w, a: arithmetic.negation(a),
-    "bitwise_not": lambda w, a: arithmetic.inverted(a),
+    "bitwise_not": lambda w, a: arithmetic.invert_bits(a),
     "abs": _abs,
     "q_multiply_shift": _q_multiply_shift,
     "q_multiply_shift_per_axis": _q_multiply_shift_per_axis,
@@ -522,8 +522,8 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "infinity": _limit,
     "likely": lambda w, a: a,
     "meta_var": lambda w, a: a,
-    "all": lambda w, *a: _joined(w, "and", a),
-    "any": lambda w, *a: _joined(w, "or", a),
+    "all": lambda w, *a: _join_conditions(w, "and", a),
+    "any": lambda w, *a: _join_conditions(w, "or", a),
     "Let": _let,
     "if_then_else": lambda e, n, a: expressions.conditional(e, a["condition"], a["then_value"], a["else_value"], n),
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),

@@ -27,9 +27,9 @@ from tir_mlir.script.parser.items import (
     Expr,
     Ramp,
     RegionRef,
+    ScriptValue,
     Slice,
     UnboundVar,
-    Value,
     as_index,
     describe,
     is_expr,
@@ -164,7 +164,7 @@ class Evaluator:
         inner = node.slice
         return [self(e) for e in inner.elts] if isinstance(inner, ast.Tuple) else [self(inner)]
 
-    def load(self, buffer: BufferRef, items: list[Any], node: ast.AST) -> Value:
+    def load(self, buffer: BufferRef, items: list[Any], node: ast.AST) -> ScriptValue:
         """One element of a buffer: affine.load, or memref.load when an index is computed. Or several, as a vector."""
         if (lanes := vector_expressions.lanes_of(buffer, items)) is not None:
             with self.state.source.location(node):
@@ -172,8 +172,8 @@ class Evaluator:
         indices = checked_indices(buffer, items)
         with self.state.source.location(node):
             if all(isinstance(i, Index) for i in indices):
-                return Value(create.load(buffer.ssa, indices), buffer.dtype)  # type: ignore[arg-type]
-            return Value(memref.load(buffer.ssa, [to_ssa(i) for i in indices]), buffer.dtype)
+                return ScriptValue(create.load(buffer.ssa, indices), buffer.dtype)  # type: ignore[arg-type]
+            return ScriptValue(memref.load(buffer.ssa, [to_ssa(i) for i in indices]), buffer.dtype)
 
     def store(self, buffer: BufferRef, items: list[Any], value: Any, node: ast.AST) -> None:
         """Store an expression; its type must be that of the buffer."""
@@ -211,7 +211,7 @@ class Evaluator:
     def binary(self, op: str, lhs: Any, rhs: Any, node: ast.AST) -> Any:
         if is_expr(lhs) or is_expr(rhs) or not _are_python(lhs, rhs):
             if isinstance(lhs, Ramp) or isinstance(rhs, Ramp):
-                ramp = vector_expressions.moved(op, lhs, rhs)
+                ramp = vector_expressions.fold_ramp(op, lhs, rhs)
                 if ramp is not None:
                     return ramp
             with self.state.source.location(node):
@@ -230,7 +230,7 @@ class Evaluator:
             if isinstance(node.op, ast.Not):
                 return arithmetic.negation(item)
             if isinstance(node.op, ast.Invert):
-                return arithmetic.inverted(item)
+                return arithmetic.invert_bits(item)
             return arithmetic.as_expr(item)
 
     def _Compare(self, node: ast.Compare) -> Any:
@@ -344,7 +344,7 @@ def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: 
         return _choose(decided, lambda: evaluate(then), lambda: evaluate(otherwise))
 
 
-def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Value:
+def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> ScriptValue:
     """Build both sides in a provisional op; its result type is known only after both, so they move to a final op."""
     draft = make_if(test, [ir.IndexType.get()], has_else=True)
     sides = []
@@ -368,7 +368,7 @@ def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -
     for old, new in zip(draft.regions, final.regions, strict=True):
         old.blocks[0].append_to(new)
     draft.erase()
-    return arithmetic.typed(final.results[0], dtype)
+    return arithmetic.make_value(final.results[0], dtype)
 
 
 def parse_if(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:

@@ -86,7 +86,7 @@ class SignatureParser:
     def _variables(self, body: list[ast.stmt]) -> None:
         """Variables declared at the top: `n = T.int32()`, `n, m = T.int32(), T.int32()`, `n = T.var("int32")`."""
         for stmt in body:
-            pairs = self._assigned(stmt)
+            pairs = self._assignment_pairs(stmt)
             if pairs and all(self._makes_variable(value) for _, value in pairs):
                 self.used.add(id(stmt))
                 for target, value in pairs:
@@ -96,7 +96,7 @@ class SignatureParser:
                     self.state.scope.define(target.id, UnboundVar(target.id), target, "size")
 
     @staticmethod
-    def _assigned(stmt: ast.stmt) -> list[tuple[ast.Name, ast.expr]]:
+    def _assignment_pairs(stmt: ast.stmt) -> list[tuple[ast.Name, ast.expr]]:
         """The (name, value) pairs of an assignment to one name or to a tuple of names."""
         if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
             return []
@@ -218,16 +218,16 @@ class SignatureParser:
             return [name]
         item = self.evaluate(node)
         items = item if isinstance(item, tuple | list) else (item,)
-        return [i if isinstance(i, str) else self._known(i, node) for i in items]
+        return [i if isinstance(i, str) else self._extent_spec(i, node) for i in items]
 
     def _dim(self, node: ast.expr) -> Any:
         if (name := size_name(self.state, node)) is not None:
             return name
         if any(size_name(self.state, n) for n in ast.walk(node) if isinstance(n, ast.Name)):
             return node
-        return self._known(self.evaluate(node), node)
+        return self._extent_spec(self.evaluate(node), node)
 
-    def _known(self, item: Any, node: ast.expr) -> Any:
+    def _extent_spec(self, item: Any, node: ast.expr) -> Any:
         try:
             number = as_const(item)
         except NotAffine as error:

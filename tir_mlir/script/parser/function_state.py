@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, Loop, is_size
-from tir_mlir.script.parser.items import Const, Value, dtype_of, is_expr
-from tir_mlir.script.parser.source import ParseError, Source
+from tir_mlir.script.parser.items import Const, ScriptValue, dtype_of, is_expr
+from tir_mlir.script.parser.source import ParseError, SourceText
 
 MISSING = object()
 T = TypeVar("T")
 
 
 @dataclass
-class Binding:
+class NameBinding:
     """What a name is bound to, the line of the definition, and the nesting depth of blocks with iters there."""
 
     item: Any
@@ -31,7 +31,7 @@ class Binding:
     lost: str = ""  # where it is bound again: a nest that does not hand the new value on
 
 
-class Frame(dict[str, Binding]):
+class NameFrame(dict[str, NameBinding]):
     """The names of one nest of statements, and what is needed to tell that Python would read another value."""
 
     def __init__(self, local: Collection[str] = ()):
@@ -47,8 +47,8 @@ class Scope:
     def __init__(self, python: Mapping[str, Any], assigned: Mapping[str, int]):
         self.python = python
         self.assigned = assigned  # every name the function defines, with the first line that does
-        self.frames: list[Frame] = [Frame()]
-        self.ended: dict[str, Binding] = {}
+        self.frames: list[NameFrame] = [NameFrame()]
+        self.ended: dict[str, NameBinding] = {}
         self.depth = 0
         self.in_header = False
         self.in_regions = False  # T.reads and T.writes, which stand at the start of a block and are parsed after it
@@ -58,7 +58,7 @@ class Scope:
         old = self.frames[-1].get(name)
         if old is not None and old.kind in ("parameter", "buffer", "iter") and old.item is not item:
             raise ParseError(f"{name} is already a {old.kind} (line {old.line}); choose another name")
-        self.frames[-1][name] = Binding(item, getattr(node, "lineno", 0), kind, self.depth)
+        self.frames[-1][name] = NameBinding(item, getattr(node, "lineno", 0), kind, self.depth)
         if kind != "stride" and name not in self.frames[-1].local:
             self.frames[-1].bound.setdefault(name, node)
 
@@ -68,7 +68,7 @@ class Scope:
             return self.python[name]
         return getattr(builtins, name, MISSING)
 
-    def find(self, name: str) -> Binding | None:
+    def find(self, name: str) -> NameBinding | None:
         for frame in reversed(self.frames):
             if name in frame:
                 return frame[name]
@@ -81,7 +81,7 @@ class Scope:
             for frame in takewhile(lambda frame: name not in frame, reversed(self.frames)):
                 frame.read.add(name)
             if binding.lost and not self.in_regions:
-                raise ParseError(f"{name} is bound again in {binding.lost}: {self.way_out(name, binding)}")
+                raise ParseError(f"{name} is bound again in {binding.lost}: {self.rebinding_advice(name, binding)}")
             if binding.kind == "loop" and binding.depth < self.depth and not self.in_header:
                 raise ParseError(
                     f"loop variable {name} is used inside a block that has iters; a block sees its own iters and the "
@@ -102,9 +102,9 @@ class Scope:
         return f"unknown name {name}: not a parameter, buffer, loop or iter, and not a Python name outside the function"
 
     @contextmanager
-    def frame(self, block_with_iters: bool = False) -> Iterator[Frame]:
+    def frame(self, block_with_iters: bool = False) -> Iterator[NameFrame]:
         """Names of their own, for as long as the context lasts."""
-        frame = Frame()
+        frame = NameFrame()
         self.frames.append(frame)
         self.depth += block_with_iters
         try:
@@ -113,13 +113,13 @@ class Scope:
             self.depth -= block_with_iters
             self.ended.update(self.frames.pop())
 
-    def way_out(self, name: str, binding: Binding) -> str:
+    def rebinding_advice(self, name: str, binding: NameBinding) -> str:
         """What to write for a name that a nest binds again."""
         items = [b.item for b in (self.ended.get(name), binding) if b is not None]
         items = [Const(item) if isinstance(item, bool | int | float) else item for item in items]
         if binding.kind in ("loop", "iter", "buffer", "parameter") or not all(map(is_expr, items)):
             return f"choose another name there, if the {binding.kind} of line {binding.line} is meant"
-        dtype = dtype_of(next((item for item in items if isinstance(item, Value)), items[0]))
+        dtype = dtype_of(next((item for item in items if isinstance(item, ScriptValue)), items[0]))
         buffer = f'{name} = T.alloc_buffer((1,), "{dtype}", scope="local")'
         return f"use a buffer for a value that changes, {buffer} and {name}[0] = ...; or another name there"
 
@@ -142,14 +142,14 @@ class AllocationScope:
     last: ir.Operation | None = None
 
     @staticmethod
-    def of(buffer: ir.Value) -> ir.Block | None:
+    def enclosing_body(buffer: ir.Value) -> ir.Block | None:
         """The body that contains an allocation or view."""
         owner = buffer.owner
         return None if isinstance(owner, ir.Block) else owner.operation.block
 
     def point(self) -> ir.InsertionPoint:
         """The insertion point after the ops already emitted at the start of the body, and products of sizes."""
-        point = _behind(self.body, self.last)
+        point = _point_after(self.body, self.last)
         while (op := point.ref_operation) is not None and is_size(op.operation):
             point = ir.InsertionPoint.after(op)
         return point
@@ -160,12 +160,12 @@ class AllocationScope:
         with point:
             emitted = make()
         end = point.ref_operation
-        while (op := _behind(self.body, self.last).ref_operation) != end and op is not None:
+        while (op := _point_after(self.body, self.last).ref_operation) != end and op is not None:
             self.last = op.operation
         return emitted
 
 
-def _behind(body: ir.Block, op: ir.Operation | None) -> ir.InsertionPoint:
+def _point_after(body: ir.Block, op: ir.Operation | None) -> ir.InsertionPoint:
     """The insertion point after an op of a body; None: at its start."""
     return ir.InsertionPoint.at_block_begin(body) if op is None else ir.InsertionPoint.after(op)
 
@@ -184,7 +184,7 @@ class BlockNodes:
 class ParserState:
     """The state of the parser within one function."""
 
-    source: Source
+    source: SourceText
     scope: Scope
     module: ir.Module
     func: Func | None = None
@@ -201,7 +201,7 @@ class ParserState:
         return self.source.error(node, message)
 
     @contextmanager
-    def nest(self, what: str, repeats: bool = False, block_with_iters: bool = False) -> Iterator[Frame]:
+    def nest(self, what: str, repeats: bool = False, block_with_iters: bool = False) -> Iterator[NameFrame]:
         """A frame of the statements of `what`. Python has none: a name of the frames around that it binds is lost.
 
         Raises ScriptError if a nest that repeats reads such a name before it binds it: its second run would read what
@@ -212,7 +212,7 @@ class ParserState:
         for name in frame.bound.keys() & frame.read if repeats else ():
             if (binding := self.scope.find(name)) is not None:
                 before = f"{name} of line {binding.line} is read in {what} that binds it again here"
-                raise self.error(frame.bound[name], f"{before}: {self.scope.way_out(name, binding)}")
+                raise self.error(frame.bound[name], f"{before}: {self.scope.rebinding_advice(name, binding)}")
         self.scope.lose(frame.bound, what)
 
 

@@ -25,9 +25,9 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS
 from tir_mlir.script.language.markers import Macro
 from tir_mlir.script.parser import arithmetic, python_scope
-from tir_mlir.script.parser.function_state import Binding, Frame, ParserState, Scope, assigned_names
-from tir_mlir.script.parser.items import Const, Value, describe, is_expr
-from tir_mlir.script.parser.source import ParseError, Source
+from tir_mlir.script.parser.function_state import NameBinding, NameFrame, ParserState, Scope, assigned_names
+from tir_mlir.script.parser.items import Const, ScriptValue, describe, is_expr
+from tir_mlir.script.parser.source import ParseError, SourceText
 
 if TYPE_CHECKING:
     from tir_mlir.script.parser.expressions import Evaluator
@@ -52,10 +52,10 @@ class LocalLambda:
         return self.run(self.node)(*args, **keywords)
 
 
-class InlinedSource(Source):
+class InlinedSource(SourceText):
     """The source of a body at a call: locations are those of the call, errors quote the body."""
 
-    def __init__(self, caller: Source, body: Source, name: str, call: ast.AST):
+    def __init__(self, caller: SourceText, body: SourceText, name: str, call: ast.AST):
         super().__init__(caller.filename, caller.lines, caller.first_line, caller.indent)
         self.caller, self.body, self.name, self.call = caller, body, name, call
 
@@ -69,12 +69,12 @@ class InlinedSource(Source):
 
 
 @dataclass(frozen=True)
-class Body:
+class InlinedBody:
     """A function to inline: its AST, the source of it, and the Python names that it sees."""
 
     name: str
     node: Function
-    source: Source
+    source: SourceText
     names: Mapping[str, Any]
 
 
@@ -83,24 +83,26 @@ class Body:
 
 def is_inlinable(callee: Any) -> bool:
     """Whether a callee has a body that can be inlined."""
-    return isinstance(_unwrapped(callee)[0], types.FunctionType | Macro | LocalLambda)
+    return isinstance(_unwrap_callee(callee)[0], types.FunctionType | Macro | LocalLambda)
 
 
 def call(evaluate: Evaluator, callee: Any, args: Sequence[Any], keywords: dict[str, Any], node: ast.Call) -> Any:
     """Inline a call. Returns the value of a function; None for a macro of statements."""
-    function, args, keywords = _unwrapped(callee, args, keywords)
+    function, args, keywords = _unwrap_callee(callee, args, keywords)
     macro = function if isinstance(function, Macro) else None
     body = _body(function)
-    bound = _bound(body, function, args, keywords)
+    bound = _bind_arguments(body, function, args, keywords)
     state = evaluate.state
     if state.inlined >= _DEEPEST:
         raise ParseError(f"{body.name} is inlined more than {_DEEPEST} levels deep; a recursive call has no end here")
-    tree = _at_call(body.node, node)
+    tree = _relocate_to_call(body.node, node)
     scope = _scope(state, body, function, macro is None or macro.hygienic)
-    scope.frames.append(Frame(bound))
-    with _inside(state, scope, InlinedSource(state.source, body.source, body.name, node)):
+    scope.frames.append(NameFrame(bound))
+    with _switch_scope(state, scope, InlinedSource(state.source, body.source, body.name, node)):
         for name, item in bound.items():
-            scope.frames[-1][name] = Binding(_named(item, name, tree), getattr(node, "lineno", 0), "argument")
+            scope.frames[-1][name] = NameBinding(
+                _name_argument(item, name, tree), getattr(node, "lineno", 0), "argument"
+            )
         if isinstance(tree, ast.Lambda):
             return evaluate(tree.body)
         if macro is not None and not any(isinstance(n, ast.Return) for n in ast.walk(tree)):
@@ -109,7 +111,7 @@ def call(evaluate: Evaluator, callee: Any, args: Sequence[Any], keywords: dict[s
         return _FunctionBody(evaluate, body.name).value(tree)
 
 
-def _check_own_names(state: ParserState, body: Body) -> None:
+def _check_own_names(state: ParserState, body: InlinedBody) -> None:
     """A macro may not bind a name that it also reads from its caller: what it binds is its own."""
     frame = state.scope.frames[-1]
     for name in frame.bound.keys() & frame.read:
@@ -117,7 +119,9 @@ def _check_own_names(state: ParserState, body: Body) -> None:
         raise state.error(frame.bound[name], f"{what}: choose another name, or pass it as an argument")
 
 
-def _unwrapped(callee: Any, args: Sequence[Any] = (), keywords: Any = None) -> tuple[Any, list[Any], dict[str, Any]]:
+def _unwrap_callee(
+    callee: Any, args: Sequence[Any] = (), keywords: Any = None
+) -> tuple[Any, list[Any], dict[str, Any]]:
     """The function behind `functools.partial` objects and bound methods, and all its arguments."""
     positional, named = list(args), dict(keywords or {})
     while True:
@@ -130,7 +134,7 @@ def _unwrapped(callee: Any, args: Sequence[Any] = (), keywords: Any = None) -> t
             return callee, positional, named
 
 
-def _bound(body: Body, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+def _bind_arguments(body: InlinedBody, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
     """The argument of each parameter."""
     signature = _signature(function)
     try:
@@ -151,7 +155,7 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(a.arg, kind) for a in (*params.posonlyargs, *params.args)])
 
 
-def _named(item: Any, name: str, tree: Function) -> Any:
+def _name_argument(item: Any, name: str, tree: Function) -> Any:
     """An argument; a computed value that the body uses several times gets its name, so that it prints once."""
     uses = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(tree))
     return named_value(item, name) if uses > 1 else item
@@ -159,14 +163,14 @@ def _named(item: Any, name: str, tree: Function) -> Any:
 
 def named_value(item: Any, name: str) -> Any:
     """Give the op of a computed value a name, unless it has one."""
-    if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
+    if isinstance(item, ScriptValue) and not isinstance(item.ssa.owner, ir.Block):
         op = item.ssa.owner.operation
         if op.name not in _TRIVIAL and attrs.NAME not in op.attributes and len(op.results) == 1:
             op.attributes[attrs.NAME] = ir.StringAttr.get(name)
     return item
 
 
-def _scope(state: ParserState, body: Body, function: Any, hygienic: bool) -> Scope:
+def _scope(state: ParserState, body: InlinedBody, function: Any, hygienic: bool) -> Scope:
     """The names that a body sees: its own, those around its definition; without hygiene those of the caller."""
     outer = state.scope
     if isinstance(function, LocalLambda):
@@ -185,7 +189,7 @@ def _scope(state: ParserState, body: Body, function: Any, hygienic: bool) -> Sco
 
 
 @contextmanager
-def _inside(state: ParserState, scope: Scope, source: Source) -> Iterator[None]:
+def _switch_scope(state: ParserState, scope: Scope, source: SourceText) -> Iterator[None]:
     old = state.scope, state.source
     state.scope, state.source, state.inlined = scope, source, state.inlined + 1
     try:
@@ -197,23 +201,23 @@ def _inside(state: ParserState, scope: Scope, source: Source) -> Iterator[None]:
 # ---- the text of a function
 
 
-def remember(function: Any, node: ast.AST, source: Source) -> None:
+def remember(function: Any, node: ast.AST, source: SourceText) -> None:
     """Keep the AST of a function that was made from text, which is in no file."""
     value = getattr(node, "value", node)
     if isinstance(function, types.FunctionType) and isinstance(value, ast.FunctionDef | ast.Lambda):
         setattr(function, _TEXT, (value, source))
 
 
-def _body(function: Any) -> Body:
+def _body(function: Any) -> InlinedBody:
     if isinstance(function, LocalLambda):
-        return Body("the lambda", function.node, function.source, {})
+        return InlinedBody("the lambda", function.node, function.source, {})
     function = function.func if isinstance(function, Macro) else function
     name = "the lambda" if function.__name__ == "<lambda>" else function.__name__
     node, source = getattr(function, _TEXT, None) or _find(function)
-    return Body(name, node, source, python_scope.of_function(function, None))
+    return InlinedBody(name, node, source, python_scope.of_function(function, None))
 
 
-def _find(function: types.FunctionType) -> tuple[Function, Source]:
+def _find(function: types.FunctionType) -> tuple[Function, SourceText]:
     """The AST of a function in its file: by line and name, a lambda also by its code."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -229,7 +233,7 @@ def _find(function: types.FunctionType) -> tuple[Function, Source]:
         )
     if len({ast.dump(n) for n in candidates}) > 1:
         raise ParseError(f"line {code.co_firstlineno} has several lambdas; write one a line, or a def")
-    return candidates[0], Source(code.co_filename, lines)
+    return candidates[0], SourceText(code.co_filename, lines)
 
 
 @functools.lru_cache(maxsize=32)
@@ -257,7 +261,7 @@ def _facts(code: types.CodeType) -> tuple[Any, ...]:
     return code.co_varnames, sorted({*code.co_names, *code.co_freevars}), sorted(constants)
 
 
-def _at_call(tree: Function, call_: ast.AST) -> Function:
+def _relocate_to_call(tree: Function, call_: ast.AST) -> Function:
     """A copy of a function at the place of a call; `inner` keeps the own place of each node."""
     copied = copy.deepcopy(tree)
     for node, original in zip(ast.walk(copied), ast.walk(tree), strict=True):
@@ -337,7 +341,7 @@ class _FunctionBody:
             for element, part in zip(target.elts, item, strict=True):
                 self._bind(element, part)
         elif isinstance(target, ast.Name):
-            binding = Binding(named_value(item, target.id), target.lineno, "name")
+            binding = NameBinding(named_value(item, target.id), target.lineno, "name")
             self.evaluate.state.scope.frames[-1][target.id] = binding
         else:
             raise ParseError(f"{self.name} cannot store to {ast.unparse(target)}; use @T.macro for statements")

@@ -39,7 +39,7 @@ class AffineExtremum:
 
 
 @dataclass(frozen=True)
-class Value:
+class ScriptValue:
     """An SSA value. One of type `index` that is not a valid affine operand (a stride in a block) reads as int32."""
 
     ssa: ir.Value
@@ -64,14 +64,14 @@ class AffineCondition:
 
 def _constraint(op: str, lhs: Index, rhs: Index) -> Constraint:
     if op == "==":
-        return Constraint((lhs - rhs).simplified(), is_eq=True)
+        return Constraint((lhs - rhs).simplify(), is_eq=True)
     if op in ("<", "<="):
         lhs, rhs, op = rhs, lhs, ">" if op == "<" else ">="
-    return Constraint((lhs - rhs - (1 if op == ">" else 0)).simplified())
+    return Constraint((lhs - rhs - (1 if op == ">" else 0)).simplify())
 
 
 @dataclass(frozen=True)
-class Pointer:
+class PointerValue:
     """The value of `A.access_ptr("r")`."""
 
     ssa: ir.Value
@@ -128,7 +128,7 @@ class BufferProperty:
 
     buffer: BufferRef
     what: str
-    value: Callable[[], Value] | None = field(default=None, compare=False)
+    value: Callable[[], ScriptValue] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -145,18 +145,18 @@ class UnboundVar:
     name: str
 
 
-Expr = Const | Index | AffineExtremum | Value | AffineCondition
+Expr = Const | Index | AffineExtremum | ScriptValue | AffineCondition
 
 
 def is_expr(item: Any) -> bool:
-    return isinstance(item, Const | Index | AffineExtremum | Value | AffineCondition)
+    return isinstance(item, Const | Index | AffineExtremum | ScriptValue | AffineCondition)
 
 
 def dtype_of(item: Expr) -> str:
     """The element type of an expression."""
     if isinstance(item, Const):
         return item.natural
-    if isinstance(item, Value):
+    if isinstance(item, ScriptValue):
         return item.dtype
     return "bool" if isinstance(item, AffineCondition) else "int32"
 
@@ -188,7 +188,7 @@ def describe(item: Any) -> str:
         return f"buffer {item.name}"
     if isinstance(item, RegionRef):
         return f"a region of buffer {item.buffer.name}"
-    if isinstance(item, Pointer):
+    if isinstance(item, PointerValue):
         return "a pointer"
     if isinstance(item, BufferProperty):
         return f"{item.buffer.name}.{item.what}"
@@ -210,17 +210,17 @@ def describe(item: Any) -> str:
         return f"T.{word}"
     if isinstance(item, ModuleType):
         return f"the module {item.__name__}"
-    if isinstance(item, tuple | list) and any(not _says_itself(i) for i in item):
+    if isinstance(item, tuple | list) and any(not _has_readable_repr(i) for i in item):
         return f"a {type(item).__name__} of {', '.join(describe(i) for i in item[:3])}{', ...' * (len(item) > 3)}"
-    return f"{item!r} ({type(item).__name__})" if _says_itself(item) else f"a {type(item).__name__}"
+    return f"{item!r} ({type(item).__name__})" if _has_readable_repr(item) else f"a {type(item).__name__}"
 
 
-def _says_itself(item: Any) -> bool:
+def _has_readable_repr(item: Any) -> bool:
     """Whether `repr` of an item is readable by the user."""
     if isinstance(item, tuple | list | dict):
-        return all(map(_says_itself, item.values() if isinstance(item, dict) else item))
+        return all(map(_has_readable_repr, item.values() if isinstance(item, dict) else item))
     return not is_expr(item) and not isinstance(
-        item, BufferRef | RegionRef | BufferProperty | Pointer | Slice | Ramp | UnboundVar
+        item, BufferRef | RegionRef | BufferProperty | PointerValue | Slice | Ramp | UnboundVar
     )
 
 

@@ -16,7 +16,16 @@ from tir_mlir.dialect.presburger import intervals
 from tir_mlir.script.language.operations import LOOPS
 from tir_mlir.script.parser import arithmetic, calls
 from tir_mlir.script.parser.expressions import Evaluator
-from tir_mlir.script.parser.items import AffineExtremum, Const, Value, as_const, as_index, describe, dtype_of, is_expr
+from tir_mlir.script.parser.items import (
+    AffineExtremum,
+    Const,
+    ScriptValue,
+    as_const,
+    as_index,
+    describe,
+    dtype_of,
+    is_expr,
+)
 from tir_mlir.script.parser.regions import is_size
 from tir_mlir.script.parser.source import ParseError
 
@@ -44,16 +53,16 @@ def parse_for(evaluate: Evaluator, node: ast.For, run: Callable[[list[ast.stmt]]
             raise state.error(node.target, f"T.grid has {len(call.args)} extents for {len(targets)} loop variables")
         zero = [Index.constant(0)]
         bounds = [Bounds(zero, upper, a, _is_wide(evaluate, upper, a)) for a in call.args
-                  for upper in [_bound(evaluate, a, "min")]]  # fmt: skip
+                  for upper in [_parse_bound(evaluate, a, "min")]]  # fmt: skip
         _nest(evaluate, node, list(zip(targets, bounds, strict=True)), "serial", {}, run)
         return
     args = _arguments(evaluate, word, callee, call)
     start, stop = args.get("start"), args.get("stop")
     if start is None:
         raise state.error(call, "a loop needs an extent")
-    low = _bound(evaluate, start, "max") if stop is not None else [Index.constant(0)]
+    low = _parse_bound(evaluate, start, "max") if stop is not None else [Index.constant(0)]
     end = stop if stop is not None else start
-    upper = _bound(evaluate, end, "min")
+    upper = _parse_bound(evaluate, end, "min")
     bounds = Bounds(low, upper, end, _is_wide(evaluate, upper, end))
     kind = LOOPS.get(word) or _tag(evaluate, args, call)
     notes = evaluate.python(args["annotations"], "an annotation") if "annotations" in args else {}
@@ -89,7 +98,7 @@ def parse_launch(
     if target is None:
         raise evaluate.state.error(call, 'name the loop: with T.launch_thread("threadIdx.x", 32) as tx')
     loop = ast.copy_location(ast.For(target=target, iter=call, body=list(body), orelse=[]), call)
-    bounds = Bounds([Index.constant(0)], _bound(evaluate, args["extent"], "min"), args["extent"])
+    bounds = Bounds([Index.constant(0)], _parse_bound(evaluate, args["extent"], "min"), args["extent"])
     _nest(evaluate, loop, [(target, bounds)], _tag(evaluate, args, call), {}, run)
 
 
@@ -224,19 +233,19 @@ def _tag(evaluate: Evaluator, args: dict[str, ast.expr], call: ast.Call) -> str:
 class Bounds:
     """The bounds of a loop: each the operands of a maximum (minimum) of affine expressions, or one value from data."""
 
-    lowers: list[Index] | Value
-    uppers: list[Index] | Value
+    lowers: list[Index] | ScriptValue
+    uppers: list[Index] | ScriptValue
     place: ast.expr
     wide: bool = False  # of int64
 
     @property
     def extent(self) -> int | None:
-        if isinstance(self.lowers, Value) or isinstance(self.uppers, Value) or len(self.lowers) > 1:
+        if isinstance(self.lowers, ScriptValue) or isinstance(self.uppers, ScriptValue) or len(self.lowers) > 1:
             return None
-        return (self.uppers[0] - self.lowers[0]).simplified().as_constant()
+        return (self.uppers[0] - self.lowers[0]).simplify().as_constant()
 
 
-def _bound(evaluate: Evaluator, node: ast.expr, op: str) -> list[Index] | Value:
+def _parse_bound(evaluate: Evaluator, node: ast.expr, op: str) -> list[Index] | ScriptValue:
     """A bound: affine expressions (several for T.min of an upper, T.max of a lower bound), or an integer from data."""
     item = evaluate(node)
     if isinstance(item, AffineExtremum) and item.op == op:
@@ -250,9 +259,9 @@ def _bound(evaluate: Evaluator, node: ast.expr, op: str) -> list[Index] | Value:
         return arithmetic.cast(item, "int64" if dtype_of(item) in ("int64", "uint32", "uint64") else "int32")
 
 
-def _is_wide(evaluate: Evaluator, bound: list[Index] | Value, node: ast.expr) -> bool:
+def _is_wide(evaluate: Evaluator, bound: list[Index] | ScriptValue, node: ast.expr) -> bool:
     """Whether a bound is an affine expression of int64."""
-    return not isinstance(bound, Value) and arithmetic.is_wide(evaluate(node))
+    return not isinstance(bound, ScriptValue) and arithmetic.is_wide(evaluate(node))
 
 
 def _nest(
@@ -282,13 +291,13 @@ def _nest(
 
 def _loop(
     evaluate: Evaluator, name: str, bounds: Bounds, kind: str, annotations: dict[str, Any]
-) -> tuple[ir.Block, Index | Value]:
+) -> tuple[ir.Block, Index | ScriptValue]:
     """Create an empty loop: `affine.for`, or `scf.for` where a bound is no affine expression. Its body and variable."""
-    if not isinstance(bounds.lowers, Value) and not isinstance(bounds.uppers, Value):
+    if not isinstance(bounds.lowers, ScriptValue) and not isinstance(bounds.uppers, ScriptValue):
         loop = create.loop(name, bounds.lowers, bounds.uppers, kind, annotations)
         attrs.put(loop.op, attrs.DTYPE, "int64" if bounds.wide else None)
         evaluate.state.loops[loop.var] = loop
-        return loop.body, Index.of(loop.var)
+        return loop.body, Index.from_value(loop.var)
     if kind != "serial" or annotations:
         what = f"is {kind}" if kind != "serial" else "has annotations"
         raise evaluate.state.error(
@@ -296,12 +305,14 @@ def _loop(
         )
     op = create.data_loop(name, _as_value(bounds.lowers, "max"), _as_value(bounds.uppers, "min"))
     body = op.regions[0].blocks[0]
-    return body, Value(body.arguments[0], "int32")
+    return body, ScriptValue(body.arguments[0], "int32")
 
 
-def _as_value(bound: list[Index] | Value, op: str) -> ir.Value:
+def _as_value(bound: list[Index] | ScriptValue, op: str) -> ir.Value:
     """A bound as an SSA value of type `index`."""
-    item = bound if isinstance(bound, Value) else bound[0] if len(bound) == 1 else AffineExtremum(op, tuple(bound))
+    item = (
+        bound if isinstance(bound, ScriptValue) else bound[0] if len(bound) == 1 else AffineExtremum(op, tuple(bound))
+    )
     return arithmetic.index_of(item)
 
 
@@ -333,7 +344,7 @@ def domain_of(loop: Loop) -> tuple[Index, Index]:
     single = len(loop.lowers) == 1 and len(loop.uppers) == 1
     if single and all(is_size(v) for v in (*loop.lower.values, *loop.upper.values)):
         return loop.lower, loop.extent
-    low, high = intervals.within(loop.op)[loop.var]
+    low, high = intervals.body_ranges(loop.op)[loop.var]
     if low is None or high is None:
         what = "uses other loops" if single else "is not a single expression"
         raise ParseError(f"the range of loop {loop.name} {what}: write the domain, T.axis.spatial(n, {loop.name})")

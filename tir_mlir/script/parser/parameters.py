@@ -13,7 +13,7 @@ from mlir.dialects import arith, memref
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, create, dtypes, symbol_name
 from tir_mlir.script.parser.function_state import MISSING, AllocationScope, ParserState
-from tir_mlir.script.parser.items import BufferRef, UnboundVar, Value
+from tir_mlir.script.parser.items import BufferRef, ScriptValue, UnboundVar
 
 Dim = int | str | ast.expr  # a number, the name of a variable, or an expression
 
@@ -40,7 +40,7 @@ class BufferSpec:
         sizes = [d if isinstance(d, int) else dynamic for d in self.dims]
         space = None if self.scope == "global" else ir.StringAttr.get(self.scope)
         return ir.MemRefType.get(
-            sizes, dtypes.element_type(self.dtype), layout=strided(self.strides), memory_space=space
+            sizes, dtypes.element_type(self.dtype), layout=strided_layout(self.strides), memory_space=space
         )
 
     def facts(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class BufferSpec:
             attributes[attrs.ALIGN] = self.align
         if any(isinstance(d, Int64) for d in self.dims):
             attributes[attrs.EXTENT_DTYPE] = "int64"
-        return attributes | _declared(self.dtype)
+        return attributes | _dtype_attributes(self.dtype)
 
 
 @dataclass
@@ -67,10 +67,10 @@ class ScalarSpec:
 
     def facts(self) -> dict[str, Any]:
         wide = {attrs.DTYPE: self.dtype} if self.dtype == "int64" else {}  # both are of type `index`
-        return {attrs.NAME: self.name, **wide, **_declared(self.dtype)}
+        return {attrs.NAME: self.name, **wide, **_dtype_attributes(self.dtype)}
 
 
-def _declared(dtype: str) -> dict[str, Any]:
+def _dtype_attributes(dtype: str) -> dict[str, Any]:
     """The attribute of a type that the MLIR type does not show."""
     return {attrs.DTYPE: dtype} if dtypes.is_unsigned(dtype) else {}
 
@@ -78,7 +78,7 @@ def _declared(dtype: str) -> dict[str, Any]:
 Spec = BufferSpec | ScalarSpec
 
 
-def strided(strides: Sequence[int | str]) -> ir.Attribute | None:
+def strided_layout(strides: Sequence[int | str]) -> ir.Attribute | None:
     """The strided layout of declared strides, with dynamic offset; None for row-major."""
     if not strides:
         return None
@@ -96,12 +96,12 @@ def make_func(
     attributes: dict[str, Any],
     private: bool,
     solve: Callable[[Buffers, dict[str, Any]], None] | None = None,
-) -> dict[str, BufferRef | Index | Value]:
+) -> dict[str, BufferRef | Index | ScriptValue]:
     """Create the function and bind its shape and stride variables. Returns the item of every name it defines.
 
     solve: binds variables that occur in extents only inside expressions.
     """
-    types = [_typed(state, spec) for spec in specs]
+    types = [_spec_type(state, spec) for spec in specs]
     with ir.InsertionPoint(state.module.body):
         state.func = create.func(name, types, [s.facts() for s in specs], attributes, private=private)
     owner = AllocationScope(state.func.body)
@@ -110,7 +110,9 @@ def make_func(
     names: dict[str, Any] = {}
     for spec, arg in zip(specs, args, strict=True):
         if isinstance(spec, ScalarSpec):
-            names[spec.name] = Index.of(arg) if isinstance(arg.type, ir.IndexType) else Value(arg, spec.dtype)
+            names[spec.name] = (
+                Index.from_value(arg) if isinstance(arg.type, ir.IndexType) else ScriptValue(arg, spec.dtype)
+            )
     buffers = [(spec, arg) for spec, arg in zip(specs, args, strict=True) if isinstance(spec, BufferSpec)]
 
     def bind() -> None:
@@ -125,7 +127,7 @@ def make_func(
     return names
 
 
-def _typed(state: ParserState, spec: Spec) -> ir.Type:
+def _spec_type(state: ParserState, spec: Spec) -> ir.Type:
     try:
         return spec.type()
     except TirError as error:
@@ -139,7 +141,7 @@ def _bind_sizes(buffers: Iterable[tuple[BufferSpec, ir.Value]], names: dict[str,
             if isinstance(dim, str) and dim not in names:
                 size = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
                 size.owner.attributes[attrs.NAME] = ir.StringAttr.get(dim)
-                names[dim] = Index.of(size)
+                names[dim] = Index.from_value(size)
 
 
 def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: dict[str, Any]) -> None:
@@ -147,7 +149,7 @@ def _bind_strides(spec: BufferSpec, buffer: BufferRef, names: dict[str, Any]) ->
         bind_strides(buffer, spec.strides)
         for stride, value in zip(spec.strides, buffer.stride_values, strict=True):
             if isinstance(stride, str):
-                names.setdefault(stride, Index.of(value))
+                names.setdefault(stride, Index.from_value(value))
 
 
 def bind_strides(buffer: BufferRef, strides: Sequence[int | str]) -> None:

@@ -16,11 +16,11 @@ from tir_mlir.script.parser.items import (
     BufferProperty,
     BufferRef,
     Const,
-    Pointer,
+    PointerValue,
     Ramp,
     RegionRef,
+    ScriptValue,
     Slice,
-    Value,
     as_const,
     as_index,
     describe,
@@ -34,7 +34,7 @@ from tir_mlir.script.parser.source import ParseError
 def attribute(buffer: BufferRef, name: str) -> Any:
     """`buffer.name` in a program."""
     if name == "elem_offset":
-        return BufferProperty(buffer, name, lambda: Value(list(metadata(buffer).operation.results)[1], "int32"))
+        return BufferProperty(buffer, name, lambda: ScriptValue(list(metadata(buffer).operation.results)[1], "int32"))
     if name in ("data", "strides"):
         return BufferProperty(buffer, name)
     if name == "shape":
@@ -66,7 +66,7 @@ def stride(item: BufferProperty, key: Any) -> Any:
     buffer = item.buffer
     values = buffer.stride_values or _strides(metadata(buffer), buffer.rank)
     value = values[axis]
-    return Value(value, "int32") if not _is_top(value) else Index.of(value)
+    return ScriptValue(value, "int32") if not _is_top(value) else Index.from_value(value)
 
 
 def _is_top(value: ir.Value) -> bool:
@@ -103,7 +103,7 @@ def region(buffer: BufferRef, items: Sequence[Any], widen: bool = False) -> Regi
         elif not isinstance(item, Slice):
             last = first + 1
         mins.append(first)
-        extents.append((last - first).simplified())
+        extents.append((last - first).simplify())
     return RegionRef(buffer, mins, extents)
 
 
@@ -131,7 +131,7 @@ def python_value(item: Any, what: str) -> Any:
         return type(item)(python_value(v, what) for v in item)
     if isinstance(item, DType):
         return item.dtype
-    if is_expr(item) or isinstance(item, BufferRef | RegionRef | BufferProperty | Pointer | Slice):
+    if is_expr(item) or isinstance(item, BufferRef | RegionRef | BufferProperty | PointerValue | Slice):
         raise ParseError(f"{what} must be known when the program is parsed; this is {describe(item)}")
     return item
 
@@ -139,7 +139,7 @@ def python_value(item: Any, what: str) -> Any:
 # ---- access pointers
 
 
-def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None) -> Pointer:
+def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None) -> PointerValue:
     """A pointer to the first element of the buffer plus `offset` elements, tagged with its access mode.
 
     A constant `extent` is the number of elements that it accesses; without one it may access all of the buffer.
@@ -161,16 +161,16 @@ def access_ptr(buffer: BufferRef, mask: Any, offset: Any = 0, extent: Any = None
     return pointer
 
 
-def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> Pointer:
+def _pointer(base: ir.Value, start: ir.Value, buffer: BufferRef, mask: str) -> PointerValue:
     width = arith.constant(ir.IndexType.get(), dtypes.bits(buffer.dtype) // 8)
     address = arith.addi(base, arith.muli(start, width))
     number = arith.index_cast(ir.IntegerType.get_signless(64), address)
     result = llvm.inttoptr(mlir_type("handle"), number)
     result.owner.attributes[attrs.ACCESS] = ir.StringAttr.get(mask)
-    return Pointer(result)
+    return PointerValue(result)
 
 
-def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> Pointer:
+def tvm_access_ptr(data: Any, offset: Any, mask: Any) -> PointerValue:
     """`T.tvm_access_ptr(type, A.data, A.elem_offset, extent, mask)`: the printed form of `A.access_ptr(mask)`."""
     if not (isinstance(data, BufferProperty) and data.what == "data"):
         raise ParseError(f"the data of an access pointer is A.data for a buffer A, not {describe(data)}")
@@ -201,7 +201,7 @@ def call_extern(module: ir.Module, name: str, args: Sequence[Any], dtype: str, a
     )
     if as_op or not results:
         return op if as_op else None
-    return Pointer(op.results[0]) if dtype == "handle" else arithmetic.typed(op.results[0], dtype)
+    return PointerValue(op.results[0]) if dtype == "handle" else arithmetic.make_value(op.results[0], dtype)
 
 
 def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
@@ -211,7 +211,7 @@ def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
         data = items[key]
         if not isinstance(data, BufferProperty) or data.what != "data":
             raise ParseError(f"T.{name} takes a fragment as F.data, not {describe(data)}")
-        items[key] = Pointer(_base(data.buffer, mode))
+        items[key] = PointerValue(_base(data.buffer, mode))
     if "value" in items:
         items["value"] = arithmetic.cast(items["value"], "float32")
     call = call_extern(module, name, list(items.values()), "void", as_op=True)
@@ -220,7 +220,7 @@ def matrix_call(module: ir.Module, name: str, items: dict[str, Any]) -> None:
 
 
 def _argument(item: Any) -> ir.Value:
-    if isinstance(item, Pointer):
+    if isinstance(item, PointerValue):
         return item.ssa
     if isinstance(item, BufferProperty) and item.what == "data":
         return _base(item.buffer)

@@ -6,7 +6,7 @@ import ast
 
 from mlir import ir
 
-from tir_mlir.dialect.analysis import Region, computed, declare, resolved
+from tir_mlir.dialect.analysis import Region, accessed_regions, declare, root_region
 from tir_mlir.dialect.analysis.regions import outer_iters
 from tir_mlir.dialect.ir import Block, Buffer, Index, attrs, is_symbol, symbol_name, visit
 from tir_mlir.dialect.presburger import intervals
@@ -19,16 +19,16 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
     if reads is None and writes is None:
         return
     block = Block(block.op)
-    opaque = _calls_out(block.op)
-    for key, call, inferred in zip((attrs.READS, attrs.WRITES), (reads, writes), computed(block), strict=True):
+    opaque = _has_call(block.op)
+    for key, call, inferred in zip((attrs.READS, attrs.WRITES), (reads, writes), accessed_regions(block), strict=True):
         if call is None:
             continue
-        listed = _evaluated(evaluate, region_nodes(call))
-        if not opaque and _same(listed, inferred):
+        listed = _evaluate_regions(evaluate, region_nodes(call))
+        if not opaque and _are_equal_regions(listed, inferred):
             continue
-        listed = [_relaxed(region, block) for region in listed]
+        listed = [_relax_region(region, block) for region in listed]
         try:
-            _need_symbols(Block(block.op), listed)  # a fresh view: views cache symbols, and T.reads may have added some
+            _add_symbols(Block(block.op), listed)  # a fresh view: views cache symbols, and T.reads may have added some
             declare(Block(block.op), key, listed)
         except KeyError:
             raise evaluate.state.error(
@@ -37,10 +37,10 @@ def declare_regions(evaluate: Evaluator, block: Block, reads: ast.Call | None, w
             ) from None
 
 
-def _relaxed(region: Region, block: Block) -> Region:
+def _relax_region(region: Region, block: Block) -> Region:
     """A region without the loops around its block: its hull over their iterations, in each axis that uses one."""
     iter_vars = {i.var for i in block.iters}.union(outer_iters(block))
-    box = intervals.around(block.op)
+    box = intervals.enclosing_ranges(block.op)
     mins, extents = list(region.mins), list(region.extents)
     for axis, (low, extent) in enumerate(zip(region.mins, region.extents, strict=True)):
         if all(v in iter_vars or is_symbol(v) for v in (*low.values, *extent.values)):
@@ -52,7 +52,7 @@ def _relaxed(region: Region, block: Block) -> Region:
     return Region(region.buffer, tuple(mins), tuple(extents))
 
 
-def _evaluated(evaluate: Evaluator, nodes: list[ast.expr]) -> list[Region]:
+def _evaluate_regions(evaluate: Evaluator, nodes: list[ast.expr]) -> list[Region]:
     """The regions; what computes an index that is not affine (`A[I[vi]]`) is not kept: the region is the whole axis."""
     enclosing = ir.InsertionPoint.current.block
     earlier = set(enclosing.operations)
@@ -71,14 +71,14 @@ def region_nodes(call: ast.Call) -> list[ast.expr]:
 
 
 def _as_region(ref: RegionRef) -> Region:
-    return resolved(Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents)))
+    return root_region(Region(Buffer(ref.buffer.ssa), tuple(ref.mins), tuple(ref.extents)))
 
 
-def _same(listed: list[Region], inferred: list[Region]) -> bool:
-    return len(listed) == len(inferred) and all(w.same(k) for w, k in zip(listed, inferred, strict=True))
+def _are_equal_regions(listed: list[Region], inferred: list[Region]) -> bool:
+    return len(listed) == len(inferred) and all(w.is_equal_to(k) for w, k in zip(listed, inferred, strict=True))
 
 
-def _calls_out(op: ir.Operation) -> bool:
+def _has_call(op: ir.Operation) -> bool:
     found = False
 
     def look(inner: ir.Operation) -> ir.WalkResult:
@@ -90,7 +90,7 @@ def _calls_out(op: ir.Operation) -> bool:
     return found
 
 
-def _need_symbols(block: Block, regions: list[Region]) -> None:
+def _add_symbols(block: Block, regions: list[Region]) -> None:
     """Add shape variables used only in regions to `tir.syms`, and extend the domain maps by as many symbols."""
     symbols = block.symbols
     variables = {v for r in regions for i in (*r.mins, *r.extents) for v in i.values}

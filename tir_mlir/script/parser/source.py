@@ -30,7 +30,7 @@ class ParseError(Exception):
     """An error without a location; the evaluator turns it into a ScriptError at the current node."""
 
 
-class Source:
+class SourceText:
     """A piece of a file: its lines, the number of the first, and the indentation removed before parsing."""
 
     def __init__(self, filename: str, lines: Sequence[str], first_line: int = 1, indent: int = 0):
@@ -41,14 +41,14 @@ class Source:
         self._tree: ast.Module | None = None
 
     @staticmethod
-    def of_text(text: str, filename: str = "<script>") -> Source:
+    def of_text(text: str, filename: str = "<script>") -> SourceText:
         """Text that may be indented as a whole; comment lines do not affect the indentation."""
         lines = text.splitlines(keepends=True)
         margins = [len(n) - len(n.lstrip()) for n in lines if n.strip() and not n.lstrip().startswith("#")]
-        return Source(filename, lines, 1, min(margins, default=0))
+        return SourceText(filename, lines, 1, min(margins, default=0))
 
     @staticmethod
-    def of_function(func: Callable[..., Any]) -> Source:
+    def of_function(func: Callable[..., Any]) -> SourceText:
         """The source of a function from its file, a notebook cell, or any other linecache entry."""
         code = func.__code__
         lines = linecache.getlines(code.co_filename, func.__globals__)
@@ -61,15 +61,15 @@ class Source:
         tail = lines[start - 1 :]
         indent = _indent(tail[0])
         for end in islice(_ends(tail), _MOST_ENDS):
-            source = Source(code.co_filename, tail[:end], start, indent)
+            source = SourceText(code.co_filename, tail[:end], start, indent)
             try:
-                source._tree = source._parsed()
+                source._tree = source._parse_lines()
             except (SyntaxError, RecursionError, MemoryError, ValueError):
                 continue  # as in the middle of a string
             return source
-        return Source(code.co_filename, inspect.getblock(tail), start, indent)
+        return SourceText(code.co_filename, inspect.getblock(tail), start, indent)
 
-    def _parsed(self) -> ast.Module:
+    def _parse_lines(self) -> ast.Module:
         text = "".join(self.lines)
         if not self.indent:
             return ast.parse("\n" * (self.first_line - 1) + text, self.filename)
@@ -84,7 +84,7 @@ class Source:
         if self._tree is not None:
             return self._tree
         try:
-            return self._parsed()
+            return self._parse_lines()
         except SyntaxError as error:
             line = (error.lineno or 1) - (1 if self.indent and self.first_line == 1 else 0)
             raise self._error(f"not Python: {error.msg}", line, (error.offset or 1) - 1, 1) from None
@@ -153,7 +153,7 @@ def _ends(lines: Sequence[str]) -> Iterator[int]:
     yield len(lines)
 
 
-def without_collections(run: Callable[P, R]) -> Callable[P, R]:
+def pause_garbage_collection(run: Callable[P, R]) -> Callable[P, R]:
     """Decorator: no garbage is collected meanwhile. Of the many objects that a program takes, all are in use."""
 
     @wraps(run)

@@ -20,7 +20,15 @@ from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressio
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
-from tir_mlir.script.parser.items import AffineCondition, BufferRef, UnboundVar, Value, as_index, describe, is_expr
+from tir_mlir.script.parser.items import (
+    AffineCondition,
+    BufferRef,
+    ScriptValue,
+    UnboundVar,
+    as_index,
+    describe,
+    is_expr,
+)
 from tir_mlir.script.parser.parameters import BufferSpec
 from tir_mlir.script.parser.source import ParseError
 
@@ -194,9 +202,9 @@ class FunctionParser:
         return base, self.evaluate.subscripts(target)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
-        self._evaluated(target, value)()
+        self._prepare_assignment(target, value)()
 
-    def _evaluated(self, target: ast.expr, value: ast.expr) -> Callable[[], None]:
+    def _prepare_assignment(self, target: ast.expr, value: ast.expr) -> Callable[[], None]:
         """Compute what is assigned, and return what stores or binds it: `a, b = b, a` reads all before it binds any."""
         if isinstance(target, ast.Subscript):
             return partial(self._store, target, self.evaluate(value))
@@ -205,7 +213,7 @@ class FunctionParser:
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             if len(target.elts) != len(value.elts):
                 raise ParseError(f"{len(value.elts)} values for {len(target.elts)} names")
-            parts = [self._evaluated(*pair) for pair in zip(target.elts, value.elts, strict=True)]
+            parts = [self._prepare_assignment(*pair) for pair in zip(target.elts, value.elts, strict=True)]
             return partial(_run_all, parts)
         if isinstance(target, ast.Tuple) and _is_axis(value):
             raise ParseError("axes must be declared directly in a block, before its other statements")
@@ -248,12 +256,12 @@ class FunctionParser:
         if not isinstance(target, ast.Name):
             raise ParseError(f"cannot assign to {ast.unparse(target)}")
         old = self.state.scope.frames[-1].get(target.id)
-        fixed = old is not None and old.kind == "value" and isinstance(old.item, Value)
+        fixed = old is not None and old.kind == "value" and isinstance(old.item, ScriptValue)
         if old is not None and fixed and target.id not in self.state.scope.unrolled:
             raise ParseError(f"{target.id} is already bound (line {old.line}); use a buffer for a value that changes")
         if isinstance(item, UnboundVar):
             item = UnboundVar(target.id)
-        if isinstance(item, Value) and not isinstance(item.ssa.owner, ir.Block):
+        if isinstance(item, ScriptValue) and not isinstance(item.ssa.owner, ir.Block):
             op = item.ssa.owner
             if attrs.NAME not in op.attributes:
                 op.attributes[attrs.NAME] = ir.StringAttr.get(target.id)
@@ -356,7 +364,7 @@ def _open(evaluate: Evaluator, dim: ast.expr, names: dict[str, Any]) -> str | No
 def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, name: str, names: dict[str, Any]) -> None:
     extent = memref.dim(arg, arith.constant(ir.IndexType.get(), axis))
     with evaluate.state.scope.frame():
-        for symbol, item in {**names, name: Index.of(extent)}.items():
+        for symbol, item in {**names, name: Index.from_value(extent)}.items():
             evaluate.state.scope.define(symbol, item, dim, "size")
         try:
             index = as_index(evaluate(dim))
@@ -368,8 +376,8 @@ def _solve_one(evaluate: Evaluator, arg: ir.Value, axis: int, dim: ast.expr, nam
         if not any(True for _ in extent.uses):  # if it has uses, the shape is rejected and the module dropped
             extent.owner.erase()
         return
-    remainder = (Index.of(extent) - (index - Index.of(extent) * factor)).simplified()
+    remainder = (Index.from_value(extent) - (index - Index.from_value(extent) * factor)).simplify()
     divisor = arith.constant(ir.IndexType.get(), factor)
     value = arith.floordivsi(create.apply(remainder), divisor)
     value.owner.attributes[attrs.NAME] = ir.StringAttr.get(name)
-    names[name] = Index.of(value)
+    names[name] = Index.from_value(value)

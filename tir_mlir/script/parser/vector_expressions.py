@@ -19,8 +19,8 @@ from tir_mlir.script.parser.items import (
     Const,
     Expr,
     Ramp,
+    ScriptValue,
     Slice,
-    Value,
     as_const,
     as_index,
     describe,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lanes:
+class StridedLanes:
     """`count` elements of a buffer: the first at `indices`, the others `stride` further in `axis` each."""
 
     buffer: BufferRef
@@ -47,10 +47,10 @@ class Lanes:
     def dtype(self) -> str:
         return dtypes.with_lanes(self.buffer.dtype, self.count)
 
-    def at(self, lane: int) -> list[Index]:
+    def lane_index(self, lane: int) -> list[Index]:
         """The index of the element of a lane."""
         moved = list(self.indices)
-        moved[self.axis] = (moved[self.axis] + lane * self.stride).simplified()
+        moved[self.axis] = (moved[self.axis] + lane * self.stride).simplify()
         return moved
 
     def box(self) -> tuple[int, ...] | None:
@@ -83,7 +83,7 @@ def _are_dense(strides: Sequence[int], shape: Sequence[int]) -> bool:
     return all(a == b * n for a, b, n in zip(strides, strides[1:], shape[1:], strict=False))
 
 
-def lanes_of(buffer: BufferRef, items: Sequence[Any]) -> Lanes | None:
+def lanes_of(buffer: BufferRef, items: Sequence[Any]) -> StridedLanes | None:
     """The elements that subscripts with a slice or ramp select; None without one."""
     sliced = [n for n, item in enumerate(items) if isinstance(item, Slice | Ramp)]
     if not sliced:
@@ -95,7 +95,7 @@ def lanes_of(buffer: BufferRef, items: Sequence[Any]) -> Lanes | None:
     axis, item = sliced[0], items[sliced[0]]
     ramp = item if isinstance(item, Ramp) else _ramp(buffer, axis, item)
     indices = [_affine(buffer, ramp.base if n == axis else index) for n, index in enumerate(items)]
-    return Lanes(buffer, indices, axis, ramp.stride, ramp.lanes)
+    return StridedLanes(buffer, indices, axis, ramp.stride, ramp.lanes)
 
 
 def _affine(buffer: BufferRef, item: Any) -> Index:
@@ -112,7 +112,7 @@ def _ramp(buffer: BufferRef, axis: int, item: Slice) -> Ramp:
     """A slice as the elements that it selects: `begin:end:step`."""
     begin = 0 if item.begin is None else item.begin
     low, high = _affine(buffer, begin), buffer.shape[axis] if item.end is None else _affine(buffer, item.end)
-    step, extent = 1 if item.step is None else as_const(item.step), (high - low).simplified().as_constant()
+    step, extent = 1 if item.step is None else as_const(item.step), (high - low).simplify().as_constant()
     if step is None or step < 1:
         raise ParseError("the step of a slice is a constant of 1 or more; T.ramp takes others")
     if extent is None:
@@ -131,7 +131,7 @@ def ramp(base: Any, stride: Any, lanes: Any) -> Ramp:
     return Ramp(base, step, count)
 
 
-def moved(op: str, lhs: Any, rhs: Any) -> Ramp | None:
+def fold_ramp(op: str, lhs: Any, rhs: Any) -> Ramp | None:
     """`T.ramp(0, 1, 4) + i * 4`, `i * 4 - T.ramp(...)`, `T.ramp(...) * 2` as a ramp; None for anything else."""
     ramp, scalar = (lhs, rhs) if isinstance(lhs, Ramp) else (rhs, lhs)
     index, base = as_index(scalar), as_index(ramp.base)
@@ -147,21 +147,22 @@ def moved(op: str, lhs: Any, rhs: Any) -> Ramp | None:
     return Ramp(base * factor, ramp.stride * factor, ramp.lanes) if op == "*" and factor is not None else None
 
 
-def load(lanes: Lanes) -> Value:
+def load(lanes: StridedLanes) -> ScriptValue:
     """The elements as a vector: one load if they follow each other in memory, else one of each."""
     if lanes.count == 1:
-        return Value(create.load(lanes.buffer.ssa, lanes.indices), lanes.buffer.dtype)
+        return ScriptValue(create.load(lanes.buffer.ssa, lanes.indices), lanes.buffer.dtype)
     _check(lanes)
     if lanes.stride == 0:
-        return Value(vectors.broadcast(create.load(lanes.buffer.ssa, lanes.indices), lanes.count), lanes.dtype)
+        return ScriptValue(vectors.broadcast(create.load(lanes.buffer.ssa, lanes.indices), lanes.count), lanes.dtype)
     if (shape := lanes.box()) is not None:
-        return Value(vectors.load(lanes.buffer.ssa, lanes.indices, shape), lanes.dtype)
-    return Value(
-        vectors.from_elements([create.load(lanes.buffer.ssa, lanes.at(n)) for n in range(lanes.count)]), lanes.dtype
+        return ScriptValue(vectors.load(lanes.buffer.ssa, lanes.indices, shape), lanes.dtype)
+    return ScriptValue(
+        vectors.from_elements([create.load(lanes.buffer.ssa, lanes.lane_index(n)) for n in range(lanes.count)]),
+        lanes.dtype,
     )
 
 
-def store(lanes: Lanes, item: Any) -> None:
+def store(lanes: StridedLanes, item: Any) -> None:
     """Store a vector, or a scalar to every element."""
     _check(lanes)
     value = arithmetic.convert_for_store(item, lanes.dtype, f"buffer {lanes.buffer.name}")
@@ -173,10 +174,10 @@ def store(lanes: Lanes, item: Any) -> None:
         vectors.store(value, lanes.buffer.ssa, lanes.indices, shape)
     else:
         for n in range(lanes.count):
-            create.store(vectors.extract(value, n), lanes.buffer.ssa, lanes.at(n))
+            create.store(vectors.extract(value, n), lanes.buffer.ssa, lanes.lane_index(n))
 
 
-def _check(lanes: Lanes) -> None:
+def _check(lanes: StridedLanes) -> None:
     if lanes.buffer.dtype == "bool" and lanes.count > 1:
         raise ParseError(f"{lanes.buffer.name} holds bool, whose vectors have no form in memory; use int8")
 
@@ -198,10 +199,10 @@ def _broadcast(word: str, value: Any, lanes: Any) -> Expr:
     if dtypes.lanes(dtype) > 1:
         raise ParseError(f"T.{word} repeats a scalar, not a value of type {dtype}")
     dtype = dtypes.with_lanes(dtype, count)
-    return Value(arithmetic.to_value(item, dtype), dtype) if count > 1 else item
+    return ScriptValue(arithmetic.to_value(item, dtype), dtype) if count > 1 else item
 
 
-def _shuffle(word: str, sources: Any, indices: Any) -> Value:
+def _shuffle(word: str, sources: Any, indices: Any) -> ScriptValue:
     """The lanes of vectors, one after another, that the indices select; one index gives a scalar."""
     if not isinstance(sources, list | tuple) or not isinstance(indices, list | tuple) or not sources or not indices:
         raise ParseError(f"T.{word} takes lists: T.{word}([a, b], [0, 1])")
@@ -215,10 +216,10 @@ def _shuffle(word: str, sources: Any, indices: Any) -> Value:
         raise ParseError(f"the indices of T.{word} are constants of 0 to {len(lanes) - 1}, the lanes of its values")
     picked = [_lane(*lanes[n or 0]) for n in numbers]
     shuffled = picked[0] if len(picked) == 1 else vectors.from_elements(picked)
-    return arithmetic.typed(shuffled, dtypes.with_lanes(dtype, len(picked)))
+    return arithmetic.make_value(shuffled, dtypes.with_lanes(dtype, len(picked)))
 
 
-def _half(word: str, dtype: Any, vec: Any) -> Value:
+def _half(word: str, dtype: Any, vec: Any) -> ScriptValue:
     item = arithmetic.as_expr(vec)
     lanes = dtypes.lanes(dtype_of(item))
     if lanes < 2 or lanes % 2:
@@ -227,14 +228,14 @@ def _half(word: str, dtype: Any, vec: Any) -> Value:
     return _of_type(word, dtype, _shuffle(word, [item], list(range(start, start + lanes // 2))))
 
 
-def _combined(word: str, dtype: Any, first: Any, second: Any) -> Value:
+def _combine_vectors(word: str, dtype: Any, first: Any, second: Any) -> ScriptValue:
     items = [arithmetic.as_expr(first), arithmetic.as_expr(second)]
     if dtype_of(items[0]) != dtype_of(items[1]):
         raise ParseError(f"T.{word} takes two vectors of one type, not {dtype_of(items[0])} and {dtype_of(items[1])}")
     return _of_type(word, dtype, _shuffle(word, items, list(range(2 * dtypes.lanes(dtype_of(items[0]))))))
 
 
-def _of_type(word: str, dtype: Any, value: Value) -> Value:
+def _of_type(word: str, dtype: Any, value: ScriptValue) -> ScriptValue:
     """The value, if it has the type that the call names."""
     if dtype_name(dtype) != dtype_of(value):
         raise ParseError(f"T.{word} of this vector is {dtype_of(value)}, not {dtype_name(dtype)}")
@@ -254,7 +255,7 @@ def _arguments(evaluate: Evaluator, node: ast.Call, *keywords: str) -> tuple[lis
     return [evaluate(a) for a in node.args], {k.arg or "": evaluate(k.value) for k in node.keywords}
 
 
-def _reinterpret(evaluate: Evaluator, node: ast.Call) -> Value:
+def _reinterpret(evaluate: Evaluator, node: ast.Call) -> ScriptValue:
     """`T.reinterpret("int32", x)`, `T.reinterpret(x, "int32")` or `T.reinterpret(x, dtype="int32")`."""
     items, named = _arguments(evaluate, node, "dtype", "value")
     types = [named["dtype"]] if "dtype" in named else [i for i in items if isinstance(i, str | DType)]
@@ -266,7 +267,7 @@ def _reinterpret(evaluate: Evaluator, node: ast.Call) -> Value:
         return bits_as(item, dtype)
 
 
-def bits_as(item: Expr, dtype: str) -> Value:
+def bits_as(item: Expr, dtype: str) -> ScriptValue:
     """The bits of a value as another type."""
     source = dtype_of(item)
     sizes = [dtypes.bits(d) * dtypes.lanes(d) for d in (source, dtype)]
@@ -277,7 +278,7 @@ def bits_as(item: Expr, dtype: str) -> Value:
     bits = arith.bitcast(type_, value) if same else vectors.bitcast(value, type_)
     if dtypes.is_unsigned(dtype) or dtypes.is_unsigned(source):
         bits.owner.attributes[attrs.DTYPE] = ir.StringAttr.get(dtype)
-    return Value(bits, dtype)
+    return ScriptValue(bits, dtype)
 
 
 # ---- LLVM's intrinsics
@@ -296,7 +297,7 @@ def _lookup(word: str, name: Any) -> IntrinsicName:
     return IntrinsicName(name)
 
 
-def _call_intrinsic(evaluate: Evaluator, node: ast.Call) -> Value:
+def _call_intrinsic(evaluate: Evaluator, node: ast.Call) -> ScriptValue:
     """`T.call_llvm_pure_intrin("int32x16", "llvm.name", ...)`; in the older order the type is the last argument, and
     the number of arguments, a `T.uint32`, follows the name."""
     items, named = _arguments(evaluate, node, "dtype")
@@ -318,7 +319,7 @@ def _call_intrinsic(evaluate: Evaluator, node: ast.Call) -> Value:
     with evaluate.state.source.location(node):
         exprs = [arithmetic.as_expr(a) for a in args]
         operands = [arithmetic.to_value(e, dtype_of(e)) for e in exprs]
-        return arithmetic.typed(llvm_intrinsics.call(name, dtypes.to_mlir(dtype), operands), dtype)
+        return arithmetic.make_value(llvm_intrinsics.call(name, dtypes.to_mlir(dtype), operands), dtype)
 
 
 # ---- methods of buffers
@@ -339,13 +340,13 @@ def method(evaluate: Evaluator, method: pointers.BufferMethod, node: ast.Call) -
         dtype = dtype_name(named.get("dtype") or buffer.dtype)
         if dtypes.element(dtype) != buffer.dtype:
             raise ParseError(f"{buffer.name} holds {buffer.dtype}; {dtype} is loaded by T.reinterpret of its elements")
-        return evaluate.load(buffer, _widened(begin, dtypes.lanes(dtype)), node)
+        return evaluate.load(buffer, _add_lanes(begin, dtypes.lanes(dtype)), node)
     value = arithmetic.as_expr(named["value"])
-    evaluate.store(buffer, _widened(begin, dtypes.lanes(dtype_of(value))), value, node)
+    evaluate.store(buffer, _add_lanes(begin, dtypes.lanes(dtype_of(value))), value, node)
     return None
 
 
-def _widened(begin: list[Any], lanes: int) -> list[Any]:
+def _add_lanes(begin: list[Any], lanes: int) -> list[Any]:
     """An index whose last axis has lanes."""
     return [*begin[:-1], Ramp(begin[-1], 1, lanes)] if lanes > 1 and begin else list(begin)
 
@@ -356,7 +357,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "Shuffle": _shuffle,
     "vectorlow": _half,
     "vectorhigh": _half,
-    "vectorcombine": _combined,
+    "vectorcombine": _combine_vectors,
     "llvm_lookup_intrinsic_id": _lookup,
 }
 DIRECT: dict[str, Callable[..., Any]] = {"reinterpret": _reinterpret, "call_llvm_pure_intrin": _call_intrinsic}

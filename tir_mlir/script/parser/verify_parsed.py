@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import NotAffine, NotProvable, ScriptError, Ve
 from tir_mlir.dialect.ir import Block, walk
 from tir_mlir.dialect.verify import verify
 from tir_mlir.script.parser.function_state import BlockNodes, ParserState
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 
 
 def verify_source(module: ir.Module, states: Sequence[ParserState]) -> None:
@@ -20,12 +20,12 @@ def verify_source(module: ir.Module, states: Sequence[ParserState]) -> None:
     try:
         verify(module, source=True, written=True)
     except VerifyError as error:
-        raise _located(module, error, states) from None
+        raise _locate_error(module, error, states) from None
     except (NotProvable, NotAffine) as error:
         raise states[0].source.error(None, f"the program could not be checked: {error}") from error
 
 
-def _located(module: ir.Module, error: VerifyError, states: Sequence[ParserState]) -> ScriptError:
+def _locate_error(module: ir.Module, error: VerifyError, states: Sequence[ParserState]) -> ScriptError:
     for state in states:
         block_nodes = state.block_nodes.get(error.op_id) if error.op_id is not None else None
         if block_nodes is not None:
@@ -59,7 +59,7 @@ def _uncovered_iter(module: ir.Module, number: int) -> str | None:
     return None
 
 
-def error_at_location(message: str, location: object, sources: Sequence[Source] = ()) -> ScriptError:
+def error_at_location(message: str, location: object, sources: Sequence[SourceText] = ()) -> ScriptError:
     """A ScriptError at an MLIR location; quotes the line if the source is known."""
     name, line, column = file_position(location)
     for source in sources:

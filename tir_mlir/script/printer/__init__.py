@@ -9,10 +9,10 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.graph import TensorFunc, is_tensor_func
-from tir_mlir.dialect.ir import Func, direct_ops, entered, is_program
+from tir_mlir.dialect.ir import Func, direct_ops, enter_context, is_program
 from tir_mlir.script.printer.functions import FunctionPrinter, header
 from tir_mlir.script.printer.graphs import GraphPrinter, Metadata
-from tir_mlir.script.printer.precedence import Writer
+from tir_mlir.script.printer.precedence import ScriptWriter
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.value_names import function_names
 
@@ -42,17 +42,17 @@ def script(
 
 def render(module: ir.Module, options: Options) -> str:
     """The text of a module under the given options."""
-    writer = Writer(options.mark)
+    writer = ScriptWriter(options.mark)
     metadata = Metadata()
-    with entered():
-        functions = _printed(module)
+    with enter_context():
+        functions = _printed_functions(module)
         options = replace(options, functions=function_names([f.name for f in functions]))
         for line in header(options, any(isinstance(f, TensorFunc) for f in functions)):
             writer.line(line)
         writer.line("")
         writer.line("@I.ir_module")
         writer.line("class Module:")
-        with writer.indented():
+        with writer.indent():
             for number, func in enumerate(functions):
                 if number:
                     writer.line("")
@@ -67,7 +67,7 @@ def render(module: ir.Module, options: Options) -> str:
     return "\n".join(line.rstrip() for line in writer.lines)
 
 
-def _printed(module: ir.Module) -> list[Func | TensorFunc]:
+def _printed_functions(module: ir.Module) -> list[Func | TensorFunc]:
     """The functions that a user wrote: programs, then graphs, which call them."""
     ops = direct_ops(module.operation)
     tensor_funcs = [TensorFunc(op) for op in ops if is_tensor_func(op)]

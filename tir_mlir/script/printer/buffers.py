@@ -51,11 +51,11 @@ class BufferPrinter:
 
     def _shape(self, buffer: Buffer) -> str:
         wide = _has_wide_shape(buffer)
-        return sequence([self.values.indices.typed(d, wide).text for d in buffer.dims])
+        return sequence([self.values.indices.bound_text(d, wide).text for d in buffer.dims])
 
     def _slice(self, low: Index, extent: Index, wide: bool) -> str:
         """`i`, `0:16`, `i * 16:i * 16 + 16`; the constants have the type of the shape where the start has none."""
-        size, typed = extent.as_constant(), self.values.indices.typed
+        size, typed = extent.as_constant(), self.values.indices.bound_text
         wide = any(map(self.values.indices.is_wide, low.values)) if low.values else wide
         start = self.values.index(low)
         if size == 1:

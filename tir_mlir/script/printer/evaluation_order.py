@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mlir import ir
 
 from tir_mlir.dialect.ir import Buffer, attrs, is_block, is_size, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, IFS, LOADS, NAMED_VIEWS, STORES, accessed
+from tir_mlir.dialect.ir.op_traits import ALLOCS, COUNTED_LOOPS, IFS, LOADS, NAMED_VIEWS, STORES, accessed_memref
 
 BUFFER_OPS = ALLOCS | NAMED_VIEWS
 _STATEMENTS = STORES | COUNTED_LOOPS | BUFFER_OPS
@@ -87,6 +87,6 @@ def _may_change(statement: ir.Operation, reader: ir.Operation) -> bool:
     inner = walk.ops(statement)
     if reader.name == "func.call" or any(o.name == "func.call" for o in inner):
         return True
-    written = {Buffer(accessed(o)).root for o in inner if o.name in STORES}
-    read = {Buffer(accessed(o)).root for o in walk.ops(reader) if o.name in LOADS}
+    written = {Buffer(accessed_memref(o)).root for o in inner if o.name in STORES}
+    read = {Buffer(accessed_memref(o)).root for o in walk.ops(reader) if o.name in LOADS}
     return bool(written & read)

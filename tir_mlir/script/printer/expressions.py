@@ -10,15 +10,15 @@ from mlir import ir
 from tir_mlir.dialect.analysis import address, base_of, declared_count, extra_offset
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Buffer, Constraint, Index, attrs, dtypes, read_apply, read_map, signs, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed
-from tir_mlir.dialect.presburger import around, either, has_division, intervals, sides
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, CASTS, IFS, UNSIGNED, accessed_memref
+from tir_mlir.dialect.presburger import disjunction, enclosing_ranges, has_division, intervals, sides
 from tir_mlir.script.language import operations
 from tir_mlir.script.printer import vector_values
 from tir_mlir.script.printer.buffers import stride_names
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, AND, COMPARE, MUL, NOT, OR, UNARY, ExprText, binary, call
-from tir_mlir.script.printer.value_names import Names
+from tir_mlir.script.printer.value_names import ValueNames
 
 if TYPE_CHECKING:
     from tir_mlir.script.printer.expressions import ValuePrinter
@@ -46,7 +46,7 @@ _UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}  # true when the ordered comp
 class ValuePrinter:
     """Prints the expression of an SSA value; a value bound to a name prints as the name."""
 
-    def __init__(self, names: Names):
+    def __init__(self, names: ValueNames):
         self.names = names
         self.indices = IndexPrinter(self.text, names.rank)
         self._known: dict[ir.Value, ExprText] = {}
@@ -60,7 +60,7 @@ class ValuePrinter:
             "arith.index_castui": lambda op, value: self._index_cast(op, value),
             "arith.cmpi": lambda op, value: self._compare_ints(op),
             "arith.cmpf": lambda op, value: self._compare_floats(op),
-            "arith.negf": lambda op, value: ExprText(f"-{self.text(op.operands[0]).within(UNARY)}", UNARY),
+            "arith.negf": lambda op, value: ExprText(f"-{self.text(op.operands[0]).parenthesize(UNARY)}", UNARY),
             "arith.bitcast": self._bitcast,
             "func.call": lambda op, value: self.call_extern(op),
             "memref.dim": self._dim,
@@ -83,7 +83,7 @@ class ValuePrinter:
         """Print a variable as the expression of a value."""
         self._known[variable] = self.text(value)
 
-    def typed(self, value: ir.Value, dtype: str | None) -> ExprText:
+    def typed_text(self, value: ir.Value, dtype: str | None) -> ExprText:
         """The expression of a value as an operand of an integer type: int8 as uint8 and back is a cast, and a constant
         takes the type."""
         if dtype is None or not signs.is_integer(value.type):
@@ -108,7 +108,7 @@ class ValuePrinter:
 
     def affine_access(self, op: ir.Operation) -> ExprText:
         """The buffer element that an affine load or store accesses."""
-        return self.subscript(accessed(op), [self.index(i).text for i in walk.access_indices(op)])
+        return self.subscript(accessed_memref(op), [self.index(i).text for i in walk.access_indices(op)])
 
     def call_extern(self, op: ir.Operation) -> ExprText:
         """`func.call @f(...)` -> `T.call_extern("int32", "f", ...)`."""
@@ -134,15 +134,15 @@ class ValuePrinter:
         """Whether the ranges of loops and iters imply a guard."""
         if guard.name == "scf.if":
             return False
-        box = around(guard)
+        box = enclosing_ranges(guard)
         return all(not c.is_eq and intervals.at_least_zero(c.index, box) for c in walk.constraints(guard))
 
     def _part(self, condition: Constraint, op: ir.Operation) -> ExprText:
         """One condition of a conjunction; one built by `either` prints as a disjunction."""
-        box = around(op)
+        box = enclosing_ranges(op)
         if has_division(condition.index.expr) and (disjuncts := sides(condition, box)) is not None:
-            rebuilt = either(*disjuncts, box)  # as the parser reads it
-            if rebuilt is not None and rebuilt.index.same(condition.index):
+            rebuilt = disjunction(*disjuncts, box)  # as the parser reads it
+            if rebuilt is not None and rebuilt.index.is_equal_to(condition.index):
                 return binary(self.indices.constraint(disjuncts[0]), "or", self.indices.constraint(disjuncts[1]), OR)
         return self.indices.constraint(condition)
 
@@ -180,7 +180,9 @@ class ValuePrinter:
     def _cast(self, value: ir.Value, operand: ir.Value, dtype: str | None) -> ExprText:
         if (literal := _constant_cast(operand, _dtype_name(value))) is not None:
             return literal
-        return call("T.Cast", _dtype(value), _explicit_int32(operand, _dtype_name(value)) or self.typed(operand, dtype))
+        return call(
+            "T.Cast", _dtype(value), _explicit_int32(operand, _dtype_name(value)) or self.typed_text(operand, dtype)
+        )
 
     def _bitcast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         """Between floats and integers of one width; between a signed and an unsigned integer it is a cast."""
@@ -193,7 +195,7 @@ class ValuePrinter:
         """Operands of an op; if one is an index of an int64, the other indices are cast, as in the parser."""
         wide = [_is_wide(v) for v in operands]
         if not any(wide):
-            return [self.typed(v, dtype) for v in operands]
+            return [self.typed_text(v, dtype) for v in operands]
         return [
             self.text(v) if is_wide else _constant_cast(v, "int64") or call("T.Cast", quote("int64"), self.text(v))
             for v, is_wide in zip(operands, wide, strict=True)
@@ -214,7 +216,7 @@ class ValuePrinter:
     def _index_cast(self, op: ir.Operation, value: ir.Value) -> ExprText:
         if _dtype_name(value) not in ("index", "int32"):
             return self._cast(value, op.operands[0], None)
-        return self.typed(op.operands[0], signs.operand_dtype(op))
+        return self.typed_text(op.operands[0], signs.operand_dtype(op))
 
     def _compare_ints(self, op: ir.Operation) -> ExprText:
         predicate, _ = signs.signed_predicate(ir.IntegerAttr(op.attributes["predicate"]).value)
@@ -236,14 +238,14 @@ class ValuePrinter:
         word, precedence, function = LOGICAL[op.name]
         lhs, rhs = op.operands
         if dtypes.element(_dtype_name(op.results[0])) != "bool":
-            return call(function, self.typed(lhs, dtype), self.typed(rhs, dtype))
+            return call(function, self.typed_text(lhs, dtype), self.typed_text(rhs, dtype))
         if op.name == "arith.xori" and _is_true(rhs):
             return _not(self.text(lhs))
         return binary(self.text(lhs), word, self.text(rhs), precedence)
 
     def _if_then_else(self, op: ir.Operation, value: ir.Value, dtype: str | None) -> ExprText:
         sides = [list(region.blocks[0].operations)[-1].operands[_number(value)] for region in op.regions]
-        return call("T.if_then_else", self.condition(op), *[self.typed(v, dtype) for v in sides])
+        return call("T.if_then_else", self.condition(op), *[self.typed_text(v, dtype) for v in sides])
 
     def _dim(self, op: ir.Operation, value: ir.Value) -> ExprText:
         return ExprText(f"{self.text(op.operands[0]).text}.shape[{self.text(op.operands[1]).text}]")
@@ -259,7 +261,7 @@ class ValuePrinter:
 
 
 def _not(text: ExprText) -> ExprText:
-    return ExprText(f"not {text.within(NOT)}", NOT)
+    return ExprText(f"not {text.parenthesize(NOT)}", NOT)
 
 
 def _number(value: ir.Value) -> int:
@@ -300,7 +302,7 @@ def _constant_cast(value: ir.Value, dtype: str) -> ExprText | None:
     if value.owner.name == "arith.constant":
         number: int | None = ir.IntegerAttr(value.owner.attributes["value"]).value
     else:
-        number = read_apply(value).simplified().as_constant() if value.owner.name == "affine.apply" else None
+        number = read_apply(value).simplify().as_constant() if value.owner.name == "affine.apply" else None
     if number is None:
         return None
     type_ = dtypes.to_mlir(dtype)

@@ -8,20 +8,20 @@ from tir_mlir.dialect.ir import Block, Buffer, Func, attrs, dtypes, is_block, is
 from tir_mlir.dialect.ir.size_products import is_product
 from tir_mlir.dialect.presburger.sets import assumptions
 from tir_mlir.script.printer.evaluation_order import is_statement
-from tir_mlir.script.printer.precedence import Writer
+from tir_mlir.script.printer.precedence import ScriptWriter
 from tir_mlir.script.printer.print_options import Options
 from tir_mlir.script.printer.statements import StatementPrinter, has_blocks
-from tir_mlir.script.printer.value_names import Names
+from tir_mlir.script.printer.value_names import ValueNames
 
 
 class FunctionPrinter:
     """Writes one PrimFunc."""
 
-    def __init__(self, func: Func, writer: Writer, options: Options):
+    def __init__(self, func: Func, writer: ScriptWriter, options: Options):
         self.func = func
         self.writer = writer
         self.options = options
-        self.names = Names(options.anonymous)
+        self.names = ValueNames(options.anonymous)
         self.statements = StatementPrinter(writer, self.names, options)
 
     def write(self) -> None:
@@ -33,7 +33,7 @@ class FunctionPrinter:
         handles = {b: h for b, h in ((b, self._handle(b)) for b in func.params) if h is not None}
         params = ", ".join(self._parameter(i, arg, handles) for i, arg in enumerate(func.args))
         self.writer.line(f"def {self.options.function(func.name)}({params}):", func.id)
-        with self.writer.indented():
+        with self.writer.indent():
             self._attributes()
             self._sizes(ops)
             for buffer, handle in handles.items():
@@ -59,7 +59,7 @@ class FunctionPrinter:
 
     def _parameter(self, number: int, arg: ir.Value, handles: dict[Buffer, str]) -> str:
         if not isinstance(arg.type, ir.MemRefType):
-            dtype = attrs.of_argument(self.func.op, number).get(attrs.DTYPE) or dtypes.to_name(arg.type)
+            dtype = attrs.argument_attributes(self.func.op, number).get(attrs.DTYPE) or dtypes.to_name(arg.type)
             return f"{self.names.bind(arg, self.func.arg_name(number))}: T.{dtype}"
         buffer = Buffer(arg)
         if buffer in handles:
@@ -94,7 +94,7 @@ class FunctionPrinter:
             self._contents(allocs, body)
         else:
             self.writer.line(f'with {self.options.block}("root"):')
-            with self.writer.indented():
+            with self.writer.indent():
                 self.writer.line("T.reads()")
                 self.writer.line("T.writes()")
                 if facts:

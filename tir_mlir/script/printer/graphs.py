@@ -14,9 +14,9 @@ from tir_mlir.dialect.constants.dense import dense_array
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.script.printer.literals import annotation, quote, sequence
-from tir_mlir.script.printer.precedence import Writer
+from tir_mlir.script.printer.precedence import ScriptWriter
 from tir_mlir.script.printer.print_options import Options
-from tir_mlir.script.printer.value_names import Names
+from tir_mlir.script.printer.value_names import ValueNames
 
 MOST_ELEMENTS = 1024
 """Larger constants are printed as references to the metadata."""
@@ -41,13 +41,13 @@ class Metadata:
         self.constants.append(array)
         return f"metadata[{quote('relax.expr.Constant')}][{len(self.constants) - 1}]"
 
-    def write(self, writer: Writer) -> None:
+    def write(self, writer: ScriptWriter) -> None:
         """`metadata = {...}`, which the program above it uses; the elements as base64."""
         if not self.constants:
             return
         writer.line("")
         writer.line(f"metadata = {{{quote('relax.expr.Constant')}: [")
-        with writer.indented():
+        with writer.indent():
             for array in self.constants:
                 data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
                 writer.line(f"R.const_of_bytes({quote(data)}, {sequence([str(n) for n in array.shape])}, ")
@@ -58,12 +58,12 @@ class Metadata:
 class GraphPrinter:
     """Writes one graph, or one group of operators."""
 
-    def __init__(self, func: TensorFunc, writer: Writer, options: Options, metadata: Metadata):
+    def __init__(self, func: TensorFunc, writer: ScriptWriter, options: Options, metadata: Metadata):
         self.func = func
         self.writer = writer
         self.options = options
         self.metadata = metadata
-        self.names = Names(options.anonymous, RESERVED)
+        self.names = ValueNames(options.anonymous, RESERVED)
         self.constants: dict[ir.Value, str] = {}  # they are printed where they are used
         for size in _size_names(func):  # they keep their own names
             self.names.fresh(size)
@@ -80,11 +80,11 @@ class GraphPrinter:
             self.writer.line(f"def {name}({', '.join(params)}) -> {result}:")
         else:
             self.writer.line(f"def {name}(")
-            with self.writer.indented():
+            with self.writer.indent():
                 for param in params:
                     self.writer.line(f"{param},")
             self.writer.line(f") -> {result}:")
-        with self.writer.indented():
+        with self.writer.indent():
             self._sizes()
             self._attributes()
             self._body()
@@ -121,7 +121,7 @@ class GraphPrinter:
         nodes = [node for node in nodes if node.kind != "constant"]
         if nodes:
             self.writer.line("with R.dataflow():")
-            with self.writer.indented():
+            with self.writer.indent():
                 for node in nodes:
                     self._node(node)
                 computed = [v for v in outputs if not isinstance(v, ir.BlockArgument) and v not in self.constants]

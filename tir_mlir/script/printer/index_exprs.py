@@ -61,7 +61,7 @@ class IndexPrinter:
         finally:
             self._wide = outer
 
-    def typed(self, index: Index, wide: bool) -> ExprText:
+    def bound_text(self, index: Index, wide: bool) -> ExprText:
         """A bound or an extent; a constant of int64 shows its type."""
         number = index.as_constant() if wide else None
         return self.text(index) if number is None else ExprText(f"T.int64({number})")
@@ -90,7 +90,7 @@ class IndexPrinter:
 
     def _magnitude(self, term: SumTerm) -> ExprText:
         size = abs(term.factor)
-        return term.text if size == 1 else ExprText(f"{term.text.within(MUL)} * {self._integer(size).text}", MUL)
+        return term.text if size == 1 else ExprText(f"{term.text.parenthesize(MUL)} * {self._integer(size).text}", MUL)
 
     def _equality(self, terms: list[SumTerm], constant: int) -> ExprText:
         if min(terms, key=lambda t: t.key).factor < 0:
@@ -115,9 +115,11 @@ class IndexPrinter:
             result, constant = self._integer(constant), 0
         else:
             first = terms.pop(0)
-            result = ExprText(f"-{first.text.within(ATOM)}", UNARY) if first.factor == -1 else self._magnitude(first)
+            result = (
+                ExprText(f"-{first.text.parenthesize(ATOM)}", UNARY) if first.factor == -1 else self._magnitude(first)
+            )
             if first.factor != -1:
-                result = ExprText(f"{first.text.within(MUL)} * {self._integer(first.factor).text}", MUL)
+                result = ExprText(f"{first.text.parenthesize(MUL)} * {self._integer(first.factor).text}", MUL)
         for term in terms:
             result = binary(result, "+" if term.factor > 0 else "-", self._magnitude(term), ADD)
         if constant:
@@ -256,7 +258,7 @@ def _compound(text: ExprText, terms: list[SumTerm], quotient: Quotient | None = 
 def _fully_simplified(index: Index) -> Index:
     """Simplify to a fixed point: one run of MLIR's simplifier may enable the next."""
     for _ in range(8):
-        simpler = index.simplified()
+        simpler = index.simplify()
         if simpler == index:
             break
         index = simpler

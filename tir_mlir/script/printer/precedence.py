@@ -15,7 +15,7 @@ class ExprText(NamedTuple):
     text: str
     precedence: int = ATOM
 
-    def within(self, precedence: int) -> str:
+    def parenthesize(self, precedence: int) -> str:
         """The text as an operand that must bind at least as tightly as `precedence`."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
@@ -23,7 +23,7 @@ class ExprText(NamedTuple):
 def binary(lhs: ExprText, operator: str, rhs: ExprText, precedence: int) -> ExprText:
     """`lhs operator rhs`, parenthesised to parse to this tree."""
     low = precedence + 1 if precedence == COMPARE else precedence  # Python chains comparisons
-    return ExprText(f"{lhs.within(low)} {operator} {rhs.within(precedence + 1)}", precedence)
+    return ExprText(f"{lhs.parenthesize(low)} {operator} {rhs.parenthesize(precedence + 1)}", precedence)
 
 
 def call(name: str, *args: ExprText | str) -> ExprText:
@@ -31,7 +31,7 @@ def call(name: str, *args: ExprText | str) -> ExprText:
     return ExprText(f"{name}({', '.join(a if isinstance(a, str) else a.text for a in args)})")
 
 
-class Writer:
+class ScriptWriter:
     """Indented lines of a program; the line of a marked op is underlined, with the mark's text."""
 
     def __init__(self, marks: Mapping[int, str] | None = None):
@@ -46,7 +46,7 @@ class Writer:
             self.lines.append(f"{space}{'^' * len(text)}  # {self.marks[op_id]}".rstrip(" #"))
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indent(self) -> Iterator[None]:
         self._depth += 1
         try:
             yield

@@ -34,9 +34,9 @@ from tir_mlir.script.printer.buffers import BufferPrinter
 from tir_mlir.script.printer.evaluation_order import is_let, is_statement, reads_to_bind
 from tir_mlir.script.printer.expressions import ValuePrinter
 from tir_mlir.script.printer.literals import quote, sequence
-from tir_mlir.script.printer.precedence import ExprText, Writer, call
+from tir_mlir.script.printer.precedence import ExprText, ScriptWriter, call
 from tir_mlir.script.printer.print_options import Options
-from tir_mlir.script.printer.value_names import Names
+from tir_mlir.script.printer.value_names import ValueNames
 
 _LOOPS = {kind: f"T.{name}" for name, kind in operations.LOOPS.items()}
 _AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items() if name != "scan"}
@@ -45,7 +45,7 @@ _AXES = {kind: f"T.axis.{name}" for name, kind in operations.AXES.items() if nam
 class StatementPrinter:
     """Writes the bodies of functions, loops and blocks."""
 
-    def __init__(self, writer: Writer, names: Names, options: Options):
+    def __init__(self, writer: ScriptWriter, names: ValueNames, options: Options):
         self.writer = writer
         self.names = names
         self.options = options
@@ -72,14 +72,14 @@ class StatementPrinter:
             if op in late or is_let(op):
                 self._let(op)
             elif op not in grouped:
-                grouped |= set(lanes := vector_values.scattered(statements, position))
+                grouped |= set(lanes := vector_values.lane_stores(statements, position))
                 self.writer.line(vector_values.scatter(self.values, lanes)) if lanes else self.statement(op)
         if len(self.writer.lines) == line_count:
             self.writer.line("T.evaluate(0)")
 
-    def nested(self, ops: Sequence[ir.Operation]) -> None:
+    def print_nested(self, ops: Sequence[ir.Operation]) -> None:
         """An indented body in a nested scope of names."""
-        with self.writer.indented(), self.names.scope():
+        with self.writer.indent(), self.names.scope():
             self.body(ops)
 
     def statement(self, op: ir.Operation) -> None:
@@ -139,7 +139,7 @@ class StatementPrinter:
         else:
             target = self.values.access(op.operands[1], list(op.operands)[2:])
         dtype = dtypes.with_lanes(Buffer(op.operands[1]).dtype, dtypes.lanes(dtypes.to_name(stored.type)))
-        value = self.values.typed(stored, dtype)
+        value = self.values.typed_text(stored, dtype)
         self.writer.line(f"{target.text} = {value.text}", self._id(op))
 
     def _if(self, op: ir.Operation) -> None:
@@ -153,10 +153,10 @@ class StatementPrinter:
             self._block(Block(inner[0]), [op])
             return
         self.writer.line(f"if {self.values.condition(op).text}:", self._id(op))
-        self.nested(bodies[0])
+        self.print_nested(bodies[0])
         if len(bodies) > 1:
             self.writer.line("else:")
-            self.nested(bodies[1])
+            self.print_nested(bodies[1])
 
     # --- loops ----------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class StatementPrinter:
                 self.writer.line(f"for {names[0]} in {self._range(chain[0])}:", chain[0].id)
             else:
                 self.writer.line(f"for {', '.join(names)} in T.grid({', '.join(b.text for b in bounds)}):")
-            self.nested(chain[-1].body_ops())
+            self.print_nested(chain[-1].body_ops())
 
     def _data_loop(self, op: ir.Operation) -> None:
         """`for k in range(P[i], P[i + 1]):`"""
@@ -186,7 +186,7 @@ class StatementPrinter:
         with self.names.scope():
             name = self.names.bind(body.arguments[0], attrs.get(op, attrs.LOOP, "i"), "i")
             self.writer.line(f"for {name} in range({', '.join(bounds[bounds[0] == '0' :])}):", self._id(op))
-            self.nested(_body_ops(body))
+            self.print_nested(_body_ops(body))
 
     def _while(self, op: ir.Operation) -> None:
         condition, body = (region.blocks[0] for region in op.regions)
@@ -194,7 +194,7 @@ class StatementPrinter:
         if len(op.results) or any(is_statement(o) for o in ops[:-1]):
             raise TirError(f"a while loop with values or stores in its condition has no TVMScript form ({op.location})")
         self.writer.line(f"while {self.values.text(ops[-1].operands[0]).text}:", self._id(op))
-        self.nested(_body_ops(body))
+        self.print_nested(_body_ops(body))
 
     def _bound_block(self, op: ir.Operation) -> tuple[Block, list[ir.Operation]] | None:
         """The block under loops that find its bindings, which print as the values, and its guards."""
@@ -238,23 +238,23 @@ class StatementPrinter:
         )
 
     def _extent(self, loop: Loop) -> ExprText:
-        return self._bound(loop.uppers, "T.min", self._is_wide(loop.var))
+        return self._bounds_text(loop.uppers, "T.min", self._is_wide(loop.var))
 
     def _is_wide(self, var: ir.Value) -> bool:
         """Whether a loop is of int64: declared so, or part of the binding of such an iter, as after a split."""
         return var in self.wide_loops or attrs.is_wide(var)
 
-    def _bound(self, bounds: Sequence[Index], function: str, wide: bool) -> ExprText:
-        result = self.values.indices.typed(bounds[0], wide)
+    def _bounds_text(self, bounds: Sequence[Index], function: str, wide: bool) -> ExprText:
+        result = self.values.indices.bound_text(bounds[0], wide)
         for bound in bounds[1:]:
-            result = call(function, result, self.values.indices.typed(bound, wide))
+            result = call(function, result, self.values.indices.bound_text(bound, wide))
         return result
 
     def _range(self, loop: Loop) -> str:
         """`range(16)`, `T.serial(2, 66, annotations={...})`, `T.thread_binding(16, thread="threadIdx.x")`."""
         args = [self._extent(loop).text]
         if len(loop.lowers) > 1 or loop.lower.as_constant() != 0:
-            args.insert(0, self._bound(loop.lowers, "T.max", self._is_wide(loop.var)).text)
+            args.insert(0, self._bounds_text(loop.lowers, "T.max", self._is_wide(loop.var)).text)
         kind, facts = loop.kind, loop.annotations
         function = _LOOPS.get(kind, "T.thread_binding")
         if kind == "serial" and not facts:
@@ -275,7 +275,7 @@ class StatementPrinter:
         owned = [o for o in ops if o.name == "memref.alloc"]
         views = [o for o in ops if o.name == "memref.subview" and attrs.NAME in o.attributes]
         init = block.init
-        with self.writer.indented(), self.names.scope():
+        with self.writer.indent(), self.names.scope():
             self._iters(block)
             for guard in guards:
                 if not self.values.always_holds(guard):
@@ -291,7 +291,7 @@ class StatementPrinter:
                 self.match_buffer(op)
             if init is not None:
                 self.writer.line("with T.init():")
-                self.nested(_body_ops(init.regions[0].blocks[0]))
+                self.print_nested(_body_ops(init.regions[0].blocks[0]))
             declared = {*owned, *views}
             self.body([o for o in ops if o not in declared and not is_init(o)])
 
@@ -331,10 +331,10 @@ class StatementPrinter:
 
     def _axis(self, it: Iter, name: str) -> None:
         wide = attrs.is_wide(it.var)
-        domain = self.values.indices.typed(it.extent, wide).text
+        domain = self.values.indices.bound_text(it.extent, wide).text
         if it.min.as_constant() != 0:
-            end = (it.min + it.extent).simplified()
-            domain = sequence([self.values.indices.typed(bound, wide).text for bound in (it.min, end)])
+            end = (it.min + it.extent).simplify()
+            domain = sequence([self.values.indices.bound_text(bound, wide).text for bound in (it.min, end)])
         binding = it.min if self._is_constant(it) else it.binding
         self.writer.line(f"{name} = {_AXES[it.kind]}({domain}, {self.values.index(binding).text})")
 
@@ -362,7 +362,7 @@ def _is_remap(it: Iter) -> bool:
     loop = Loop(parent)
     if len(loop.lowers) != 1 or len(loop.uppers) != 1:
         return False
-    return loop.lower.same(it.min) and loop.extent.same(it.extent)
+    return loop.lower.is_equal_to(it.min) and loop.extent.is_equal_to(it.extent)
 
 
 def has_blocks(op: ir.Operation) -> bool:

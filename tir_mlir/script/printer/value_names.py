@@ -38,7 +38,7 @@ def function_names(names: Sequence[str]) -> dict[str, str]:
     return printed
 
 
-class Names:
+class ValueNames:
     """The names in scope at the point being printed."""
 
     def __init__(self, anonymous: bool = False, reserved: Set[str] = frozenset()):

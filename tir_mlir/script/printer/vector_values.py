@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.constants.dense import splat_of
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.dialect.ir import Index, attrs, dtypes, llvm_intrinsics, signs, vectors, walk
-from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed
+from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, accessed_memref
 from tir_mlir.script.printer.literals import constant, quote
 from tir_mlir.script.printer.precedence import ADD, ExprText, binary, call
 
@@ -24,7 +24,7 @@ def handlers(values: ValuePrinter) -> dict[str, Callable[[ir.Operation, ir.Value
     """The printers of ops by name."""
     return {
         "affine.vector_load": lambda op, value: _slice(values, op, vectors.shape_of(op.results[0])),
-        "vector.shape_cast": lambda op, value: _reshaped(values, op),
+        "vector.shape_cast": lambda op, value: _reshaped_load(values, op),
         "vector.broadcast": lambda op, value: _broadcast(values, op),
         "vector.from_elements": lambda op, value: _from_elements(values, op),
         "vector.extract": lambda op, value: _extract(values, op),
@@ -42,7 +42,7 @@ def target(values: ValuePrinter, op: ir.Operation) -> tuple[ExprText, ir.Value]:
     return _slice(values, op, shape), value
 
 
-def scattered(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation]:
+def lane_stores(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation]:
     """The stores from a place on that write the lanes of one vector, in order, at a constant step; else none."""
     first = ops[position]
     vector = _lane_of(first, 0)
@@ -57,7 +57,7 @@ def scattered(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation]:
 def scatter(values: ValuePrinter, stores: Sequence[ir.Operation]) -> str:
     """`A[0:8:2] = v`."""
     value = stores[0].operands[0].owner.operands[0]
-    return f"{_strided(values, stores).text} = {values.text(value).text}"
+    return f"{_strided_access(values, stores).text} = {values.text(value).text}"
 
 
 def _lane_of(op: ir.Operation, lane: int) -> ir.Value | None:
@@ -86,7 +86,7 @@ def _access(values: ValuePrinter, op: ir.Operation, axis: int, stride: int, lane
     parts = [values.index(i).text for i in walk.access_indices(op)]
     low = walk.access_indices(op)[axis]
     parts[axis] = _range(values, low, stride, lanes)
-    return values.subscript(accessed(op), parts)
+    return values.subscript(accessed_memref(op), parts)
 
 
 def _range(values: ValuePrinter, low: Index, stride: int, lanes: int) -> str:
@@ -98,7 +98,7 @@ def _range(values: ValuePrinter, low: Index, stride: int, lanes: int) -> str:
     return f"{start.text}:{end}" if stride == 1 else f"{start.text}:{end}:{stride}"
 
 
-def _strided(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
+def _strided_access(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
     steps = _steps(ops)
     assert steps is not None
     return _access(values, ops[0], steps[0], steps[1], len(ops))
@@ -106,11 +106,11 @@ def _strided(values: ValuePrinter, ops: Sequence[ir.Operation]) -> ExprText:
 
 def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
     """The axis in which accesses of one buffer move, by a constant step; None if they do otherwise."""
-    if len({accessed(op) for op in ops}) != 1:
+    if len({accessed_memref(op) for op in ops}) != 1:
         return None
     rows = [walk.access_indices(op) for op in ops]
     moves = [
-        [(b - a).simplified().as_constant() for a, b in zip(*pair, strict=True)]
+        [(b - a).simplify().as_constant() for a, b in zip(*pair, strict=True)]
         for pair in zip(rows, rows[1:], strict=False)
     ]
     if not moves or any(m != moves[0] for m in moves) or None in moves[0]:
@@ -119,8 +119,8 @@ def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
     return (axes[0], moves[0][axes[0]] or 0) if len(axes) == 1 else None
 
 
-def _reshaped(values: ValuePrinter, op: ir.Operation) -> ExprText:
-    load = vectors.loaded(op.results[0])
+def _reshaped_load(values: ValuePrinter, op: ir.Operation) -> ExprText:
+    load = vectors.underlying_load(op.results[0])
     if load is None:
         raise TirError(f"vector.shape_cast of a value has no TVMScript form ({op.location})")
     return values.text(load.results[0])
@@ -129,7 +129,7 @@ def _reshaped(values: ValuePrinter, op: ir.Operation) -> ExprText:
 def _broadcast(values: ValuePrinter, op: ir.Operation) -> ExprText:
     if isinstance(op.operands[0].type, ir.VectorType):
         raise TirError(f"vector.broadcast of a vector has no TVMScript form ({op.location})")
-    return splat(values.typed(op.operands[0], _element(op.results[0])), vectors.shape_of(op.results[0])[0])
+    return splat(values.typed_text(op.operands[0], _element(op.results[0])), vectors.shape_of(op.results[0])[0])
 
 
 def splat(scalar: ExprText, lanes: int) -> ExprText:
@@ -154,7 +154,7 @@ def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
     makers = [v.owner for v in op.operands]
     loads = [m.operation for m in makers if not isinstance(m, ir.Block) and m.name == AFFINE_LOAD]
     if len(loads) == len(makers) and _steps(loads) is not None and not any(map(values.names.get, op.operands)):
-        return _strided(values, loads)
+        return _strided_access(values, loads)
     lanes = [_lane(v) for v in op.operands]
     sources: list[ir.Value] = []
     for vector, _ in lanes:
@@ -167,7 +167,7 @@ def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
         starts.append(starts[-1] + size if number else 0)
     picked = [starts[sources.index(vector)] + lane for vector, lane in lanes]
     dtype = _element(op.results[0])
-    return _shuffled([values.typed(v, dtype) for v in sources], picked)
+    return _shuffle_text([values.typed_text(v, dtype) for v in sources], picked)
 
 
 def _lane(value: ir.Value) -> tuple[ir.Value, int]:
@@ -180,7 +180,7 @@ def _lane(value: ir.Value) -> tuple[ir.Value, int]:
     return value, 0
 
 
-def _shuffled(sources: Sequence[ExprText], picked: Sequence[int]) -> ExprText:
+def _shuffle_text(sources: Sequence[ExprText], picked: Sequence[int]) -> ExprText:
     return call("T.Shuffle", f"[{', '.join(g.text for g in sources)}]", f"[{', '.join(map(str, picked))}]")
 
 
@@ -196,7 +196,7 @@ def _extract(values: ValuePrinter, op: ir.Operation) -> ExprText:
     position = attrs.integers(op, "static_position")
     if len(position) != 1 or len(op.operands) > 1:
         raise TirError(f"this vector.extract has no TVMScript form ({op.location})")
-    return _shuffled([values.text(op.operands[0])], position)
+    return _shuffle_text([values.text(op.operands[0])], position)
 
 
 def _bits(values: ValuePrinter, op: ir.Operation, value: ir.Value) -> ExprText:

@@ -6,7 +6,17 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.layouts import layout as layout_of
-from tir_mlir.topi.operands import as_type, constant, described, integers, is_float, one_of, refuse, tensor, wide_type
+from tir_mlir.topi.operands import (
+    as_type,
+    constant,
+    describe_tensor,
+    integers,
+    is_float,
+    one_of,
+    refuse,
+    tensor,
+    wide_type,
+)
 from tir_mlir.topi.sizes import number
 
 OP = "image.resize2d"
@@ -38,13 +48,13 @@ def resize2d(
     one_of(OP, "coordinate_transformation_mode", coordinate_transformation_mode, MODES)
     one_of(OP, "rounding_method", rounding_method, ROUNDINGS)
     if method == "linear" and not is_float(x.dtype):
-        raise refuse(OP, f"{described('data', x)} is not of floats", 'cast it first: astype(data, "float32")')
+        raise refuse(OP, f"{describe_tensor('data', x)} is not of floats", 'cast it first: astype(data, "float32")')
     places = {}
     for a, m in zip("HW", integers(OP, "size", size, 2, 1), strict=True):
         n = number(sizes[a])
         if n is None:
-            raise refuse(OP, f"{described('data', x)} has a symbolic {a}", "use nn.upsampling by a whole factor")
-        places[order.axes.index(a)] = _Place(n, m, coordinate_transformation_mode)
+            raise refuse(OP, f"{describe_tensor('data', x)} has a symbolic {a}", "use nn.upsampling by a whole factor")
+        places[order.axes.index(a)] = _SourceCoordinate(n, m, coordinate_transformation_mode)
     shape = tuple(places[a].m if a in places else n for a, n in enumerate(x.shape))
     if method == "nearest_neighbor":
         near = lambda *i: x(*(places[a].nearest(v, rounding_method) if a in places else v for a, v in enumerate(i)))  # noqa: E731
@@ -52,26 +62,26 @@ def resize2d(
     return _linear(x, shape, places)
 
 
-def _linear(x: te.Tensor, shape: Any, places: dict[int, _Place]) -> te.Tensor:
+def _linear(x: te.Tensor, shape: Any, places: dict[int, _SourceCoordinate]) -> te.Tensor:
     wide = wide_type(x.dtype)
     (h, high), (w, broad) = places.items()
 
     def element(*i: Any) -> Any:
-        def at(y: Any, z: Any) -> Any:
+        def pixel(y: Any, z: Any) -> Any:
             index = list(i)
             index[h], index[w] = y, z
             return as_type(x(*index), x.dtype, wide)
 
-        (y0, y1, fy), (z0, z1, fz) = high.between(i[h], wide), broad.between(i[w], wide)
+        (y0, y1, fy), (z0, z1, fz) = high.linear_neighbors(i[h], wide), broad.linear_neighbors(i[w], wide)
         unit = constant(1, wide)
-        above = at(y0, z0) * (unit - fz) + at(y0, z1) * fz
-        below = at(y1, z0) * (unit - fz) + at(y1, z1) * fz
+        above = pixel(y0, z0) * (unit - fz) + pixel(y0, z1) * fz
+        below = pixel(y1, z0) * (unit - fz) + pixel(y1, z1) * fz
         return as_type(above * (unit - fy) + below * fy, wide, x.dtype)
 
     return te.compute(shape, element, name="T_resize")
 
 
-class _Place:
+class _SourceCoordinate:
     """The place in n elements of an element of m, as a fraction top(i) / bottom."""
 
     def __init__(self, n: int, m: int, mode: str):
@@ -107,7 +117,7 @@ class _Place:
         """Whether some place is in the middle of two elements."""
         return any((2 * self._top(i) + self.bottom) % (2 * self.bottom) == 0 for i in range(self.m))
 
-    def between(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
+    def linear_neighbors(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:
         """The elements before and after, and how far it is from the first one."""
         top = self._top(i)
         source_index = top // self.bottom
@@ -128,6 +138,6 @@ def upsampling(
     if method == "bilinear":
         size = [sizes[a] * f for a, f in zip("HW", factors, strict=True)]
         return resize2d(x, size, layout, "linear")
-    by = dict(zip(order.places("HW"), factors, strict=True))
+    by = dict(zip(order.axis_numbers("HW"), factors, strict=True))
     shape = tuple(n * by[a] if a in by else n for a, n in enumerate(x.shape))
     return te.compute(shape, lambda *i: x(*(v // by[a] if a in by else v for a, v in enumerate(i))), name="T_upsample")

@@ -9,7 +9,7 @@ from tir_mlir import te
 from tir_mlir.topi.operands import (
     as_type,
     constant,
-    described,
+    describe_tensor,
     floats,
     one_of,
     one_type,
@@ -17,7 +17,7 @@ from tir_mlir.topi.operands import (
     wide_type,
 )
 from tir_mlir.topi.reductions import narrow
-from tir_mlir.topi.sizes import number, same
+from tir_mlir.topi.sizes import are_equal, number
 
 OP = "image.grid_sample"
 METHODS = ("bilinear", "nearest", "bicubic")
@@ -41,11 +41,11 @@ def grid_sample(
     one_of(OP, "padding_mode", padding_mode, PADDINGS)
     axes = x.ndim - 2
     fits = axes in (2, 3) and places.ndim == x.ndim and number(places.shape[-1]) == axes
-    if not fits or not same(x.shape[0], places.shape[0]) or (method == "bicubic" and axes == 3):
-        problem = f"{described('data', x)} at {described('grid', places)}, method {method}"
+    if not fits or not are_equal(x.shape[0], places.shape[0]) or (method == "bicubic" and axes == 3):
+        problem = f"{describe_tensor('data', x)} at {describe_tensor('grid', places)}, method {method}"
         raise refuse(OP, problem, "pass (n, c, h, w) and (n, p, q, 2), or volumes and (n, o, p, q, 3), not bicubic")
     table = _Table(x, places, method, padding_mode, align_corners)
-    where, weights = table.built()
+    where, weights = table.build()
     taps = [te.reduce_axis((0, table.taps), name=f"t{a}") for a in range(axes)]
     wide = wide_type(x.dtype)
 
@@ -84,25 +84,25 @@ class _Table:
             size = te.Select(axis < a + 1, te.cast(self.sizes[a], "int32"), te.cast(size, "int32"))
         return te.cast(size, self.wide)
 
-    def built(self) -> tuple[te.Tensor, te.Tensor]:
+    def build(self) -> tuple[te.Tensor, te.Tensor]:
         sizes = te.compute((len(self.sizes),), lambda a: self.size(a), name="T_sizes")
-        at = te.compute(self.points, lambda a, *p: self._unscaled(self._grid(a, p), sizes(a)), name="T_place")
+        at = te.compute(self.points, lambda a, *p: self._unnormalize(self._grid(a, p), sizes(a)), name="T_place")
         if self.method == "bicubic":
             steps = te.compute(self._shape(), lambda a, t, *p: te.floor(at(a, *p)) + self._step(t - 1), name="T_step")
-            places = self._folded(steps, sizes)
+            places = self._apply_padding(steps, sizes)
             where = te.compute(self._shape(), lambda *i: te.nearbyint(places(*i)), name="T_near")
             shares = te.compute(self._shape(), lambda a, t, *p: self._cubic(at(a, *p), t), name="T_share")
         else:
             spread = te.compute((self.points[0], 1, *self.points[1:]), lambda a, _, *p: at(a, *p), name="T_spread")
-            places = self._folded(spread, sizes)
+            places = self._apply_padding(spread, sizes)
             whole = te.nearbyint if self.method == "nearest" else te.floor
             where = te.compute(self._shape(), lambda a, t, *p: whole(places(a, 0, *p)) + self._step(t), name="T_near")
             shares = te.compute(
                 self._shape(), lambda a, t, *p: self._linear(places(a, 0, *p), where(a, t, *p)), name="T_share"
             )
         shape = self._shape()
-        weights = te.compute(shape, lambda *i: self._inside(where(*i), shares(*i), sizes(i[0])), name="T_weight")
-        return te.compute(shape, lambda *i: self._limited(where(*i), sizes(i[0])), name="T_where"), weights
+        weights = te.compute(shape, lambda *i: self._masked_weight(where(*i), shares(*i), sizes(i[0])), name="T_weight")
+        return te.compute(shape, lambda *i: self._clamp_index(where(*i), sizes(i[0])), name="T_where"), weights
 
     def _shape(self) -> tuple[Any, ...]:
         return (self.points[0], self.taps, *self.points[1:])
@@ -114,18 +114,18 @@ class _Table:
         """The grid names the last axis first."""
         return as_type(self.grid(*point, len(self.sizes) - 1 - axis), self.grid.dtype, self.wide)
 
-    def _unscaled(self, v: Any, n: Any) -> Any:
+    def _unnormalize(self, v: Any, n: Any) -> Any:
         """-1..1 -> a place along an axis of n elements."""
         if self.corners:
             return (v + self.real(1)) * self.real(0.5) * (n - self.real(1))
         return ((v + self.real(1)) * n - self.real(1)) * self.real(0.5)
 
-    def _folded(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
+    def _apply_padding(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
         """Places within the image, unless what is beyond is zero."""
         if self.padding == "zeros":
             return at
         if self.padding == "reflection":
-            at = self._reflected(at, sizes)
+            at = self._reflect(at, sizes)
         numbers = te.compute(at.shape, lambda *i: te.Select(te.isnan(at(*i)), self.real(0), at(*i)), name="T_number")
         return te.compute(
             at.shape,
@@ -133,7 +133,7 @@ class _Table:
             name="T_border",
         )
 
-    def _reflected(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
+    def _reflect(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
         """Places mirrored at both ends until they are between them."""
         low = self.real(0 if self.corners else -0.5)
 
@@ -143,18 +143,18 @@ class _Table:
         away = te.compute(at.shape, lambda *i: te.abs(at(*i) - low), name="T_away")
         none = self.real(0)
 
-        def flipped(*i: Any) -> Any:
+        def flip_count(*i: Any) -> Any:
             return te.floor(away(*i) / te.Select(span(i[0]) > none, span(i[0]), self.real(1)))
 
-        flips = te.compute(at.shape, flipped, name="T_flips")
+        flips = te.compute(at.shape, flip_count, name="T_flips")
         extra = te.compute(at.shape, lambda *i: away(*i) - flips(*i) * span(i[0]), name="T_extra")
 
-        def mirrored(*i: Any) -> Any:
+        def reflected_position(*i: Any) -> Any:
             odd = flips(*i) - te.floor(flips(*i) * self.real(0.5)) * self.real(2) > self.real(0.5)
             folded = te.Select(odd, span(i[0]) - extra(*i), extra(*i)) + low
             return te.Select(span(i[0]) > self.real(0), folded, self.real(0))
 
-        return te.compute(at.shape, mirrored, name="T_mirrored")
+        return te.compute(at.shape, reflected_position, name="T_mirrored")
 
     def _linear(self, at: Any, where: Any) -> Any:
         """The share of a tap: less the farther it is."""
@@ -165,13 +165,13 @@ class _Table:
         far = te.abs(at - te.floor(at) - self._step(t - 1))
         return cubic_weight(far, self.real)
 
-    def _inside(self, where: Any, share: Any, size: Any) -> Any:
+    def _masked_weight(self, where: Any, share: Any, size: Any) -> Any:
         if self.padding != "zeros" and self.method != "bilinear":
             return share
         inside = te.all(where >= self.real(0), where <= size - self.real(1))
         return te.Select(inside, share, self.real(0))
 
-    def _limited(self, where: Any, size: Any) -> Any:
+    def _clamp_index(self, where: Any, size: Any) -> Any:
         limited = te.min(te.max(where, self.real(0)), size - self.real(1))
         return te.Select(te.isnan(where), self.real(0), limited).astype("int32")
 

@@ -28,7 +28,7 @@ from tir_mlir.topi.nn.pooling import *  # noqa: F403
 from tir_mlir.topi.nn.softmax import *  # noqa: F403
 from tir_mlir.topi.nn.transposed_convolution import *  # noqa: F403
 from tir_mlir.topi.nn.windows import *  # noqa: F403
-from tir_mlir.topi.operands import absent as _absent
+from tir_mlir.topi.operands import missing_name_error as _absent
 from tir_mlir.topi.products import batch_matmul
 from tir_mlir.topi.shapes import flatten
 

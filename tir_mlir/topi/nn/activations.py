@@ -7,20 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.elementwise import clip, identity, mapped
+from tir_mlir.topi.elementwise import clip, identity, map_elements
 from tir_mlir.topi.operands import (
     as_type,
     axis_of,
     constant,
-    described,
+    describe_tensor,
     floats,
     one_type,
-    ranked,
+    ranked_tensor,
     refuse,
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import is_one, same
+from tir_mlir.topi.sizes import are_equal, is_one
 
 __all__ = [
     "dropout", "elu", "gelu", "gelu_tanh", "hardsigmoid", "hardswish", "leaky_relu", "mish", "prelu", "relu",
@@ -56,7 +56,7 @@ def _activation(name: str, x: Any, function: Callable[[Any, Number], Any]) -> te
     def element(v: Any) -> Any:
         return as_type(function(as_type(v, operand.dtype, wide), number), wide, operand.dtype)
 
-    return mapped(name, operand, element)
+    return map_elements(name, operand, element)
 
 
 def leaky_relu(x: Any, alpha: float = 0.01) -> te.Tensor:
@@ -158,14 +158,14 @@ def mish(x: Any) -> te.Tensor:
 
 def prelu(x: Any, slope: Any, axis: int = 1) -> te.Tensor:
     """x above 0, slope * x below, with a slope for each position of one axis, or one for all."""
-    operand, slopes = floats("nn.prelu", "x", x), ranked("nn.prelu", "slope", slope, 1)
+    operand, slopes = floats("nn.prelu", "x", x), ranked_tensor("nn.prelu", "slope", slope, 1)
     one_type("nn.prelu", x=operand, slope=slopes)
     if is_one(slopes.shape[0]):
         dim = None
     else:
         dim = axis_of("nn.prelu", axis, operand.ndim)
-        if not same(operand.shape[dim], slopes.shape[0]):
-            problem = f"{described('slope', slopes)} at axis {dim} of {described('x', operand)}"
+        if not are_equal(operand.shape[dim], slopes.shape[0]):
+            problem = f"{describe_tensor('slope', slopes)} at axis {dim} of {describe_tensor('x', operand)}"
             raise refuse("nn.prelu", problem, f"pass a slope of {operand.shape[dim]} elements, or of one")
 
     def element(*i: Any) -> Any:

@@ -11,16 +11,16 @@ from tir_mlir.topi.broadcast import broadcast_shape, read
 from tir_mlir.topi.operands import (
     as_type,
     constant,
-    described,
+    describe_tensor,
     floats,
     one_of,
     one_type,
-    ranked,
+    ranked_tensor,
     refuse,
     tensor,
     wide_type,
 )
-from tir_mlir.topi.sizes import Size, exact_quotient, same, shown, simple
+from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, shape_text, simple
 
 __all__ = ["attention", "rotary_embedding"]
 
@@ -71,30 +71,37 @@ class _Attention:
         one_of(OP, "causal_mask", mask, list(_MASKS))  # type: ignore[arg-type]
         one_of(OP, "layout", layout, ["BSHD", "BHSD"])
         self.q, self.k, self.v = (
-            ranked(OP, name, floats(OP, name, x), 4) for name, x in (("query", query), ("key", key), ("value", value))
+            ranked_tensor(OP, name, floats(OP, name, x), 4)
+            for name, x in (("query", query), ("key", key), ("value", value))
         )
         self.dtype = one_type(OP, query=self.q, key=self.k, value=self.v)
         self.wide, self.swap, self.mask = wide_type(self.dtype), layout == "BHSD", mask
-        b, sq, h, d = self.turned(self.q.shape)
-        _, sk, g, e = self.turned(self.v.shape)
+        b, sq, h, d = self.swap_layout(self.q.shape)
+        _, sk, g, e = self.swap_layout(self.v.shape)
         self.batch, self.queries, self.heads, self.depth, self.keys, self.groups, self.width = b, sq, h, d, sk, g, e
         self._check()
         self.share = exact_quotient([h], [g])
         self.rows = simple(sq * self.share) if self.share != 1 else sq
         self.scale = constant(1 / math.sqrt(d) if scale is None else scale, self.wide)
         self.bias = None if bias is None else self._checked_bias(bias)
-        self.read = sk if blocks is None else simple(prod(ranked(OP, "blocks", tensor(OP, "blocks", blocks), 2).shape))
+        self.read = (
+            sk if blocks is None else simple(prod(ranked_tensor(OP, "blocks", tensor(OP, "blocks", blocks), 2).shape))
+        )
 
-    def turned(self, index: Any) -> tuple[Any, ...]:
+    def swap_layout(self, index: Any) -> tuple[Any, ...]:
         """An index or a shape in BSHD, or one in BSHD in that of the operands."""
         a, b, c, d = index
         return (a, c, b, d) if self.swap else (a, b, c, d)
 
     def _check(self) -> None:
-        operands_text = ", ".join(described(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v)))
+        operands_text = ", ".join(
+            describe_tensor(n, x) for n, x in (("query", self.q), ("key", self.k), ("value", self.v))
+        )
         key_shape = (self.batch, self.keys, self.groups, self.depth)
-        if not all(map(same, self.turned(self.k.shape), key_shape)) or not same(self.v.shape[0], self.batch):
-            raise refuse(OP, operands_text, f"pass a key of shape {shown(self.turned(key_shape))}")
+        if not all(map(are_equal, self.swap_layout(self.k.shape), key_shape)) or not are_equal(
+            self.v.shape[0], self.batch
+        ):
+            raise refuse(OP, operands_text, f"pass a key of shape {shape_text(self.swap_layout(key_shape))}")
         if exact_quotient([self.heads], [self.groups]) is None:
             problem = f"{operands_text}: {self.heads} heads of queries for {self.groups} of keys"
             raise refuse(OP, problem, "use a number of key heads that divides the heads of the query")
@@ -105,9 +112,13 @@ class _Attention:
         operand = tensor(OP, "bias", bias)
         score_shape = (self.batch, self.heads, self.queries, self.keys)
         if operand.dtype not in ("bool", self.dtype, self.wide):
-            raise refuse(OP, f"{described('bias', operand)} for {self.dtype}", f'cast it: astype(bias, "{self.dtype}")')
-        if operand.ndim > 4 or not all(map(same, broadcast_shape(OP, operand.shape, score_shape), score_shape)):
-            problem = f"{described('bias', operand)} does not broadcast to (b, h, sq, sk) = {shown(score_shape)}"
+            raise refuse(
+                OP, f"{describe_tensor('bias', operand)} for {self.dtype}", f'cast it: astype(bias, "{self.dtype}")'
+            )
+        if operand.ndim > 4 or not all(map(are_equal, broadcast_shape(OP, operand.shape, score_shape), score_shape)):
+            problem = (
+                f"{describe_tensor('bias', operand)} does not broadcast to (b, h, sq, sk) = {shape_text(score_shape)}"
+            )
             raise refuse(OP, problem, "expand or reshape it")
         return operand
 
@@ -120,7 +131,7 @@ class _Attention:
             (b, g, r, s), lambda b, g, i, j: te.sum(q(b, g, i, d) * key(b, g, j, d), axis=d), name="T_attention_scores"
         )
         masked = te.compute(
-            (b, g, r, s), lambda b, g, i, j: self._masked(scores(b, g, i, j), b, g, i, j), name="T_attention_masked"
+            (b, g, r, s), lambda b, g, i, j: self._mask_score(scores(b, g, i, j), b, g, i, j), name="T_attention_masked"
         )
         top = te.compute((b, g, r), lambda b, g, i: te.max(masked(b, g, i, n), axis=n), name="T_attention_max")
         power = te.compute(
@@ -131,10 +142,10 @@ class _Attention:
         product = te.compute(
             (b, g, r, e), lambda b, g, i, c: te.sum(power(b, g, i, t) * value(b, g, t, c), axis=t), name="T_attention"
         )
-        return self._ordered(product, total)
+        return self._normalize_sums(product, total)
 
     def _element(self, x: te.Tensor, b: Any, s: Any, h: Any, d: Any) -> Any:
-        return as_type(x(*self.turned((b, s, h, d))), self.dtype, self.wide)
+        return as_type(x(*self.swap_layout((b, s, h, d))), self.dtype, self.wide)
 
     def _queries(self) -> Any:
         """The queries by batch, key head and row."""
@@ -152,7 +163,7 @@ class _Attention:
             return (lambda g, r: g), (lambda r: r)
         return (lambda g, r: g * self.share + r // self.queries), (lambda r: r % self.queries)
 
-    def _masked(self, score: Any, b: Any, g: Any, r: Any, j: Any) -> Any:
+    def _mask_score(self, score: Any, b: Any, g: Any, r: Any, j: Any) -> Any:
         head, query = self._head_and_query()
         value, least = score * self.scale, te.min_value(self.wide)
         if self.bias is not None:
@@ -165,24 +176,24 @@ class _Attention:
             value = te.if_then_else(j <= query(r) + ahead, value, least)
         return value
 
-    def _ordered(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
+    def _normalize_sums(self, product: te.Tensor, total: te.Tensor) -> te.Tensor:
         """The weighted sums divided by the sums of weights, in the layout of the query; rows of several heads first in
         their own order, so that the division is that of the rows that were summed."""
-        shape: tuple[Size, ...] = self.turned((self.batch, self.queries, self.heads, self.width))
+        shape: tuple[Size, ...] = self.swap_layout((self.batch, self.queries, self.heads, self.width))
 
         def quotient(b: Any, g: Any, r: Any, c: Any) -> Any:
             return as_type(product(b, g, r, c) / total(b, g, r), self.wide, self.dtype)
 
-        def alone(*i: Any) -> Any:
-            b, s, h, c = self.turned(i)
+        def ungrouped_element(*i: Any) -> Any:
+            b, s, h, c = self.swap_layout(i)
             return quotient(b, h, s, c)
 
         if self.share == 1:
-            return te.compute(shape, alone, name="T_attention_norm")
+            return te.compute(shape, ungrouped_element, name="T_attention_norm")
         rows = te.compute(product.shape, quotient, name="T_attention_norm")
 
         def element(*i: Any) -> Any:
-            b, s, h, c = self.turned(i)
+            b, s, h, c = self.swap_layout(i)
             return rows(b, h // self.share, h % self.share * self.queries + s, c)
 
         return te.compute(shape, element, name="T_attention_heads")
@@ -200,15 +211,15 @@ def rotary_embedding(x: Any, cos: Any, sin: Any, interleaved: bool = False) -> t
     one_type(name, x=operand, cos=angles[0], sin=angles[1])
     size = operand.shape[-1] if operand.ndim else None
     if not isinstance(size, int) or size % 2:
-        raise refuse(name, described("x", operand), "the last axis has an even number of elements")
+        raise refuse(name, describe_tensor("x", operand), "the last axis has an even number of elements")
     half, wide = size // 2, wide_type(operand.dtype)
     shape = (*operand.shape[:-1], half)
     for what, t in zip(("cos", "sin"), angles, strict=True):
-        if t.ndim > operand.ndim or not all(map(same, broadcast_shape(name, t.shape, shape), shape)):
+        if t.ndim > operand.ndim or not all(map(are_equal, broadcast_shape(name, t.shape, shape), shape)):
             raise refuse(
                 name,
-                f"{described(what, t)} for {described('x', operand)}",
-                f"pass it so as to broadcast to {shown(shape)}",
+                f"{describe_tensor(what, t)} for {describe_tensor('x', operand)}",
+                f"pass it so as to broadcast to {shape_text(shape)}",
             )
 
     def element(*i: Any) -> Any:

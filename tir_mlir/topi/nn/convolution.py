@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.layouts import Blocked, Layout, layout
-from tir_mlir.topi.nn.padding import padded, window_padding
-from tir_mlir.topi.operands import as_type, described, factor_type, integer, integers, refuse, tensor
+from tir_mlir.topi.layouts import BlockedPosition, TensorLayout, layout
+from tir_mlir.topi.nn.padding import pad_axes, window_padding
+from tir_mlir.topi.operands import as_type, describe_tensor, factor_type, integer, integers, refuse, tensor
 from tir_mlir.topi.products import sum_type
 from tir_mlir.topi.reductions import narrow
-from tir_mlir.topi.sizes import Size, exact_quotient, floor_quotient, number, same, simple
+from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, floor_quotient, number, simple
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
@@ -26,7 +26,7 @@ class Window:
     dilation: tuple[int, ...]
 
     @classmethod
-    def of(cls, op: str, strides: Any, padding: Any, dilation: Any, count: int) -> Window:
+    def from_arguments(cls, op: str, strides: Any, padding: Any, dilation: Any, count: int) -> Window:
         return cls(
             integers(op, "strides", strides, count, 1),
             window_padding(op, padding, count),
@@ -51,7 +51,7 @@ def convolve(
     kernel: Any,
     window: Window,
     groups: int,
-    layouts: tuple[Layout, Layout, Layout],
+    layouts: tuple[TensorLayout, TensorLayout, TensorLayout],
     spatial: str,
     out_dtype: str | None,
     names: tuple[str, str] | None = None,
@@ -67,10 +67,10 @@ def convolve(
     sizes, kernel_sizes = source.sizes(op, "data", x), weights.sizes(op, "kernel", w)
     _check_channels(op, x, w, sizes["C"], kernel_sizes, groups)
     outs = window.result(op, [sizes[a] for a in spatial], [kernel_sizes[a] for a in spatial])
-    sides = dict(zip(source.places(spatial), window.padding, strict=True))
+    sides = dict(zip(source.axis_numbers(spatial), window.padding, strict=True))
     plain = f"{'group_' * (groups > 1)}{op.removeprefix('nn.')}_{target.text.lower()}"
     pad_name, name = names or ("pad_temp", plain)
-    image = padded(x, sides, pad_value, pad_name)
+    image = pad_axes(x, sides, pad_value, pad_name)
     channels = _Channels(sizes["C"], kernel_sizes, groups, source.factors.get("C") if groups == 1 else None)
     taps = [te.reduce_axis((0, kernel_sizes[a]), name=f"r{a.lower()}") for a in spatial]
     added = sum_type(dtype, out_dtype)
@@ -93,7 +93,7 @@ class _Channels:
 
     def __init__(self, total: Size, kernel: dict[str, Size], groups: int, block: int | None):
         self.groups, self.each, self.results = groups, kernel["I"], kernel["O"]
-        self.depthwise = groups > 1 and same(self.each, 1)
+        self.depthwise = groups > 1 and are_equal(self.each, 1)
         self.block = block
         if self.depthwise:
             self.axes = []
@@ -107,7 +107,7 @@ class _Channels:
         """The position among the channels of a group."""
         if self.depthwise:
             return 0
-        return Blocked(self.axes[0], self.axes[1], self.block) if self.block else self.axes[0]
+        return BlockedPosition(self.axes[0], self.axes[1], self.block) if self.block else self.axes[0]
 
     def read(self, result: Any) -> Any:
         """The position of the channel of the data that a channel of the result reads."""
@@ -115,14 +115,14 @@ class _Channels:
             return self.inner()
         if self.depthwise and self.results == self.groups:
             return result
-        channel = result.whole() if isinstance(result, Blocked) else result
+        channel = result.flat_position() if isinstance(result, BlockedPosition) else result
         group = channel // (self.results // self.groups)
         return group if self.depthwise else group * self.each + self.axes[0]
 
 
 def _check_channels(op: str, x: te.Tensor, w: te.Tensor, total: Size, kernel: dict[str, Size], groups: int) -> None:
-    operands_text = f"{described('data', x)} and {described('kernel', w)}"
-    if not same(total, kernel["I"] * groups):
+    operands_text = f"{describe_tensor('data', x)} and {describe_tensor('kernel', w)}"
+    if not are_equal(total, kernel["I"] * groups):
         grouping = f" in {groups} groups" if groups > 1 else ""
         problem = f"{operands_text}: {total} channels, but the kernel reads {kernel['I']}{grouping}"
         raise refuse(op, problem, "pass a kernel for channels / groups, and the right layouts")
@@ -160,7 +160,7 @@ def _plain(op: str, letters: str, kernel_text: str):
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout or kernel_text, f"OI{letters}", kernel_text)
         target = layout(op, "out_layout", out_layout or data_layout, f"NC{letters}", default)
-        window = Window.of(op, strides, padding, dilation, len(letters))
+        window = Window.from_arguments(op, strides, padding, dilation, len(letters))
         parts = integer(op, "groups", groups, 1)
         return convolve(op, data, kernel, window, parts, (source, weights, target), letters, out_dtype, None, pad_value)
 

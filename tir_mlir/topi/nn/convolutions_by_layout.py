@@ -8,8 +8,8 @@ from tir_mlir import te
 from tir_mlir.topi.layouts import layout
 from tir_mlir.topi.nn.convolution import Window, conv1d, conv2d, conv3d, convolve
 from tir_mlir.topi.nn.transposed_convolution import conv2d_transpose
-from tir_mlir.topi.operands import described, refuse, tensor
-from tir_mlir.topi.sizes import number, same, simple
+from tir_mlir.topi.operands import describe_tensor, refuse, tensor
+from tir_mlir.topi.sizes import are_equal, number, simple
 
 __all__ = [
     "conv1d_ncw", "conv1d_nwc", "conv2d_hwcn", "conv2d_nchw", "conv2d_nhwc", "conv2d_transpose_nchw",
@@ -162,19 +162,19 @@ def _depthwise(
     x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
     if x.ndim != 4 or w.ndim != 4:
         fix = f"pass {order} and {'(c, m, kh, kw)' if channels == (0, 1) else '(kh, kw, c, m)'}"
-        raise refuse(op, f"{described('data', x)} and {described('kernel', w)}", fix)
+        raise refuse(op, f"{describe_tensor('data', x)} and {describe_tensor('kernel', w)}", fix)
     count = number(x.shape[order.index("C")])
     if count is None:
-        raise refuse(op, f"{described('data', x)} has a symbolic number of channels", "use a number")
-    filters = w if same(w.shape[channels[1]], 1) else _one_filter_each(w, channels)
-    window = Window.of(op, stride, padding, dilation, 2)
+        raise refuse(op, f"{describe_tensor('data', x)} has a symbolic number of channels", "use a number")
+    filters = w if are_equal(w.shape[channels[1]], 1) else _flatten_filters(w, channels)
+    window = Window.from_arguments(op, stride, padding, dilation, 2)
     source, target = layout(op, "data_layout", order, "NCHW", "NCHW"), layout(op, "out_layout", order, "NCHW", "NCHW")
     of_kernel = layout(op, "kernel_layout", weights, "OIHW", "OIHW")
     names = ("PaddedInput", "DepthwiseConv2d")
     return convolve(op, x, filters, window, count, (source, of_kernel, target), "HW", out_dtype, names)
 
 
-def _one_filter_each(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
+def _flatten_filters(w: te.Tensor, channels: tuple[int, int]) -> te.Tensor:
     """Weights of c channels with m filters each, as those of c * m channels with one."""
     outer, inner = channels
     several = w.shape[inner]

@@ -11,7 +11,7 @@ from tir_mlir.topi.operands import (
     axes_of,
     axis_of,
     constant,
-    described,
+    describe_tensor,
     floats,
     integer,
     one_type,
@@ -19,8 +19,8 @@ from tir_mlir.topi.operands import (
     tensor,
     wide_type,
 )
-from tir_mlir.topi.reductions import placed, reduce_axes, reduced_shape
-from tir_mlir.topi.sizes import Size, exact_quotient, same, total
+from tir_mlir.topi.reductions import operand_index, reduce_axes, reduced_shape
+from tir_mlir.topi.sizes import Size, are_equal, exact_quotient, total
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
 
@@ -45,7 +45,7 @@ class _Rows:
         sums = reduce_axes(self.x, self.axes)
 
         def element(*i: Any) -> Any:
-            return te.sum(function(self.value(*placed(self.x, i, sums)), i), axis=list(sums.values()))
+            return te.sum(function(self.value(*operand_index(self.x, i, sums)), i), axis=list(sums.values()))
 
         return te.compute(self.shape, element, name=name)
 
@@ -102,8 +102,8 @@ def _parameters(name: str, x: te.Tensor, shape: Sequence[Size], **parameters: An
         if value is None:
             continue
         parameter = tensor(name, what, value)
-        if parameter.ndim != len(shape) or not all(map(same, parameter.shape, shape)):
-            problem = f"{described(what, parameter)} of {described('data', x)}"
+        if parameter.ndim != len(shape) or not all(map(are_equal, parameter.shape, shape)):
+            problem = f"{describe_tensor(what, parameter)} of {describe_tensor('data', x)}"
             shape_text = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
             raise refuse(name, problem, f"pass {what} of the shape ({shape_text})")
         one_type(name, data=x, **{what: parameter})
@@ -141,7 +141,7 @@ def group_norm(
     inner = tuple(range(c + 1, x.ndim)) if axes is None else tuple(sorted(axes_of(name, axes, x.ndim, "axes")))
     group_size = exact_quotient([x.shape[c]], [groups])
     if group_size is None:
-        problem = f"{x.shape[c]} channels of {described('data', x)} in {groups} groups"
+        problem = f"{x.shape[c]} channels of {describe_tensor('data', x)} in {groups} groups"
         raise refuse(name, problem, "use a number of groups that divides the channels")
     gamma, beta = _parameters(name, x, [x.shape[c]], gamma=gamma, beta=beta)
     parts = (*x.shape[:c], groups, group_size, *x.shape[c + 1 :])
@@ -188,12 +188,14 @@ def batch_norm(
     small = constant(epsilon, wide)
 
     def element(*i: Any) -> Any:
-        def of(t: te.Tensor) -> Any:
+        def channel_parameter(t: te.Tensor) -> Any:
             return as_type(t(i[dim]), x.dtype, wide)
 
-        value = (as_type(x(*i), x.dtype, wide) - of(moving_mean)) * te.rsqrt(of(moving_var) + small)
-        value = value * of(gamma) if scale and gamma is not None else value
-        value = value + of(beta) if center and beta is not None else value
+        value = (as_type(x(*i), x.dtype, wide) - channel_parameter(moving_mean)) * te.rsqrt(
+            channel_parameter(moving_var) + small
+        )
+        value = value * channel_parameter(gamma) if scale and gamma is not None else value
+        value = value + channel_parameter(beta) if center and beta is not None else value
         return as_type(value, wide, x.dtype)
 
     return [te.compute(x.shape, element, name="T_batch_norm"), moving_mean, moving_var]

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.topi.operands import constant, described, integer, integers, one_of, refuse, tensor
+from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, one_of, refuse, tensor
 from tir_mlir.topi.sizes import number, simple
 
 __all__ = ["pad"]
@@ -24,7 +24,7 @@ def window_padding(op: str, padding: Any, count: int) -> list[tuple[int, int]]:
     return list(zip(values[:count], values[-count:], strict=True))
 
 
-def padded(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name: str = "pad_temp") -> te.Tensor:
+def pad_axes(x: te.Tensor, sides: Mapping[int, tuple[int, int]], value: Any, name: str = "pad_temp") -> te.Tensor:
     """The tensor with `value` before and after some axes; itself if there is nothing to pad."""
     wide = {a: s for a, s in sides.items() if s != (0, 0)}
     if not wide:
@@ -60,11 +60,11 @@ def pad(
     if pad_mode == "constant":
         cut = _cut(x, lows, highs)
         sides = {a: (max(b, 0), max(e, 0)) for a, (b, e) in enumerate(zip(lows, highs, strict=True))}
-        result = padded(cut, sides, pad_value, name)
+        result = pad_axes(cut, sides, pad_value, name)
         return result if result is not x else te.compute(x.shape, lambda *i: x(*i), name=name)
     if pad_mode in ("wrap", "circular"):
-        return _wrapped(x, lows, highs, name)
-    return _mirrored(x, lows, highs, pad_mode == "reflect", name)
+        return _wrap_axes(x, lows, highs, name)
+    return _mirror_axes(x, lows, highs, pad_mode == "reflect", name)
 
 
 def _cut(x: te.Tensor, lows: Sequence[int], highs: Sequence[int]) -> te.Tensor:
@@ -73,15 +73,15 @@ def _cut(x: te.Tensor, lows: Sequence[int], highs: Sequence[int]) -> te.Tensor:
         return x
     shape = tuple(simple(n - s - e) for n, s, e in zip(x.shape, starts, ends, strict=True))
     if any((number(n) or 0) < 0 for n in shape):
-        raise refuse("nn.pad", f"{described('data', x)} is shorter than what is cut off", "cut off less")
+        raise refuse("nn.pad", f"{describe_tensor('data', x)} is shorter than what is cut off", "cut off less")
     return te.compute(shape, lambda *i: x(*(v + s for v, s in zip(i, starts, strict=True))), name="T_cut")
 
 
-def _wrapped(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: str) -> te.Tensor:
+def _wrap_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: str) -> te.Tensor:
     for a, n in enumerate(x.shape):
         least, size = min(lows[a], highs[a]), number(n)
         if least < 0 or (size == 0 and max(lows[a], highs[a])):
-            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {described('data', x)}"
+            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {describe_tensor('data', x)}"
             raise refuse("nn.pad", problem, "pad an axis with elements, and do not cut off")
     shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
 
@@ -91,11 +91,11 @@ def _wrapped(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], name: str)
     return te.compute(shape, lambda *i: x(*(source(a, v) for a, v in enumerate(i))), name=name)
 
 
-def _mirrored(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflect: bool, name: str) -> te.Tensor:
+def _mirror_axes(x: te.Tensor, lows: Sequence[int], highs: Sequence[int], reflect: bool, name: str) -> te.Tensor:
     for a, n in enumerate(x.shape):
         most = max(lows[a], highs[a])
         if min(lows[a], highs[a]) < 0 or (reflect and (size := number(n)) is not None and most >= max(size, 1)):
-            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {described('data', x)}"
+            problem = f"padding {lows[a]}, {highs[a]} of axis {a} of {describe_tensor('data', x)}"
             raise refuse("nn.pad", problem, "reflect less than the axis has, and do not cut off")
     shape = tuple(simple(n + b + e) for n, b, e in zip(x.shape, lows, highs, strict=True))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.nn.convolution import Window
-from tir_mlir.topi.operands import constant, described, integer, integers, ranked, refuse
+from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, ranked_tensor, refuse
 from tir_mlir.topi.sizes import number
 
 __all__ = ["patches"]
@@ -32,16 +32,18 @@ def patches(
     each part of the channels, (parts, pixels, kernel h * kernel w * c / parts). Sizes are numbers.
     """
     op = "nn.patches"
-    x = ranked(op, "data", data, 4)
+    x = ranked_tensor(op, "data", data, 4)
     sizes = [number(n) for n in x.shape]
     if any(n is None for n in sizes):
-        raise refuse(op, f"{described('data', x)} has symbolic sizes", "use numbers")
+        raise refuse(op, f"{describe_tensor('data', x)} has symbolic sizes", "use numbers")
     _, high, wide, channels = (int(n or 0) for n in sizes)
-    taps, window = integers(op, "kernel", kernel, 2, 1), Window.of(op, strides, padding, dilation, 2)
+    taps, window = integers(op, "kernel", kernel, 2, 1), Window.from_arguments(op, strides, padding, dilation, 2)
     rows, columns = (int(n) for n in window.result(op, [high, wide], list(taps)))
     count = integer(op, "parts", parts, 1)
     if channels % count:
-        raise refuse(op, f"{described('data', x)} has {channels} channels", f"pass parts that divide them, not {count}")
+        raise refuse(
+            op, f"{describe_tensor('data', x)} has {channels} channels", f"pass parts that divide them, not {count}"
+        )
     each, step = channels // count, integer(op, "multiple", multiple, 1)
     length = prod(taps) * each
     (top, _), (left, _) = window.padding

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.layouts import Layout, layout
+from tir_mlir.topi.layouts import TensorLayout, layout
 from tir_mlir.topi.nn.convolution import Window
-from tir_mlir.topi.nn.padding import padded
+from tir_mlir.topi.nn.padding import pad_axes
 from tir_mlir.topi.operands import (
     as_type,
     constant,
-    described,
+    describe_tensor,
     floats,
     integers,
     numbers,
@@ -34,7 +34,9 @@ __all__ = [
 class _Pool:
     """A pool of a tensor: its window, and the sizes of its result along the spatial axes."""
 
-    def __init__(self, op: str, x: te.Tensor, order: Layout, kernel: Sequence[int], window: Window, ceil_mode: bool):
+    def __init__(
+        self, op: str, x: te.Tensor, order: TensorLayout, kernel: Sequence[int], window: Window, ceil_mode: bool
+    ):
         self.op, self.x, self.order, self.kernel, self.window = op, x, order, kernel, window
         letters = [a for a in order.axes if a in "DHW"]
         self.places = [order.axes.index(a) for a in letters]
@@ -52,20 +54,20 @@ class _Pool:
         for size, k, s, (p, q), d in rows:
             last_start = number(size + p + q - d * (k - 1) - 1)
             if last_start is None:
-                problem = f"ceil_mode for {described('data', self.x)}, whose sizes are symbolic"
+                problem = f"ceil_mode for {describe_tensor('data', self.x)}, whose sizes are symbolic"
                 raise refuse(self.op, problem, "pad the data so that the windows fit")
             extra = -last_start % s
             begins = last_start + extra  # of the last window, from the padding before
             extras.append(0 if extra and begins >= number(size) + p else extra)  # type: ignore[operator]
         return extras
 
-    def padded(self, value: Any) -> te.Tensor:
-        return padded(self.x, dict(zip(self.places, self.outer.padding, strict=True)), value)
+    def padded_data(self, value: Any) -> te.Tensor:
+        return pad_axes(self.x, dict(zip(self.places, self.outer.padding, strict=True)), value)
 
     def taps(self) -> list[Any]:
         return [te.reduce_axis((0, k), name=f"r{n}") for n, k in enumerate(self.kernel)]
 
-    def at(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
+    def window_index(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
         """The index of an element of a window in the padded data."""
         source_index = list(index)
         for a, s, d, t in zip(self.places, self.window.strides, self.window.dilation, taps, strict=True):
@@ -92,8 +94,8 @@ class _Pool:
 
 def _maximum(pool: _Pool) -> te.Tensor:
     numbers(pool.op, "data", pool.x)
-    x, taps = pool.padded(MAX.identity([pool.x.dtype])[0]), pool.taps()
-    return te.compute(pool.shape, lambda *i: MAX(x(*pool.at(i, taps)), axis=taps), name="pool_max")
+    x, taps = pool.padded_data(MAX.identity([pool.x.dtype])[0]), pool.taps()
+    return te.compute(pool.shape, lambda *i: MAX(x(*pool.window_index(i, taps)), axis=taps), name="pool_max")
 
 
 def max_pool_with_indices(
@@ -114,17 +116,22 @@ def max_pool_with_indices(
     axes = "DHW"[-len(size) :]
     x, order = _image("nn.max_pool", data, f"NC{axes}", f"NC{axes}")
     pool = _Pool(
-        "nn.max_pool", x, order, size, Window.of("nn.max_pool", strides, padding, dilation, len(axes)), ceil_mode
+        "nn.max_pool",
+        x,
+        order,
+        size,
+        Window.from_arguments("nn.max_pool", strides, padding, dilation, len(axes)),
+        ceil_mode,
     )
     least, taps = MAX.identity([x.dtype])[0], pool.taps()
-    source, reducer = pool.padded(least), first_of(lambda a, b: a > b, False, x.dtype)
+    source, reducer = pool.padded_data(least), first_of(lambda a, b: a > b, False, x.dtype)
 
     def candidate(*i: Any) -> Any:
         """Padding has the last index, so that no element equal to it yields to it."""
-        places = [v - p for v, (p, _) in zip(pool.at(i, taps)[2:], pool.window.padding, strict=True)]
+        places = [v - p for v, (p, _) in zip(pool.window_index(i, taps)[2:], pool.window.padding, strict=True)]
         tests = [t for v, n in zip(places, pool.sizes, strict=True) for t in (v >= 0, v < n)]
         flat_index = te.if_then_else(te.all(*tests), _row_major(places, pool.sizes), te.max_value("int32"))
-        return reducer((flat_index, source(*pool.at(i, taps))), axis=taps)
+        return reducer((flat_index, source(*pool.window_index(i, taps))), axis=taps)
 
     where, greatest = te.compute(pool.shape, candidate, name="pool_argmax")
 
@@ -161,9 +168,9 @@ def _digits(flat_index: Any, sizes: Sequence[Size]) -> list[Any]:
 def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
     dtype = pool.x.dtype
     wide = wide_type(dtype)
-    x, taps = pool.padded(0), pool.taps()
+    x, taps = pool.padded_data(0), pool.taps()
     added = te.compute(
-        pool.shape, lambda *i: te.sum(as_type(x(*pool.at(i, taps)), dtype, wide), axis=taps), name="pool_sum"
+        pool.shape, lambda *i: te.sum(as_type(x(*pool.window_index(i, taps)), dtype, wide), axis=taps), name="pool_sum"
     )
 
     def element(*i: Any) -> Any:
@@ -172,17 +179,17 @@ def _mean(pool: _Pool, count_include_pad: bool) -> te.Tensor:
     return te.compute(pool.shape, element, name="pool_avg")
 
 
-def _image(op: str, data: Any, text: str, default: str) -> tuple[te.Tensor, Layout]:
+def _image(op: str, data: Any, text: str, default: str) -> tuple[te.Tensor, TensorLayout]:
     order = layout(op, "layout", text, default, default)
     x = tensor(op, "data", data)
     order.sizes(op, "data", x)
     return x, order
 
 
-def _pool_of(op: str, default: str) -> Any:
+def _pool_builder(op: str, default: str) -> Any:
     letters = [a for a in default if a in "DHW"]
 
-    def made(
+    def build_pool(
         data: Any,
         size: Any,
         strides: Any,
@@ -195,7 +202,7 @@ def _pool_of(op: str, default: str) -> Any:
     ) -> te.Tensor:
         x, order = _image(op, data, text, default)
         kernel = integers(op, "pool_size", size, len(letters), 1)
-        window = Window.of(op, kernel if strides is None else strides, padding, dilation, len(letters))
+        window = Window.from_arguments(op, kernel if strides is None else strides, padding, dilation, len(letters))
         if any(
             max(sides) >= d * (k - 1) + 1 for sides, k, d in zip(window.padding, kernel, window.dilation, strict=True)
         ):
@@ -205,11 +212,11 @@ def _pool_of(op: str, default: str) -> Any:
         pool = _Pool(op, x, order, kernel, window, ceil_mode)
         return _maximum(pool) if kind == "max" else _mean(pool, count_include_pad)
 
-    return made
+    return build_pool
 
 
 def _max_pool(op: str, default: str):
-    pool = _pool_of(op, default)
+    pool = _pool_builder(op, default)
 
     def operator(
         data: Any,
@@ -231,7 +238,7 @@ def _max_pool(op: str, default: str):
 
 
 def _avg_pool(op: str, default: str):
-    pool = _pool_of(op, default)
+    pool = _pool_builder(op, default)
 
     def operator(
         data: Any,
@@ -324,13 +331,15 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
         x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0]
         for p, v in zip(places, entries, strict=True)
     ]
-    spans = {p: _Span(op, x, p, n) for p, n in zip(places, out_sizes, strict=True)}
+    spans = {p: _AdaptiveWindows(op, x, p, n) for p, n in zip(places, out_sizes, strict=True)}
     wide = wide_type(x.dtype) if kind == "avg" else x.dtype
     empty = constant(0, wide) if kind == "avg" else MAX.identity([wide])[0]
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
 
     def element(*i: Any) -> Any:
-        value = as_type(x(*(spans[a].first(v) + taps[a] if a in spans else v for a, v in enumerate(i))), x.dtype, wide)
+        value = as_type(
+            x(*(spans[a].window_start(v) + taps[a] if a in spans else v for a, v in enumerate(i))), x.dtype, wide
+        )
         tests = [taps[a] < spans[a].count(i[a]) for a in spans if not spans[a].even]
         value = te.if_then_else(te.all(*tests), value, empty) if tests else value
         return (te.sum if kind == "avg" else MAX)(value, axis=list(taps.values()))
@@ -359,13 +368,15 @@ def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tup
     letters = f"NC{'DHW'[-len(output_size) :]}"
     x, _ = _image(op, data, letters, letters)
     places = list(range(2, x.ndim))
-    spans = {p: _Span(op, x, p, x.shape[p] if n is None else n) for p, n in zip(places, output_size, strict=True)}
+    spans = {
+        p: _AdaptiveWindows(op, x, p, x.shape[p] if n is None else n) for p, n in zip(places, output_size, strict=True)
+    }
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
     reducer = first_of(lambda a, b: a > b, False, x.dtype)
     least = MAX.identity([x.dtype])[0]
 
     def candidate(*i: Any) -> Any:
-        at = {p: spans[p].first(i[p]) + taps[p] for p in places}
+        at = {p: spans[p].window_start(i[p]) + taps[p] for p in places}
         tests = [taps[p] < spans[p].count(i[p]) for p in places if not spans[p].even]
         value = x(*i[:2], *at.values())
         flat_index = _row_major(list(at.values()), [x.shape[p] for p in places])
@@ -380,7 +391,7 @@ def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tup
     return greatest, te.compute(where.shape, lambda *i: where(*i).astype("int64"), name="adaptive_pool_index")
 
 
-class _Span:
+class _AdaptiveWindows:
     """The windows along one axis. `most`: the size of the largest; `even`: whether all have it."""
 
     def __init__(self, op: str, x: te.Tensor, axis: int, windows: Size):
@@ -388,11 +399,11 @@ class _Span:
         quotient = exact_quotient([self.size], [windows])
         self.even = quotient is not None
         if quotient is None and (number(self.size) is None or number(windows) is None):
-            problem = f"{windows} windows along axis {axis} of {described('data', x)} have no size that is known"
+            problem = f"{windows} windows along axis {axis} of {describe_tensor('data', x)} have no size that is known"
             raise refuse(op, problem, "use 1 window, or sizes that are numbers")
         self.most = quotient if quotient is not None else max(self.count(i) for i in range(windows))
 
-    def first(self, i: Any) -> Any:
+    def window_start(self, i: Any) -> Any:
         return i * self.most if self.even else i * self.size // self.windows
 
     def count(self, i: Any) -> Any:

@@ -53,13 +53,13 @@ def _stages(x: te.Tensor, axis: int, wide: str) -> tuple[te.Tensor, te.Tensor, t
     rows = _row(x.shape, axis)
     k, m = (te.reduce_axis((0, x.shape[axis]), name="k") for _ in range(2))
 
-    def at(index: Any, r: Any) -> tuple[Any, ...]:
+    def full_index(index: Any, r: Any) -> tuple[Any, ...]:
         return (*index[:axis], r, *index[axis:])
 
     def value(*i: Any) -> Any:
         return as_type(x(*i), x.dtype, wide)
 
-    top = te.compute(rows, lambda *i: te.max(value(*at(i, k)), axis=k), name="T_softmax_maxelem")
+    top = te.compute(rows, lambda *i: te.max(value(*full_index(i, k)), axis=k), name="T_softmax_maxelem")
     power = te.compute(x.shape, lambda *i: te.exp(value(*i) - top(*_row(i, axis))), name="T_softmax_exp")
-    total = te.compute(rows, lambda *i: te.sum(power(*at(i, m)), axis=m), name="T_softmax_expsum")
+    total = te.compute(rows, lambda *i: te.sum(power(*full_index(i, m)), axis=m), name="T_softmax_expsum")
     return top, power, total

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import te
-from tir_mlir.topi.layouts import Layout, layout
+from tir_mlir.topi.layouts import TensorLayout, layout
 from tir_mlir.topi.nn.convolution import Window, convolve
-from tir_mlir.topi.operands import constant, described, integer, integers, refuse, tensor
+from tir_mlir.topi.operands import constant, describe_tensor, integer, integers, refuse, tensor
 from tir_mlir.topi.sizes import Size, number, simple
 
 __all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
@@ -38,17 +38,17 @@ def _plain(op: str, letters: str):
         """
         source = layout(op, "data_layout", data_layout, f"NC{letters}", default)
         weights = layout(op, "kernel_layout", kernel_layout, f"IO{letters}", kernel_text)
-        window = Window.of(op, strides, padding, dilation, len(letters))
+        window = Window.from_arguments(op, strides, padding, dilation, len(letters))
         out_padding = integers(op, "output_padding", output_padding, len(letters), 0)
         x, w = tensor(op, "data", data), tensor(op, "kernel", kernel)
         parts = integer(op, "groups", groups, 1)
-        return _transposed(op, letters, x, w, window, out_padding, parts, (source, weights), out_dtype)
+        return _convolve_transposed(op, letters, x, w, window, out_padding, parts, (source, weights), out_dtype)
 
     operator.__name__ = operator.__qualname__ = op.removeprefix("nn.")
     return operator
 
 
-def _transposed(
+def _convolve_transposed(
     op: str,
     letters: str,
     x: te.Tensor,
@@ -56,7 +56,7 @@ def _transposed(
     window: Window,
     out_padding: Sequence[int],
     groups: int,
-    layouts: tuple[Layout, Layout],
+    layouts: tuple[TensorLayout, TensorLayout],
     out_dtype: str | None,
 ) -> te.Tensor:
     """The convolution, with the weights reversed, of the data with zeros between and around its elements."""
@@ -69,8 +69,8 @@ def _transposed(
     _check(op, x, w, source.sizes(op, "data", x), kernel_sizes, groups)
     reach = [d * (_tap(op, w, kernel_sizes[a]) - 1) for a, d in zip(letters, window.dilation, strict=True)]
     margins = [(r - p, r - q + m) for r, (p, q), m in zip(reach, window.padding, out_padding, strict=True)]
-    image = _spread_out(x, source, letters, window.strides, margins)
-    flipped, order = _flipped(w, weights, letters, kernel_sizes, groups)
+    image = _insert_zeros(x, source, letters, window.strides, margins)
+    flipped, order = _flip_weights(w, weights, letters, kernel_sizes, groups)
     plain = Window((1,) * len(letters), [(0, 0)] * len(letters), window.dilation)
     return convolve(op, image, flipped, plain, groups, (source, order, source), letters, out_dtype)
 
@@ -80,21 +80,21 @@ def _check(
 ) -> None:
     channels, inputs = number(sizes["C"]), number(kernel_sizes["I"])
     if channels is None or channels != inputs or channels % groups:
-        problem = f"{described('data', x)} and {described('kernel', w)}, groups={groups}"
+        problem = f"{describe_tensor('data', x)} and {describe_tensor('kernel', w)}, groups={groups}"
         raise refuse(op, problem, "pass a kernel with as many inputs as channels, which the groups divide")
 
 
 def _tap(op: str, w: te.Tensor, size: Size) -> int:
     if (taps := number(size)) is None:
-        raise refuse(op, f"{described('kernel', w)} has a window of symbolic size", "use a number")
+        raise refuse(op, f"{describe_tensor('kernel', w)} has a window of symbolic size", "use a number")
     return taps
 
 
-def _spread_out(
-    x: te.Tensor, source: Layout, letters: str, steps: Sequence[int], margins: Sequence[tuple[int, int]]
+def _insert_zeros(
+    x: te.Tensor, source: TensorLayout, letters: str, steps: Sequence[int], margins: Sequence[tuple[int, int]]
 ) -> te.Tensor:
     """The data with stride - 1 zeros between its elements, and zeros around (or, if negative, that many cut off)."""
-    places = dict(zip(source.places(letters), zip(steps, margins, strict=True), strict=True))
+    places = dict(zip(source.axis_numbers(letters), zip(steps, margins, strict=True), strict=True))
     if all(s == 1 and b == (0, 0) for s, b in places.values()):
         return x
 
@@ -116,9 +116,9 @@ def _spread_out(
     return te.compute(tuple(size(a, n) for a, n in enumerate(x.shape)), element, name="data_dilate")
 
 
-def _flipped(
-    w: te.Tensor, weights: Layout, letters: str, kernel_sizes: dict[str, Size], groups: int
-) -> tuple[te.Tensor, Layout]:
+def _flip_weights(
+    w: te.Tensor, weights: TensorLayout, letters: str, kernel_sizes: dict[str, Size], groups: int
+) -> tuple[te.Tensor, TensorLayout]:
     """The weights as those of a convolution: inputs of one group, results of all, windows reversed."""
     inputs, results = kernel_sizes["I"] // groups, kernel_sizes["O"]
     order = layout("nn.conv_transpose", "kernel_layout", f"OI{letters}", f"OI{letters}", "OIHW")

@@ -7,10 +7,10 @@ from typing import Any
 
 from tir_mlir import te
 from tir_mlir.topi.nn.convolution import Window
-from tir_mlir.topi.operands import as_type, constant, described, integers, ranked, refuse, wide_type
+from tir_mlir.topi.operands import as_type, constant, describe_tensor, integers, ranked_tensor, refuse, wide_type
 from tir_mlir.topi.reductions import narrow
 from tir_mlir.topi.shapes import reshape
-from tir_mlir.topi.sizes import number, same, simple, total
+from tir_mlir.topi.sizes import are_equal, number, simple, total
 
 __all__ = ["fold", "unfold", "windows"]
 
@@ -26,9 +26,9 @@ def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation
     """The windows of an image, for each of their elements: (n, c, h, w) -> (n, c, kh, kw, oh, ow), zeros beyond the
     image."""
     op = "nn.windows"
-    x = ranked(op, "data", data, 4)
+    x = ranked_tensor(op, "data", data, 4)
     taps = integers(op, "kernel", kernel, 2, 1)
-    window = Window.of(op, strides, padding, dilation, 2)
+    window = Window.from_arguments(op, strides, padding, dilation, 2)
     counts = window.result(op, x.shape[2:], taps)
 
     def element(n: Any, c: Any, ky: Any, kx: Any, *place: Any) -> Any:
@@ -47,13 +47,13 @@ def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation
 def fold(data: Any, output_size: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation: Any = 1) -> te.Tensor:
     """Windows added up to an image, the reverse of `unfold`: (n, c * kh * kw, windows) -> (n, c, h, w)."""
     op = "nn.fold"
-    x = ranked(op, "data", data, 3)
+    x = ranked_tensor(op, "data", data, 3)
     taps, size = integers(op, "kernel", kernel, 2, 1), integers(op, "output_size", output_size, 2, 1)
-    window = Window.of(op, strides, padding, dilation, 2)
+    window = Window.from_arguments(op, strides, padding, dilation, 2)
     counts = window.result(op, size, taps)
     channels = number(x.shape[1])
-    if channels is None or channels % (taps[0] * taps[1]) or not same(total(counts), x.shape[2]):
-        problem = f"{described('data', x)} for windows of {taps} of an image of {size}"
+    if channels is None or channels % (taps[0] * taps[1]) or not are_equal(total(counts), x.shape[2]):
+        problem = f"{describe_tensor('data', x)} for windows of {taps} of an image of {size}"
         raise refuse(op, problem, f"pass (n, c * {taps[0] * taps[1]}, {total(counts)})")
     ky, kx = te.reduce_axis((0, taps[0]), name="ky"), te.reduce_axis((0, taps[1]), name="kx")
     wide = wide_type(x.dtype)

@@ -1,5 +1,5 @@
 """Boards: machines without Python or a compiler, which run candidates that are built here, over SSH."""
 
-from tir_mlir.tune.boards.ssh_runner import SshRunner, boards_of
+from tir_mlir.tune.boards.ssh_measurer import SshMeasurer, boards_of
 
-__all__ = ["SshRunner", "boards_of"]
+__all__ = ["SshMeasurer", "boards_of"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import BuildError
-from tir_mlir.runtime.cache.store import cached
+from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers.c_entry import CEntry, entries, size_values
 from tir_mlir.runtime.library import Library
@@ -28,7 +28,7 @@ _COMPILE = ("-c", "-O2", "-fno-sanitize=all", "-std=gnu11")
 
 
 @dataclass(frozen=True)
-class Call:
+class BoardCall:
     """A call of a function: its signature and its arguments, a file a buffer."""
 
     signature: CallSignature
@@ -61,7 +61,7 @@ def linux_triple(target: Target) -> str:
     return f"{target.triple.split('-')[0]}-linux-musl"
 
 
-def linked(built: Library, call: Call, target: Target) -> bytes:
+def link_executable(built: Library, call: BoardCall, target: Target) -> bytes:
     """The executable of a candidate. Raises BuildError for a call of something that is not linked, MissingTool."""
     toolchain.require(("zig",), "a program for a board")
     triple = linux_triple(target)
@@ -85,10 +85,10 @@ def linked(built: Library, call: Call, target: Target) -> bytes:
 def _object(text: str, triple: str) -> bytes:
     """The object file of a C source, from the cache if it was compiled before."""
     key = [text, triple, *_COMPILE]
-    return bytes.fromhex(cached("c", key, lambda: _compiled(text, triple).hex()))
+    return bytes.fromhex(cached_text("c", key, lambda: _compile_source(text, triple).hex()))
 
 
-def _compiled(text: str, triple: str) -> bytes:
+def _compile_source(text: str, triple: str) -> bytes:
     with files.folder() as folder:
         c_file, object_file = Path(folder, "source.c"), Path(folder, "source.o")
         files.write_whole({c_file: text.encode()})
@@ -96,14 +96,14 @@ def _compiled(text: str, triple: str) -> bytes:
         return object_file.read_bytes()
 
 
-def _entry(built: Library, call: Call) -> CEntry:
+def _entry(built: Library, call: BoardCall) -> CEntry:
     """The C function of a candidate."""
     signatures = built.exporter.signatures
     name = "tir_candidate" if len(signatures) == 1 else None
     return next(e for e in entries(signatures, {}, "f", name) if e.signature.name == call.signature.name)
 
 
-def source(entry: CEntry, call: Call) -> str:
+def source(entry: CEntry, call: BoardCall) -> str:
     """The parameters of a call in C: sizes, row-major arrays, scalars by value.
 
     Raises BuildError for others.
@@ -149,7 +149,7 @@ def _literal(kind: str, value: Any) -> str:
     return f"({kind}){int(value)}" + ("u" if kind.startswith("u") else "")
 
 
-def results(data: bytes, call: Call) -> Sequence[Any]:
+def results(data: bytes, call: BoardCall) -> Sequence[Any]:
     """The arguments after the call, from the bytes of the written buffers."""
     arguments, offset = [], 0
     for param, value in zip(call.signature.params, call.values, strict=True):

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
-from tir_mlir.tune.search.candidates import Space, drawn
+from tir_mlir.tune.search.candidates import Space, draw_candidate
 from tir_mlir.tune.search.ledger import OUTCOME, is_of_storage, open_storage, without_password
 from tir_mlir.tune.search.samplers import load_optuna, quiet
-from tir_mlir.tune.search.session import REPEATED, Listener
-from tir_mlir.tune.search.study_settings import Settings, program_of, settings_of
+from tir_mlir.tune.search.session import REPEATED, SearchListener
+from tir_mlir.tune.search.study_settings import StudySettings, program_of, settings_of
 from tir_mlir.tune.search.tuner import LIBRARY_SPACE, Options, Tuner, builders_of
 from tir_mlir.tune.spaces.deciders import Defaults
-from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.pool import TrialPool
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -31,7 +31,7 @@ LOOK = 2.0
 
 
 @dataclass
-class Worker:
+class SearchWorker:
     """Takes part in searches. spaces: by name, for searches in a user's space. builders: as for `tune.tune`. idle:
     seconds without work after which it ends; None: never. tell: is told what it does, a line each. ssh: its boards, for
     searches on boards."""
@@ -46,19 +46,19 @@ class Worker:
     _spent: dict[str, int] = field(default_factory=dict)
     """By study without more candidates: the trials that it asked for then."""
 
-    def work(self, listener: Listener) -> int:
+    def work(self, listener: SearchListener) -> int:
         """Take part until nothing was left for `idle` seconds, or Ctrl-C. Returns how many trials it ran.
 
         Raises TuneError if the database cannot be reached.
         """
         storage, ran, last = open_storage(self.url), 0, time.monotonic()
-        with Pool(builders_of(self.builders, self.ssh)) as pool:
+        with TrialPool(builders_of(self.builders, self.ssh)) as pool:
             while True:
                 for name, settings in self._open(storage):
                     tuner = self._tuner(name, settings, listener, pool)
                     if tuner is None:
                         continue
-                    session = tuner.take_part()
+                    session = tuner.join_search()
                     ran, last = ran + session.launched, time.monotonic()
                     if session.proposals.exhausted:
                         self._spent[name] = settings.trials
@@ -68,7 +68,7 @@ class Worker:
                     return ran
                 time.sleep(LOOK)
 
-    def _open(self, storage: BaseStorage) -> list[tuple[str, Settings]]:
+    def _open(self, storage: BaseStorage) -> list[tuple[str, StudySettings]]:
         """The searches with trials left, by the name of their study."""
         optuna = load_optuna()
         searches = []
@@ -79,7 +79,7 @@ class Worker:
                     settings = self._settings(study)
                     if (
                         settings is not None
-                        and _left(study, settings)
+                        and _has_trials_left(study, settings)
                         and self._spent.get(study.study_name) != (settings.trials)
                     ):
                         searches.append((study.study_name, settings))
@@ -92,17 +92,17 @@ class Worker:
             raise TuneError(text) from error
         return searches
 
-    def _settings(self, study: Study) -> Settings | None:
+    def _settings(self, study: Study) -> StudySettings | None:
         try:
             return settings_of(study.user_attrs)
         except TuneError as error:
             self._refuse(study.study_name, str(error))
             return None
 
-    def _tuner(self, name: str, settings: Settings, listener: Listener, pool: Pool) -> Tuner | None:
+    def _tuner(self, name: str, settings: StudySettings, listener: SearchListener, pool: TrialPool) -> Tuner | None:
         """The search of a study, here; None, with a warning, if this worker cannot take part in it."""
         try:
-            tuner = self._made(settings, listener, pool)
+            tuner = self._make_tuner(settings, listener, pool)
             _check(name, settings, tuner)
         except TuneError as error:
             self._refuse(name, str(error))
@@ -110,7 +110,7 @@ class Worker:
         self.tell(f"{name}: {', '.join(tuner.program.prim_funcs)}")
         return tuner
 
-    def _made(self, settings: Settings, listener: Listener, pool: Pool) -> Tuner:
+    def _make_tuner(self, settings: StudySettings, listener: SearchListener, pool: TrialPool) -> Tuner:
         if settings.boards != bool(self.ssh):
             where = "on boards" if settings.boards else "where it was begun, without boards"
             raise TuneError(f"it is measured {where}; fix: a worker {'with' if settings.boards else 'without'} --ssh")
@@ -143,13 +143,13 @@ def _newest(storage: Any) -> list[str]:
     return [f"{base}#{number}" if number > 1 else base for base, number in newest.items()]
 
 
-def _left(study: Study, settings: Settings) -> bool:
+def _has_trials_left(study: Study, settings: StudySettings) -> bool:
     """Whether a search has trials left: not begun, or begun by a process that may be gone."""
     outcomes = [t.user_attrs.get(OUTCOME) for t in study.get_trials(deepcopy=False) if t.state.is_finished()]
     return sum(isinstance(o, dict) and o.get("status") != REPEATED for o in outcomes) < settings.trials
 
 
-def _check(name: str, settings: Settings, tuner: Tuner) -> None:
+def _check(name: str, settings: StudySettings, tuner: Tuner) -> None:
     """Raise TuneError unless candidates mean the same here as where the search began."""
     if tuner.study_name != name.partition("#")[0]:
         local, origin = tuner.settings.about, settings.about
@@ -159,7 +159,7 @@ def _check(name: str, settings: Settings, tuner: Tuner) -> None:
                 "fix: the same versions of tir-mlir and Python, and the same file of the space, on all machines"
             )
         raise TuneError(f"it is for {origin}; this machine is {local}; fix: alike machines, or target= in the search")
-    decided = drawn(tuner.program, tuner.space, Defaults())
+    decided = draw_candidate(tuner.program, tuner.space, Defaults())
     if tuple((c.name, c.count) for c in decided.choices) != settings.defaults:
         raise TuneError(
             f"the space {settings.space} here has other decisions than where the search began; "

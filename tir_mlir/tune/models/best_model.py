@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.graph.model import Model
 from tir_mlir.tune.report.search_plots import SearchPlots
-from tir_mlir.tune.report.table import duration, in_columns
+from tir_mlir.tune.report.table import align_columns, duration
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.drawn_search import search_of
 
@@ -98,7 +98,7 @@ class BestOfModel:
             rows.append((f"{len(others)} not searched", str(calls), f"{share:.1%}", *[""] * 6))
         times = duration(self.library_seconds), duration(self.seconds), f"{self.gain:.2f}"
         rows.append(("model", "", "", *times, "", str(self.trials), ""))
-        return "\n".join(in_columns(rows) + [f"note: {note}" for note in self.notes])
+        return "\n".join(align_columns(rows) + [f"note: {note}" for note in self.notes])
 
     __repr__ = __str__
 

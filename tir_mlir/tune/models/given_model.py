@@ -26,13 +26,13 @@ def given_model(value: Any) -> tuple[Graph, Sequence[Any] | None] | None:
     if isinstance(value, Graph):
         return value, inputs
     if isinstance(value, Function):
-        return Graph(value.alone, name=value.name), inputs
+        return Graph(value.isolated_module, name=value.name), inputs
     if isinstance(value, IRModule) and value.graphs:
         return Graph(value), inputs
     if not hasattr(value, "state_dict"):
         return None
     if inputs is None:
         raise TuneError(f"the module {type(value).__name__} has no inputs; fix: a tuple (module, (x, ...))")
-    from tir_mlir.graph.fronts.torch_export.from_torch import from_torch
+    from tir_mlir.graph.importers.torch_export.from_torch import from_torch
 
     return from_torch(value, tuple(inputs)), inputs

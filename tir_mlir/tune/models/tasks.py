@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.graph import size_code
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory.places import Call
+from tir_mlir.graph.memory.buffer_assignment import PlannedCall
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import SCHEDULE
 from tir_mlir.runtime.call.signature import BufferParam, signatures
@@ -18,7 +18,7 @@ from tir_mlir.tune.records.program_identity import identity
 
 
 @dataclass(frozen=True)
-class Task:
+class TuningTask:
     """A function that a model calls; several, if they differ in names only.
 
     functions: their names. calls: in a run. seconds, least: of all calls of a run, with the library's schedule, and as
@@ -43,11 +43,11 @@ class _Found:
 
     program: IRModule
     functions: dict[str, None]
-    times: list[tuple[float, Call]]
+    times: list[tuple[float, PlannedCall]]
     least: float = 0.0
 
 
-def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) -> list[Task]:
+def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) -> list[TuningTask]:
     """The functions of a model that have no schedule of their own yet, most time first.
 
     prepared: the graph before its functions are scheduled; model: what it was built to.
@@ -57,7 +57,7 @@ def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) 
     for timed, call in zip(model.profile(*inputs, rounds=rounds), model.plan.every_call, strict=True):
         if call.packed or _is_done(prepared, call.callee):
             continue
-        program = public(prepared.module, call.callee)
+        program = standalone_module(prepared.module, call.callee)
         group = groups.setdefault(identity(program).program, _Found(program, {}, []))
         group.functions[call.callee] = None
         group.times.append((timed.seconds, call))
@@ -66,9 +66,9 @@ def tasks_of(prepared: Graph, model: Model, inputs: Sequence[Any], rounds: int) 
     return sorted(tasks, key=lambda task: -task.seconds)
 
 
-def _task(group: _Found, sizes: dict[str, int]) -> Task:
+def _task(group: _Found, sizes: dict[str, int]) -> TuningTask:
     slowest = max(group.times, key=lambda timed_call: timed_call[0])[1]
-    return Task(
+    return TuningTask(
         tuple(group.functions),
         group.program,
         len(group.times),
@@ -78,10 +78,10 @@ def _task(group: _Found, sizes: dict[str, int]) -> Task:
     )
 
 
-def public(module: IRModule, name: str) -> IRModule:
+def standalone_module(module: IRModule, name: str) -> IRModule:
     """A function in a module of its own, in which it can be run."""
-    alone = module[name].alone
-    with entered():
+    alone = module[name].isolated_module
+    with enter_context():
         attributes = alone[name].func.op.attributes
         if "sym_visibility" in attributes:
             del attributes["sym_visibility"]
@@ -89,7 +89,7 @@ def public(module: IRModule, name: str) -> IRModule:
 
 
 def _is_done(prepared: Graph, name: str) -> bool:
-    with entered():
+    with enter_context():
         return attrs.get(prepared.module[name].func.op, SCHEDULE) is not None
 
 
@@ -100,7 +100,7 @@ def size_shape(shape: Sequence[Any], sizes: dict[str, int]) -> tuple[int, ...]:
 
 def variables(program: IRModule, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     """The shape variables of a program whose arguments have these shapes."""
-    with entered():
+    with enter_context():
         (signature,) = signatures(program.mlir).values()
     positions: dict[str, int] = {}
     for param, shape in zip(signature.params, shapes, strict=True):

@@ -17,14 +17,14 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.graph import size_code
-from tir_mlir.graph.build_model import elsewhere, model_of
+from tir_mlir.graph.build_model import is_cross_target, model_of
 from tir_mlir.graph.compile import Options as CompileOptions
 from tir_mlir.graph.compiled_cache import BEFORE_SCHEDULES, compiled_by_content
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.transforms.schedule_functions import schedule_functions
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import Target, chosen, named
@@ -37,7 +37,7 @@ from tir_mlir.tune.report.model_progress import ModelProgress, SilentModel
 from tir_mlir.tune.report.progress import listener_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, builders_of
-from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.pool import TrialPool
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -49,7 +49,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from math import ceil
 
-from tir_mlir.tune.models.tasks import Task
+from tir_mlir.tune.models.tasks import TuningTask
 from tir_mlir.tune.report.model_progress import ModelListener
 from tir_mlir.tune.search.best import Best
 from tir_mlir.tune.search.finals import LIBRARY
@@ -112,10 +112,10 @@ def tune_model(
     (model_graph, inputs), goal = _model(graph, inputs), _goal(target)
     with built_as_given():
         prepared = compiled_by_content(model_graph, CompileOptions(goal, threads), BEFORE_SCHEDULES)
-        return searched(prepared, goal, inputs, sizes or {}, options, progress)
+        return search_functions(prepared, goal, inputs, sizes or {}, options, progress)
 
 
-def searched(
+def search_functions(
     prepared: Graph,
     goal: Target | str,
     inputs: Sequence[Any] | None,
@@ -134,19 +134,19 @@ def searched(
         tasks = tasks_of(prepared, base, arrays, ROUNDS)
         cores = options.threads or chosen(options.target).cores
         listener = stack.enter_context(listener_of(progress, SilentModel, ModelProgress))
-        pool = stack.enter_context(Pool(builders_of(options.builders, ())))
+        pool = stack.enter_context(TrialPool(builders_of(options.builders, ())))
         search = ModelSearch(tasks, options, cores, listener, pool)
         bests = search.run()
         listener.phase("the model")
         records = [best.record for best in bests.values() if not best.is_library]
         times = {t.name: (t.seconds, t.seconds) for t in tasks}
         if records:
-            times = inside(base, _trial(prepared, goal, options, records), tasks, arrays)
+            times = task_seconds(base, _trial(prepared, goal, options, records), tasks, arrays)
         slower = {name for name in bests if times[name][1] > SLOWER * times[name][0]}
         search.settle(bests, slower)
         adopted = [name for name, best in bests.items() if not best.is_library and name not in slower]
-        tuned = _built(prepared, goal, options.work_dir, options.threads) if adopted else base
-        library_seconds, *others = interleaved([base, tuned] if adopted else [base], arrays, cores)
+        tuned = _build_with_records(prepared, goal, options.work_dir, options.threads) if adopted else base
+        library_seconds, *others = time_interleaved([base, tuned] if adopted else [base], arrays, cores)
         seconds = others[0] if others else library_seconds
     functions = [TunedFunction(t.name, t.calls, *times[t.name], bests.get(t.name), t.name not in slower) for t in tasks]
     return BestOfModel(tuned, functions, library_seconds, seconds, search.trials, search.notes, search.interrupted)
@@ -168,7 +168,7 @@ def _goal(target: Target | str | None) -> Target | str:
         raise TuneError(
             f"the schedules of a model are searched for CPUs, not for {short_repr(target)}; fix: target=None"
         )
-    if elsewhere(goal):
+    if is_cross_target(goal):
         raise TuneError(
             f"a model is measured on this machine, which does not run code for {short_repr(target)}; "
             "fix: tune its functions with tune.tune(..., ssh=[...]), or run the search on that machine"
@@ -182,10 +182,10 @@ def _trial(prepared: Graph, goal: Target | str, options: Options, records: Seque
         database = Database(folder)
         for record in records:
             database.add(record)
-        return _built(prepared, goal, folder, options.threads)
+        return _build_with_records(prepared, goal, folder, options.threads)
 
 
-def _built(prepared: Graph, goal: Target | str, folder: Any, threads: int | None) -> Model:
+def _build_with_records(prepared: Graph, goal: Target | str, folder: Any, threads: int | None) -> Model:
     """The model with the best schedules that a folder has."""
     with Database(folder, threads=threads):
         return model_of(schedule_functions(prepared, goal, threads), goal)
@@ -221,10 +221,10 @@ def model_inputs(model: Model, inputs: Sequence[Any] | None, sizes: Mapping[str,
         )
     rng = np.random.default_rng(0)
     shaped = [(tuple(size_code.value(s, sizes) for s in type_.shape), type_.dtype) for _, type_ in model.plan.inputs]
-    return [_filled(shape, dtype, rng) for shape, dtype in shaped]
+    return [_random_array(shape, dtype, rng) for shape, dtype in shaped]
 
 
-def _filled(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+def _random_array(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
     array = empty(shape, numpy_type(dtype))
     array[...] = rng.standard_normal(shape) if dtype.startswith("float") else 0
     return array
@@ -233,19 +233,19 @@ def _filled(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.
 # --- the time of a run of models, in turns ----------------------------------------------------------------------------
 
 
-TURNS = 15
+INTERLEAVED_ROUNDS = 15
 PROFILES, PROFILED = 5, 7
 """Turns of the models, and the runs of a turn."""
 LEAST = 2e-3
 """Seconds of a sample: shorter runs are repeated in it."""
 
 
-def interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], threads: int) -> list[float]:
+def time_interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], threads: int) -> list[float]:
     """Seconds of a run of each model: the fastest of rounds in which they take turns; CPU time for one thread."""
     clock = time.process_time if threads == 1 else time.perf_counter
     counts = [_repeats(model, inputs) for model in models]
     best = [float("inf")] * len(models)
-    for _ in range(TURNS):
+    for _ in range(INTERLEAVED_ROUNDS):
         for n, (model, count) in enumerate(zip(models, counts, strict=True)):
             start = clock()
             for _ in range(count):
@@ -254,7 +254,9 @@ def interleaved(models: Sequence[Callable[..., Any]], inputs: Sequence[Any], thr
     return best
 
 
-def inside(base: Model, tuned: Model, tasks: Sequence[Task], inputs: Sequence[Any]) -> dict[str, tuple[float, float]]:
+def task_seconds(
+    base: Model, tuned: Model, tasks: Sequence[TuningTask], inputs: Sequence[Any]
+) -> dict[str, tuple[float, float]]:
     """Seconds of the calls of each function in a run of two models, by the name of its task: the fastest of rounds in
     which the models take turns."""
     best = {task.name: [float("inf"), float("inf")] for task in tasks}
@@ -300,7 +302,9 @@ class ModelSearch:
     Ctrl-C.
     """
 
-    def __init__(self, tasks: Sequence[Task], options: Options, threads: int, listener: ModelListener, pool: Pool):
+    def __init__(
+        self, tasks: Sequence[TuningTask], options: Options, threads: int, listener: ModelListener, pool: TrialPool
+    ):
         self.tasks = {task.name: task for task in tasks}
         self.options, self.listener, self.pool = options, listener, pool
         self.standings = {task.name: Standing([task.seconds], task.least / threads) for task in tasks}
@@ -364,7 +368,7 @@ class ModelSearch:
         tried = len(begun.session.results)
         trials = min(ROUND_TRIALS, self.options.trials - self.trials)
         seconds = self._seconds_left()
-        self._shown(name)
+        self._show_progress(name)
         begun.tuner.advance(begun.session, trials, None if seconds is None else max(seconds, 0.0))
         standing.seconds.append(self._seconds(name))
         standing.over = begun.session.proposals.exhausted or len(begun.session.results) == tried
@@ -373,7 +377,7 @@ class ModelSearch:
 
     def _begin(self, name: str) -> Begun | None:
         """Begin the search of a function; None, with a note, if there is nothing to compare candidates with."""
-        self._shown(name)
+        self._show_progress(name)
         tuner, standing = self._tuner(name), self.standings[name]
         try:
             session = tuner.begin()
@@ -398,7 +402,7 @@ class ModelSearch:
         best = session.best.median if session.best is not None else None
         return task.seconds * min(1.0, best / library) if best and library else self.standings[name].now
 
-    def _shown(self, name: str) -> None:
+    def _show_progress(self, name: str) -> None:
         counts = {n: len(b.session.results) for n, b in self.begun.items()}
         rows = [(n, s.seconds[0], s.now, counts.get(n, 0)) for n, s in self.standings.items()]
         self.listener.functions(name, sorted(rows, key=lambda row: -row[1]), self.options.trials)
@@ -411,7 +415,7 @@ class ModelSearch:
         skipped = False
         for name in sorted(self.begun, key=lambda n: -self.tasks[n].seconds):
             begun = self.begun[name]
-            self._shown(name)
+            self._show_progress(name)
             begun.session.interrupted |= self.interrupted
             try:
                 bests[name] = begun.tuner.finish(begun.session, skipped)

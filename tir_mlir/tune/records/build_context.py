@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning
-from tir_mlir.dialect.ir import Func, attrs, entered, funcs, held_module, ops, walk
+from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, held_module, ops, walk
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN, FINDER, Finder, ScheduledProgram
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
@@ -38,24 +38,28 @@ class BuildContext:
             raise BuildError(f"build takes an IRModule, a PrimFunc, a Schedule or an MLIR module, not {program!r}")
         if isinstance(program, Schedule):
             return ScheduledProgram(module, AS_GIVEN)
-        scheduled = self._recorded(module, target, threads)
+        scheduled = self._schedule_by_record(module, target, threads)
         if scheduled is None and len(names := list(IRModule(module).prim_funcs)) > 1 and not _calls_own(module):
-            return self._by_function(module, names, target, threads)
-        return scheduled or self._by_library(module, target, threads)
+            return self._schedule_by_function(module, names, target, threads)
+        return scheduled or self._schedule_by_library(module, target, threads)
 
-    def _by_function(
+    def _schedule_by_function(
         self, module: ir.Module, names: Sequence[str], target: Target | CUDA | str, threads: int | None
     ) -> ScheduledProgram:
         """Each function by its own record, or the library's schedule."""
         program, parts, origins = IRModule(module), {}, []
         for name in names:
-            alone = program[name].alone.mlir
-            scheduled = self._recorded(alone, target, threads) or self._by_library(alone, target, threads)
+            alone = program[name].isolated_module.mlir
+            scheduled = self._schedule_by_record(alone, target, threads) or self._schedule_by_library(
+                alone, target, threads
+            )
             parts[name] = IRModule(scheduled.module)[name]
             origins.append(f"{name}: {scheduled.origin}")
         return ScheduledProgram(IRModule(parts).mlir, "; ".join(origins))
 
-    def _recorded(self, module: ir.Module, target: Target | CUDA | str, threads: int | None) -> ScheduledProgram | None:
+    def _schedule_by_record(
+        self, module: ir.Module, target: Target | CUDA | str, threads: int | None
+    ) -> ScheduledProgram | None:
         """The scheduled program of the best record that fits; those that do not are named in a warning."""
         about = identity(module)
         for database in self.databases:
@@ -68,16 +72,18 @@ class BuildContext:
                 return ScheduledProgram(scheduled, f"{record}, in {database.path}")
         return None
 
-    def _by_library(self, module: ir.Module, target: Target | CUDA | str, threads: int | None) -> ScheduledProgram:
-        with entered():
+    def _schedule_by_library(
+        self, module: ir.Module, target: Target | CUDA | str, threads: int | None
+    ) -> ScheduledProgram:
+        with enter_context():
             if isinstance(target, CUDA) or any(_is_scheduled(func) for func in funcs(module)):
                 return ScheduledProgram(module, AS_GIVEN)
         sch = Schedule(module)
         picked = auto(sch, target, threads or self.databases[0].threads)
         words = ", ".join(f"{block}: {name or AS_GIVEN}" for block, name in picked.items())
-        return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words}){self._others(module)}")
+        return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words}){self._unused_records_note(module)}")
 
-    def _others(self, module: ir.Module) -> str:
+    def _unused_records_note(self, module: ir.Module) -> str:
         """What the databases have of the program and is not built, in words."""
         about = identity(module)
         count = sum(database.count(about) for database in self.databases)
@@ -112,7 +118,7 @@ def _is_scheduled(func: Func) -> bool:
 
 def _calls_own(module: ir.Module) -> bool:
     """Whether a function calls another one of the module that has a body."""
-    with entered():
+    with enter_context():
         names = {func.name for func in funcs(module)}
         calls = [op for op in ops(module.operation) if op.name == "func.call"]
         return any(ir.FlatSymbolRefAttr(op.attributes["callee"]).value in names for op in calls)

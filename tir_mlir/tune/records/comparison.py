@@ -6,7 +6,7 @@ from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.schedule import Schedule
 
 
-class NotEqual(Exception):
+class ScheduleDiffers(Exception):
     """A schedule that changes the result of its program."""
 
 
@@ -20,5 +20,5 @@ def verify_schedule(schedule: Schedule) -> str:
     except NotChecked:
         result = schedule.verify("auto")
     if not result:
-        raise NotEqual(str(result.difference))
+        raise ScheduleDiffers(str(result.difference))
     return str(result).splitlines()[1]

@@ -97,8 +97,8 @@ class Database:
     ) -> Iterator[Record]:
         """The usable records for a target and this version, best first; read one by one."""
         key = target_key(target, threads or self.threads)
-        ending = f".{_short(key)}.{_short_versions(versions())}."
-        machine_key = _short(machine())
+        ending = f".{_short_digest(key)}.{_short_versions(versions())}."
+        machine_key = _short_digest(machine())
         names = [n for n in self._names(self._folder(about.shape_class, about.program)) if ending in n]
         names.sort(key=lambda name: (name[0], name.split(".")[3] != machine_key, name))
         for name in names:
@@ -118,7 +118,7 @@ class Database:
         else:
             about = identity(program)
             folders = [self._folder(about.shape_class, about.program)]
-        matching = [record for folder in folders for record in self._in(folder)]
+        matching = [record for folder in folders for record in self._records_in_folder(folder)]
         key = None if target is None else target_key(target, self.threads)
         return sorted((r for r in matching if key in (None, r.target)), key=by_merit)
 
@@ -140,16 +140,18 @@ class Database:
         """
         about, key = identity(program), target_key(target, threads or self.threads)
         folders = self._subfolders(self.path / _FOLDER / about.shape_class, 1)
-        return chosen(about.sizes, [self._usable(f, key, space) for f in folders if f.name != about.program], count)
+        return choose_records(
+            about.sizes, [self._usable(f, key, space) for f in folders if f.name != about.program], count
+        )
 
     def _usable(self, folder: Path, key: str, space: str | None) -> Iterator[Record]:
         """The usable records of a program for a target key, best first."""
-        for name in sorted(n for n in self._names(folder) if n.split(".")[1] == _short(key) and n[0] != _FAILED):
+        for name in sorted(n for n in self._names(folder) if n.split(".")[1] == _short_digest(key) and n[0] != _FAILED):
             record = self._read(folder / name)
             if record is not None and record.target == key and space in (None, record.space):
                 yield record
 
-    def _in(self, folder: Path) -> Iterator[Record]:
+    def _records_in_folder(self, folder: Path) -> Iterator[Record]:
         for name in self._names(folder, warn=True):
             if (record := self._read(folder / name)) is not None:
                 yield record
@@ -173,7 +175,7 @@ class Database:
 
     def _names(self, folder: Path, warn: bool = False) -> list[str]:
         """The files of records in a folder, best first. warn: also of what a process left unfinished."""
-        entries = self._listed(folder)
+        entries = self._list_folder(folder)
         for name in entries if warn else ():
             if name.startswith(_UNFINISHED) and _age(folder / name) > _ABANDONED:
                 text = f"{folder / name}: a process ended while it wrote this record, which is lost; remove the file"
@@ -181,10 +183,10 @@ class Database:
         return sorted(name for name in entries if name.endswith(".json") and name.count(".") == 5)
 
     def _subfolders(self, folder: Path, depth: int) -> list[Path]:
-        below = [folder / name for name in sorted(self._listed(folder))]
+        below = [folder / name for name in sorted(self._list_folder(folder))]
         return below if depth == 1 else [inner for parent in below for inner in self._subfolders(parent, depth - 1)]
 
-    def _listed(self, folder: Path) -> list[str]:
+    def _list_folder(self, folder: Path) -> list[str]:
         try:
             return os.listdir(folder)
         except (FileNotFoundError, NotADirectoryError):
@@ -200,7 +202,7 @@ class Database:
     def __enter__(self) -> Database:
         from tir_mlir.tune.records import build_context  # loads the schedules
 
-        if not self._listed(self.path / _FOLDER):
+        if not self._list_folder(self.path / _FOLDER):
             text = f"{self.path} has no records: programs get the library's schedules"
             warnings.warn(text, TuneWarning, stacklevel=2)
         build_context.enter(self)
@@ -227,19 +229,19 @@ def _merit(record: Record) -> str:
     nanoseconds = min(round(1e9 * record.time), 10**15) if record.usable else 0
     parts = (
         f"{grade}{nanoseconds:016d}",
-        _short(record.target),
+        _short_digest(record.target),
         _short_versions(record.versions),
-        _short(record.machine),
+        _short_digest(record.machine),
     )
     return ".".join(parts)
 
 
-def _short(text: str) -> str:
+def _short_digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
 
 
 def _short_versions(packages: dict[str, str]) -> str:
-    return _short(" ".join(".".join(packages.get(name, "").split(".")[:2]) for name in ("tir_mlir", "llvm")))
+    return _short_digest(" ".join(".".join(packages.get(name, "").split(".")[:2]) for name in ("tir_mlir", "llvm")))
 
 
 def _age(path: Path) -> float:
@@ -264,7 +266,7 @@ def distance(sizes: Sequence[int], others: Sequence[int]) -> float:
     return sum(abs(math.log2(max(1, a) / max(1, b))) for a, b in zip(sizes, others, strict=True))
 
 
-def chosen(sizes: Sequence[int], programs: Iterable[Iterator[Record]], count: int) -> list[Record]:
+def choose_records(sizes: Sequence[int], programs: Iterable[Iterator[Record]], count: int) -> list[Record]:
     """At most `count` records of other programs, no two with the same decisions; each program: its records, best first.
 
         [a1 a2 a3], [b1 b2], with b nearer to `sizes`  ->  [b1, a1, b2, a2, a3]

@@ -15,7 +15,7 @@ from tir_mlir.runtime.llvm import llvm_c
 from tir_mlir.target import CUDA, Target, chosen, host, resolved
 
 FORMAT = 2  # of records; a higher one is of a newer version
-_OF_CODE = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
+_CODE_FEATURES = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
 """Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 
 
@@ -34,7 +34,7 @@ def target_key(target: Target | CUDA | str | None = None, threads: int | None = 
 
 @functools.lru_cache(maxsize=64)
 def _key(target: Target, threads: int | None) -> str:
-    words = sorted(f for f in target.features if _OF_CODE.match(f))
+    words = sorted(f for f in target.features if _CODE_FEATURES.match(f))
     vectors = f"{target.vector_bits}x{target.registers}"
     return " ".join([target.arch or "any", vectors, f"threads={threads or target.cores}", *words])
 

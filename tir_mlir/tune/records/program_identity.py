@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import entered, funcs, held_module, ops
+from tir_mlir.dialect.ir import enter_context, funcs, held_module, ops
 from tir_mlir.script.structural_equal import canonical
 
 _DEFINITION = re.compile(r"^    def (\w+)\(", re.MULTILINE)
@@ -54,7 +54,7 @@ def identity(program: Any) -> ProgramIdentity:
 def _without_names(module: ir.Module) -> str:
     """The canonical form. Functions get numbers, unless one of the module is called by its name."""
     text = canonical(module, names=False, symbols=False)
-    with entered():
+    with enter_context():
         names = [f.name for f in funcs(module)]
         calls = [op for op in ops(module.operation) if op.name == "func.call"]
         called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in calls}

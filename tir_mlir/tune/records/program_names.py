@@ -8,10 +8,10 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import Func, annotation_keys, attrs, create, entered, funcs, held_module, ops
-from tir_mlir.dialect.ir.size_products import renamed, shape_variables
+from tir_mlir.dialect.ir import Func, annotation_keys, attrs, create, enter_context, funcs, held_module, ops
+from tir_mlir.dialect.ir.size_products import rename_size, shape_variables
 
-_OF_OPS = (attrs.BLOCK, attrs.LOOP, attrs.NAME)
+_NAME_ATTRIBUTES = (attrs.BLOCK, attrs.LOOP, attrs.NAME)
 
 
 def names_of(program: Any) -> list[Any]:
@@ -24,12 +24,12 @@ def names_of(program: Any) -> list[Any]:
     module = held_module(program)
     if module is None:
         raise TuneError(f"a program is an IRModule, a PrimFunc, a Schedule or an MLIR module, not {program!r}")
-    with entered():
+    with enter_context():
         return [_names(func) for func in funcs(module)]
 
 
 def _names(func: Func) -> list[Any]:
-    arguments = [attrs.of_argument(func.op, number) for number in range(len(func.args))]
+    arguments = [attrs.argument_attributes(func.op, number) for number in range(len(func.args))]
     parameters = [facts.get(attrs.NAME, f"arg{number}") for number, facts in enumerate(arguments)]
     sizes = [str(size) for facts in arguments for size in facts.get(attrs.SYMS, ())]
     return [func.name, parameters, sizes, [attrs.get(op, key) for op, key in _named_ops(func)]]
@@ -38,7 +38,7 @@ def _names(func: Func) -> list[Any]:
 def _named_ops(func: Func) -> Iterator[tuple[ir.Operation, str]]:
     """The ops in a function with a name, each with the attribute that holds it."""
     for op in ops(func.op):
-        yield from ((op, key) for key in (*_OF_OPS, attrs.NAMES) if key in op.attributes)
+        yield from ((op, key) for key in (*_NAME_ATTRIBUTES, attrs.NAMES) if key in op.attributes)
 
 
 def under_names(module: ir.Module, names: Sequence[Any]) -> ir.Module:
@@ -92,23 +92,23 @@ def rename_values(func: Func, names: Mapping[str, str]) -> None:
     for op in ops(func.op):
         for key in keys:
             if key in op.attributes:
-                op.attributes[key] = _renamed(op.attributes[key], names)
+                op.attributes[key] = _rename_in_attribute(op.attributes[key], names)
     if "arg_attrs" in func.op.attributes:
         arguments = [{n.name: n.attr for n in ir.DictAttr(a)} for a in ir.ArrayAttr(func.op.attributes["arg_attrs"])]
         func.op.attributes["arg_attrs"] = ir.ArrayAttr.get([
-            ir.DictAttr.get({key: _renamed(a, names) if key in keys else a for key, a in facts.items()})
+            ir.DictAttr.get({key: _rename_in_attribute(a, names) if key in keys else a for key, a in facts.items()})
             for facts in arguments
         ])  # fmt: skip
     annotation_keys.rename_buffers(func.op, names)
 
 
-def _renamed(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:
+def _rename_in_attribute(attribute: ir.Attribute, names: Mapping[str, str]) -> ir.Attribute:
     """An attribute with the names in it replaced: a name, a list of them, or regions with a buffer each."""
     if isinstance(attribute, ir.StringAttr):
-        return ir.StringAttr.get(renamed(attribute.value, names))
+        return ir.StringAttr.get(rename_size(attribute.value, names))
     if isinstance(attribute, ir.ArrayAttr):
-        return ir.ArrayAttr.get([_renamed(entry, names) for entry in attribute])
+        return ir.ArrayAttr.get([_rename_in_attribute(entry, names) for entry in attribute])
     if isinstance(attribute, ir.DictAttr):
         fields = {entry.name: entry.attr for entry in attribute}
-        return ir.DictAttr.get({k: _renamed(v, names) if k == "buffer" else v for k, v in fields.items()})
+        return ir.DictAttr.get({k: _rename_in_attribute(v, names) if k == "buffer" else v for k, v in fields.items()})
     return attribute

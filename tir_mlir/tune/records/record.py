@@ -18,7 +18,7 @@ from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.program_names import names_of
 
 OK = "ok"
-_WITH_TEXT = 1
+_TEXT_FORMAT = 1
 """The format of records that held their scheduled program as text, which is passed over: their trace is replayed."""
 
 
@@ -122,7 +122,7 @@ def decode(text: str) -> Record:
     version = data.pop("format", None)
     if isinstance(version, int) and version > FORMAT:
         raise TuneError(f"it is of a newer version: its format is {version}, this version reads {FORMAT}")
-    if version == _WITH_TEXT and isinstance(data.get("trace"), list):
+    if version == _TEXT_FORMAT and isinstance(data.get("trace"), list):
         data = {"names": []} | {name: value for name, value in data.items() if name != "text"}
     elif version != FORMAT:
         raise TuneError(f"it has no known format: {short_repr(version)}")

@@ -11,8 +11,8 @@ from mlir import ir
 
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotChecked, TirError, TuneError
-from tir_mlir.dialect.diagnostics.proofs import ASSERTED, proofs
-from tir_mlir.dialect.ir import Func, attrs, entered, funcs, ops
+from tir_mlir.dialect.diagnostics.remarks import ASSERTED, collect_remarks
+from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, ops
 from tir_mlir.dialect.ir.size_products import shape_variables
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.runtime.kernels.registry import find_kernel
@@ -20,14 +20,14 @@ from tir_mlir.schedule import Schedule
 from tir_mlir.schedule.trace import Trace
 from tir_mlir.schedule.verify import moved_parameters
 from tir_mlir.script.module import module_text, parsed_module
-from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
+from tir_mlir.tune.records.comparison import ScheduleDiffers, verify_schedule
 from tir_mlir.tune.records.program_names import rename_values, under_names
 from tir_mlir.tune.records.record import Record
 
 _IMPORT = "pragma_import_llvm"
 KIND = "records"
 _UNSAFE = "unsafe_"
-_OF_PROGRAMS = (
+_ALLOWED_OPS = (
     *("llvm.call_intrinsic", "llvm.func", "llvm.getelementptr", "llvm.inttoptr", "llvm.ptrtoint"),
     *("llvm.intr.assume", "llvm.mlir.constant"),
 )
@@ -45,13 +45,13 @@ def recorded_program(record: Record, program: ir.Module) -> ir.Module:
     TuneError for a trace that does not fit, a result that differs, that cannot be compared where a step asserts what
     is not proved, and for code that neither `program` nor a registered kernel provides.
     """
-    with entered():
+    with enter_context():
         name = _key(record, program)
         text = store.load(KIND, name)
         if text is not None:
             module = parsed_module(text.decode())
         else:
-            module = _replayed(record, program)
+            module = _replay_and_compare(record, program)
             if fingerprint.package_unchanged():
                 store.save(KIND, name, module_text(module).encode())
         check_code(module, program)
@@ -75,7 +75,7 @@ def _words(value: Any) -> Iterator[str]:
             yield from _words(part)
 
 
-def _replayed(record: Record, program: ir.Module) -> ir.Module:
+def _replay_and_compare(record: Record, program: ir.Module) -> ir.Module:
     """The program, scheduled and compared."""
     sch, asserts = replay(record, under_names(program, record.names) if record.names else program)
     module = sch.mod.mlir
@@ -84,7 +84,7 @@ def _replayed(record: Record, program: ir.Module) -> ir.Module:
         if moved := moved_parameters(sch.executor):  # callers pass arrays in the layout of the program
             raise TuneError(f"it has another layout of parameter {', '.join(name for _, name in moved)}")
         verify_schedule(sch)
-    except NotEqual as difference:
+    except ScheduleDiffers as difference:
         raise TuneError(f"it computes something else than the program: {difference}") from None
     except NotChecked as reason:
         if asserts:
@@ -99,7 +99,7 @@ def replay(record: Record, program: ir.Module) -> tuple[Schedule, str]:
     """The schedule of a program with the trace of a record, and what its steps assert unproved. Raises TuneError."""
     sch = Schedule(program, error_render_level="fast")
     try:
-        with proofs() as facts:
+        with collect_remarks() as facts:
             Trace.from_json(record.trace).apply_to_schedule(sch)
     except (TirError, TypeError, IndexError, ValueError, RecursionError) as error:
         raise TuneError(f"its trace does not fit the program: {_first_line(error)}") from None
@@ -114,10 +114,10 @@ def _first_line(error: Exception) -> str:
 def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
     """Raise TuneError for code that the program, if any, does not have and no registered kernel provides."""
     for op in ops(module.operation) if program is None else ():  # else they come from registered intrinsics
-        if op.name.startswith("llvm.") and (op.name not in _OF_PROGRAMS or _has_body(op)):
+        if op.name.startswith("llvm.") and (op.name not in _ALLOWED_OPS or _has_body(op)):
             raise TuneError(f"it brings code of its own ({op.name}); fix: register an intrinsic with a kernel")
-    declared = set() if program is None else set(_declared(program))
-    for symbol in _declared(module):
+    declared = set() if program is None else set(_declared_functions(program))
+    for symbol in _declared_functions(module):
         if symbol not in declared and find_kernel(symbol) is None:
             TensorIntrin.get(symbol, allow_missing=True)  # registers a built-in one, with its kernel
             if find_kernel(symbol) is None:
@@ -134,7 +134,7 @@ def _has_body(op: ir.Operation) -> bool:
     return op.name == "llvm.func" and bool(len(op.regions[0].blocks))
 
 
-def _declared(module: ir.Module) -> list[str]:
+def _declared_functions(module: ir.Module) -> list[str]:
     """The functions without a body."""
     functions = [op for op in module.body.operations if op.operation.name in ("func.func", "llvm.func")]
     return [attrs.get(op, "sym_name") for op in functions if not len(op.operation.regions[0].blocks)]
@@ -167,7 +167,7 @@ def _new_names(func: Func, model: Func) -> dict[str, str]:
     """Names in a function -> those of its model, by parameter; another value with one of these gets a new name."""
     renames: dict[str, str] = {}
     for number in range(len(func.args)):
-        fields, model_fields = (attrs.of_argument(f.op, number) for f in (func, model))
+        fields, model_fields = (attrs.argument_attributes(f.op, number) for f in (func, model))
         renames[fields.get(attrs.NAME, f"arg{number}")] = model_fields.get(attrs.NAME, f"arg{number}")
         for name, new in zip(fields.get(attrs.SYMS, ()), model_fields.get(attrs.SYMS, ()), strict=False):
             renames |= dict(zip(shape_variables(name), shape_variables(new), strict=False))

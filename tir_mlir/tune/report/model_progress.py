@@ -23,7 +23,7 @@ class ModelListener(Protocol):
 
     def begin(self, title: str, trials: int) -> None: ...
 
-    def tested(self, trial: Any, best: Any) -> None: ...
+    def report_trial(self, trial: Any, best: Any) -> None: ...
 
     def phase(self, text: str) -> None: ...
 
@@ -54,13 +54,13 @@ class ModelProgress(LiveProgress):
         self.current, self.rows, self.trials = current, list(rows), trials
         self.tried = sum(row[3] for row in rows)
 
-    def tested(self, trial: Any, best: Any) -> None:
+    def report_trial(self, trial: Any, best: Any) -> None:
         """A candidate is done."""
         self.tried += 1
 
-    def drawn(self) -> Group:
+    def render(self) -> Group:
         """What is shown now."""
-        head = f"{self.counted(self.tried, self.trials)}, {self.current}: {self.text}"
+        head = f"{self.progress_text(self.tried, self.trials)}, {self.current}: {self.text}"
         return Group(Text(head), self._table())
 
     def _table(self) -> Table:

@@ -15,15 +15,15 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tir_mlir.runtime.progress import followed
+from tir_mlir.runtime.progress import follow_build
 from tir_mlir.tune.report.table import duration
 
-SHOWN = 5
+TABLE_ROWS = 5
 """Candidates in the live table."""
 BAR = 40
 
 
-class Shown(Protocol):
+class ProgressTrial(Protocol):
     """What is shown of a candidate, see `TrialResult`."""
 
     number: int
@@ -45,7 +45,7 @@ class Silent:
     def begin(self, title: str, trials: int) -> None:
         pass
 
-    def tested(self, trial: Any, best: Any) -> None:
+    def report_trial(self, trial: Any, best: Any) -> None:
         pass
 
     def phase(self, text: str) -> None:
@@ -65,7 +65,7 @@ class LiveProgress(ABC):
         self._live: Live | None = None
 
     def __enter__(self: _Entered) -> _Entered:
-        self._live = Live(get_renderable=self.drawn, console=self.console, refresh_per_second=4, transient=False)
+        self._live = Live(get_renderable=self.render, console=self.console, refresh_per_second=4, transient=False)
         self._live.__enter__()
         return self
 
@@ -74,14 +74,14 @@ class LiveProgress(ABC):
             self._live.__exit__(*error)
 
     @abstractmethod
-    def drawn(self) -> Group:
+    def render(self) -> Group:
         """What is shown now."""
 
     def phase(self, text: str) -> None:
         """What the search does now."""
         self.text = text
 
-    def counted(self, done: int, trials: int) -> str:
+    def progress_text(self, done: int, trials: int) -> str:
         """A bar of the trials done, their number, and the seconds passed."""
         full = round(BAR * min(1.0, done / max(1, trials)))
         bar = "━" * full + "╌" * (BAR - full)
@@ -94,19 +94,19 @@ class Progress(LiveProgress):
     def __init__(self, console: Console | None = None):
         super().__init__(console)
         self.title, self.trials = "", 0
-        self.done: list[Shown] = []
+        self.done: list[ProgressTrial] = []
 
     def begin(self, title: str, trials: int) -> None:
         """Show another search: of the function `title`."""
         self.title, self.trials, self.done, self._start = title, trials, [], time.monotonic()
 
-    def tested(self, trial: Shown, best: Shown | None) -> None:
+    def report_trial(self, trial: ProgressTrial, best: ProgressTrial | None) -> None:
         """A candidate is done."""
         self.done.append(trial)
 
-    def drawn(self) -> Group:
+    def render(self) -> Group:
         """What is shown now."""
-        head = f"{self.title} {self.counted(len(self.done), self.trials)}, {self.text}"
+        head = f"{self.title} {self.progress_text(len(self.done), self.trials)}, {self.text}"
         ends = Counter(t.status for t in self.done)
         counts = ", ".join(f"{n} {status}" for status, n in ends.most_common())
         return Group(Text(head), Text(counts), self._table())
@@ -118,7 +118,7 @@ class Progress(LiveProgress):
                 name, justify="right" if name in ("trial", "time") else "left", no_wrap=name != "decisions"
             )
         fastest = sorted((t for t in self.done if t.ok), key=lambda t: t.median or 0.0)
-        for trial in fastest[:SHOWN]:
+        for trial in fastest[:TABLE_ROWS]:
             decided = " ".join(f"{name}={value}" for name, value in trial.decisions.items())
             table.add_row(str(trial.number), trial.origin, duration(trial.median), decided)
         return table
@@ -134,7 +134,7 @@ def listener_of(
     if progress is False:
         yield silent()
     elif progress is True:
-        with live() as listener, followed("search", shown=False):
+        with live() as listener, follow_build("search", shown=False):
             yield listener
     else:
         yield progress

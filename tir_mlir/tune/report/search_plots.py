@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tir_mlir.tune.report.search_study import Shown, importance
-from tir_mlir.tune.report.table import counted, duration
+from tir_mlir.tune.report.search_study import StudyTrial, importance
+from tir_mlir.tune.report.table import duration, summarize_statuses
 from tir_mlir.visual import charts
 from tir_mlir.visual.document import document, read
-from tir_mlir.visual.svg import Picture, beside
+from tir_mlir.visual.svg import Picture, combine_pictures
 
 WIDTHS = 340.0, 720.0
 """Of a chart on a phone, and elsewhere."""
@@ -43,7 +43,7 @@ class Search:
     of the program and the machine."""
 
     name: str
-    trials: Sequence[Shown]
+    trials: Sequence[StudyTrial]
     library: float | None = None
     facts: Sequence[tuple[str, str]] = ()
 
@@ -111,7 +111,7 @@ class SearchPlots:
 
     def _repr_html_(self) -> str:
         pictures = [p for by_name in self.charts.values() for chart in by_name.values() for p in chart.pictures[-1:]]
-        return beside(pictures, "the plots of a search", columns=1).svg if pictures else escape(repr(self))
+        return combine_pictures(pictures, "the plots of a search", columns=1).svg if pictures else escape(repr(self))
 
     def __repr__(self) -> str:
         return "the plots of a search: save them as a page with .save('search.html')"
@@ -127,7 +127,7 @@ def charts_of(search: Search) -> dict[str, Chart]:
     }
 
 
-def _history(trials: Sequence[Shown], library: float | None) -> Chart:
+def _history(trials: Sequence[StudyTrial], library: float | None) -> Chart:
     title = "Time of a run, by candidate"
     times = [trial.median for trial in trials]
     if not any(times):
@@ -140,14 +140,14 @@ def _history(trials: Sequence[Shown], library: float | None) -> Chart:
     if library is not None:
         series.append(charts.Series(LIBRARY, [library] * len(trials), "line"))
     texts = [f"trial {t.number}, {t.origin}" for t in trials]
-    across = charts.Points("trial", [str(t.number) for t in trials], texts)
-    axis = charts.Axis("time of a run", duration, logarithmic=True)
+    across = charts.ChartPoints("trial", [str(t.number) for t in trials], texts)
+    axis = charts.ChartAxis("time of a run", duration, logarithmic=True)
     failed = [t.status for t in trials if t.median is None]
-    note = f"Without a time: {counted(failed)}." if failed else ""
+    note = f"Without a time: {summarize_statuses(failed)}." if failed else ""
     return Chart(title, [charts.curves(title, series, across, axis, width) for width in WIDTHS], note)
 
 
-def _importance(trials: Sequence[Shown]) -> Chart:
+def _importance(trials: Sequence[StudyTrial]) -> Chart:
     title = "How much each decision matters"
     shares = importance(trials)
     if isinstance(shares, str):
@@ -156,7 +156,7 @@ def _importance(trials: Sequence[Shown]) -> Chart:
     return Chart(title, [charts.bars(title, shares, lambda v: f"{v:.0%}", width) for width in WIDTHS], note)
 
 
-def _stages(trials: Sequence[Shown]) -> Chart:
+def _stages(trials: Sequence[StudyTrial]) -> Chart:
     title = "CPU time, by candidate and stage"
     names = list(dict.fromkeys(name for trial in trials for name in trial.stages))
     if not names:
@@ -168,10 +168,10 @@ def _stages(trials: Sequence[Shown]) -> Chart:
         values = [sum(trial.stages.get(name, 0.0) for trial in group) for group in groups]
         series.append(charts.Series(f"{STAGES.get(name, name)}: {sum(values):.3g} s", values))
     series.sort(key=lambda one: -sum(v or 0.0 for v in one.values))
-    series = [*series[:MOST_STAGES], *_rest(series[MOST_STAGES:])]
+    series = [*series[:MOST_STAGES], *_other_series(series[MOST_STAGES:])]
     texts = [f"trial {g[0].number}" if len(g) == 1 else f"trials {g[0].number} to {g[-1].number}" for g in groups]
-    across = charts.Points("trial", [str(group[0].number) for group in groups], texts)
-    axis = charts.Axis("CPU seconds", lambda v: f"{v:.3g}")
+    across = charts.ChartPoints("trial", [str(group[0].number) for group in groups], texts)
+    axis = charts.ChartAxis("CPU seconds", lambda v: f"{v:.3g}")
     note = f"{size} candidates to a column." if size > 1 else ""
     return Chart(title, [charts.columns(title, series, across, axis, width) for width in WIDTHS], note)
 
@@ -179,7 +179,7 @@ def _stages(trials: Sequence[Shown]) -> Chart:
 MOST_STAGES = 6
 
 
-def _rest(series: Sequence[charts.Series]) -> Iterable[charts.Series]:
+def _other_series(series: Sequence[charts.Series]) -> Iterable[charts.Series]:
     """What has no color of its own, as one."""
     if series:
         sums = [sum(v or 0.0 for v in values) for values in zip(*(one.values for one in series), strict=True)]
@@ -195,7 +195,7 @@ def _chart(chart: Chart) -> str:
     return f'<section class="chart"><h3>{escape(chart.title)}</h3>{"".join(drawn)}{note}</section>'
 
 
-def _failures(trials: Sequence[Shown]) -> str:
+def _failures(trials: Sequence[StudyTrial]) -> str:
     """The candidates that failed, by reason."""
     by_reason: dict[str, list[int]] = {}
     for trial in trials:

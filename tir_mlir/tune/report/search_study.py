@@ -14,7 +14,7 @@ LEAST = 4
 """Measured candidates that the importance of decisions takes."""
 
 
-class Shown(Protocol):
+class StudyTrial(Protocol):
     """What is drawn of a candidate, see `TrialResult`."""
 
     @property
@@ -39,7 +39,7 @@ class Shown(Protocol):
     def median(self) -> float | None: ...
 
 
-def importance(trials: Sequence[Shown]) -> list[tuple[str, float]] | str:
+def importance(trials: Sequence[StudyTrial]) -> list[tuple[str, float]] | str:
     """How much each decision that all measured candidates made decides about the time, by PED-ANOVA, the largest
     first; or why that is not known. The sum is 1."""
     import optuna
@@ -57,7 +57,7 @@ def importance(trials: Sequence[Shown]) -> list[tuple[str, float]] | str:
     return sorted(((name, float(value)) for name, value in shares.items()), key=lambda entry: -entry[1])
 
 
-def study_of(trials: Sequence[Shown]) -> Study:
+def study_of(trials: Sequence[StudyTrial]) -> Study:
     """A study in memory: milliseconds, with decisions as places among the values that were tried, in order.
 
     So a step from 2 to 4 counts as much as one from 512 to 1024.
@@ -70,7 +70,7 @@ def study_of(trials: Sequence[Shown]) -> Study:
             seen.setdefault(name, set()).add(value)
     places = {name: {value: n for n, value in enumerate(sorted(values))} for name, values in seen.items()}
     study = optuna.create_study(direction="minimize")
-    for trial in _numbered(trials):
+    for trial in _trials_by_number(trials):
         failed = trial is None or trial.median is None
         decisions = {} if trial is None else trial.decisions
         study.add_trial(
@@ -86,7 +86,7 @@ def study_of(trials: Sequence[Shown]) -> Study:
     return study
 
 
-def _numbered(trials: Sequence[Shown]) -> Iterator[Shown | None]:
+def _trials_by_number(trials: Sequence[StudyTrial]) -> Iterator[StudyTrial | None]:
     """The trials in order, None for a number that none has: optuna numbers them anew."""
     by_number = {trial.number: trial for trial in trials}
     return (by_number.get(number) for number in range(max(by_number, default=-1) + 1))

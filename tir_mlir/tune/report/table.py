@@ -10,7 +10,7 @@ WIDTH = 110
 """Columns of a line of decisions."""
 
 
-class Result(Protocol):
+class TableResult(Protocol):
     """What a table shows of a result, see `Best`."""
 
     decisions: dict[str, int]
@@ -24,7 +24,7 @@ class Result(Protocol):
     def statuses(self) -> Sequence[str]: ...
 
 
-def table_of(best: Result) -> str:
+def table_of(best: TableResult) -> str:
     """A row for the library's schedule, the best found, and what it is compared with; then how it was found.
 
     program             time          gain
@@ -37,13 +37,13 @@ def table_of(best: Result) -> str:
     for name, seconds in rows:
         gain = f"{best.library_seconds / seconds:.2f}" if best.library_seconds and seconds else ""
         lines.append(f"{name:20}{duration(seconds):>12}{gain:>8}")
-    lines += ["", *_wrapped("decisions: ", [f"{k}={v}" for k, v in best.decisions.items()] or ["none"])]
-    lines.append("trials: " + counted(best.statuses))
+    lines += ["", *_wrap_words("decisions: ", [f"{k}={v}" for k, v in best.decisions.items()] or ["none"])]
+    lines.append("trials: " + summarize_statuses(best.statuses))
     lines.append(f"verified: {best.verified}" if best.verified else "not verified")
     return "\n".join(lines + [f"note: {note}" for note in best.notes])
 
 
-def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows with the first column to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -64,13 +64,13 @@ def duration(seconds: float | None) -> str:
     raise AssertionError("unreachable")
 
 
-def counted(statuses: Sequence[str]) -> str:
+def summarize_statuses(statuses: Sequence[str]) -> str:
     """How many candidates ended how: `64: 55 ok, 6 slow, 3 refused`."""
     counts: Mapping[str, int] = Counter(statuses)
     return f"{len(statuses)}: " + ", ".join(f"{n} {s}" for s, n in sorted(counts.items(), key=lambda entry: -entry[1]))
 
 
-def _wrapped(head: str, words: Sequence[str]) -> list[str]:
+def _wrap_words(head: str, words: Sequence[str]) -> list[str]:
     lines = [head]
     for n, word in enumerate(words):
         word += "," * (n < len(words) - 1)

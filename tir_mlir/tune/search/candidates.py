@@ -14,7 +14,7 @@ from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import ScheduleWarning, TirError, TuneError
 from tir_mlir.passes.schedule.queries.decider import Decider
 from tir_mlir.schedule import Schedule
-from tir_mlir.tune.search.suggestions import Choice, Deciding, Repeated, Tried
+from tir_mlir.tune.search.suggestions import Deciding, RepeatedDecisions, SpaceChoice, Tried
 
 _PACKAGE = tuple(folder + os.sep for folder in sources.FOLDERS)
 Space = Callable[[Schedule], Any]
@@ -25,7 +25,7 @@ Space = Callable[[Schedule], Any]
 class Candidate:
     """A scheduled program and its decisions; without a schedule, the reason why the space refused them."""
 
-    choices: list[Choice]
+    choices: list[SpaceChoice]
     schedule: Schedule | None = None
     reason: str = ""
     seconds: float = 0.0
@@ -41,41 +41,43 @@ class Candidate:
         return {c.name: c.value for c in self.choices}
 
 
-def drawn(program: Any, space: Space, decider: Decider, tried: Tried | None = None, origin: str = "") -> Candidate:
+def draw_candidate(
+    program: Any, space: Space, decider: Decider, tried: Tried | None = None, origin: str = ""
+) -> Candidate:
     """Run a space over a fresh schedule of the program. A step that is refused makes a refused candidate.
 
     Raises Repeated for the decisions of an earlier candidate, and TuneError, with the cause, for another error of the
     space.
     """
     if tried is not None and tried.is_complete:  # a space without decisions
-        raise Repeated(tried.tag)
+        raise RepeatedDecisions(tried.tag)
     deciding, start = Deciding(decider, tried), time.process_time()
     schedule, reason = None, ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScheduleWarning)  # given once, by the library's choice
-            schedule = _scheduled(program, space, deciding)
+            schedule = _run_space(program, space, deciding)
     except TirError as error:
         if isinstance(error, TuneError):
             raise
-        reason = _in_a_line(error)
+        reason = _one_line_reason(error)
     except Exception as error:
         decided = {c.name: c.value for c in deciding.choices}
         raise TuneError(
-            f"the space raised {type(error).__name__}{_place(error)}: {error}, with the decisions {decided}; "
+            f"the space raised {type(error).__name__}{_user_location(error)}: {error}, with the decisions {decided}; "
             "fix: a space may refuse decisions by an error of its steps (ScheduleError) only"
         ) from error
     return Candidate(deciding.choices, schedule, reason, time.process_time() - start, origin)
 
 
-def _in_a_line(error: TirError) -> str:
+def _one_line_reason(error: TirError) -> str:
     """The step that was refused, and why."""
     reason = str(getattr(error, "reason", "") or error).strip().splitlines()[0]
     call = getattr(error, "call", "")
     return f"{call}: {reason}" if call else reason
 
 
-def _place(error: Exception) -> str:
+def _user_location(error: Exception) -> str:
     """Where the user's code was: ` at FILE:LINE` of the last call outside of packages; "" if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     outer = (f for f in reversed(frames) if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename)
@@ -83,7 +85,7 @@ def _place(error: Exception) -> str:
     return "" if frame is None else f" at {frame.filename}:{frame.lineno}"
 
 
-def _scheduled(program: Any, space: Space, decider: Deciding) -> Schedule:
+def _run_space(program: Any, space: Space, decider: Deciding) -> Schedule:
     schedule = Schedule(program, seed=0, decider=decider)
     returned = space(schedule)
     if isinstance(returned, Schedule):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tir_mlir.tune.report.search_plots import LIBRARY, Search
-from tir_mlir.tune.report.table import counted, duration
+from tir_mlir.tune.report.table import duration, summarize_statuses
 from tir_mlir.visual.nest import FuncNode, nests
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _facts(best: Best, functions: Iterable[FuncNode]) -> Iterator[tuple[str, str
         yield name, duration(seconds)
     if best.decisions:
         yield "decisions", ", ".join(f"{name} = {value}" for name, value in best.decisions.items())
-    yield "candidates", counted(best.statuses)
+    yield "candidates", summarize_statuses(best.statuses)
     yield "verified", best.verified or "no"
     for note in best.notes:
         yield "note", note

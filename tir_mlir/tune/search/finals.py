@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tir_mlir.dialect.diagnostics import NotChecked, TuneError, TuneWarning
 from tir_mlir.schedule import Schedule
-from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
+from tir_mlir.tune.records.comparison import ScheduleDiffers, verify_schedule
 from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 
@@ -83,7 +83,7 @@ def _passes(candidate: Candidate, finals: Finals, verify: Callable[[Schedule], s
         finals.verified = ""
         finals.notes.append(f"{label(candidate)} is not verified: {reason}; its results were compared on data")
         return True
-    except NotEqual as difference:
+    except ScheduleDiffers as difference:
         finals.notes.append(f"{label(candidate)} is not equal to the program: {difference}")
         warnings.warn(f"{finals.notes[-1]}; the next one is taken", TuneWarning, stacklevel=4)
         return False

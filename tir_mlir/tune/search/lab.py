@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
 from tir_mlir.target import CUDA, Target
-from tir_mlir.tune.boards.crew import Crew
-from tir_mlir.tune.trials.job import Job, Limits, Runner, job_of
+from tir_mlir.tune.boards.board_pool import BoardPool
+from tir_mlir.tune.trials.job import Job, Measurer, TrialLimits, job_of
 from tir_mlir.tune.trials.outcome import Outcome, Status
-from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.pool import TrialPool
 from tir_mlir.tune.trials.reference import Reference
 
 
@@ -42,9 +42,9 @@ class PoolLab:
     Different decisions may give the same program text: it is built and measured once, and answered from memory then.
     """
 
-    def __init__(self, pool: Pool, sizes: Mapping[str, int], boards: Sequence[Runner] = (), **options: Any):
+    def __init__(self, pool: TrialPool, sizes: Mapping[str, int], boards: Sequence[Measurer] = (), **options: Any):
         self.pool, self.sizes, self.options = pool, sizes, options
-        self._crew = Crew(boards)
+        self._crew = BoardPool(boards)
         self.reference: Reference | None = None
         self.place = ""
         """What programs were compared on last, if not on this machine."""
@@ -62,7 +62,7 @@ class PoolLab:
         job = self._job(schedule, best)
         key = job.text, job.reference
         if key in self._known and not _is_lost(self._known[key]):
-            return _answered(self._known[key])
+            return _repeat_outcome(self._known[key])
         self._known[key] = started = self._submit(job)
         return started
 
@@ -87,7 +87,7 @@ def _is_lost(future: Future[Outcome]) -> bool:
     return done and future.result().status is Status.LOST
 
 
-def _answered(earlier: Future[Outcome]) -> Future[Outcome]:
+def _repeat_outcome(earlier: Future[Outcome]) -> Future[Outcome]:
     """The outcome of an earlier candidate, once it is known, as that of another one, which cost nothing."""
     answer: Future[Outcome] = Future()
 
@@ -109,6 +109,6 @@ def job_options(
     target: Target | CUDA | str | None, threads: int | None, timeout: float | None, seed: int | None
 ) -> dict[str, Any]:
     """The fields of all jobs of a search. timeout: CPU seconds that a build, and the runs, may take."""
-    limits = Limits() if timeout is None else Limits(build=timeout, run=timeout)
+    limits = TrialLimits() if timeout is None else TrialLimits(build=timeout, run=timeout)
     named = "llvm" if target is None else target
     return {"target": named, "threads": threads, "limits": limits, "seed": seed or 0}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.tune.search.samplers import load_optuna, quiet
-from tir_mlir.tune.search.suggestions import Choice
+from tir_mlir.tune.search.suggestions import SpaceChoice
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -45,7 +45,7 @@ JOURNAL = "study.journal"
 OUTCOME, DECISIONS, OWNER, PLACES = "outcome", "decisions", "owner", "places"
 MEMORY = "memory"
 METRIC = "seconds of a run"
-_AT_WORK: set[str] = set()
+_OPEN_LEDGERS: set[str] = set()
 """The ledgers of this process that are open."""
 
 
@@ -58,11 +58,11 @@ class Ledger:
         self.place, self.name = path, name
         self.shared = path != MEMORY
         """Whether other processes may add trials."""
-        self.token = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}:{uuid.uuid4().hex[:8]}"
-        _AT_WORK.add(self.token)
+        self.token = f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}:{uuid.uuid4().hex[:8]}"
+        _OPEN_LEDGERS.add(self.token)
         optuna = load_optuna()
-        with self._kept():
-            self.name = name = _numbered(name, set(optuna.get_all_study_names(storage)), resume)
+        with self._explain_errors():
+            self.name = name = _numbered_name(name, set(optuna.get_all_study_names(storage)), resume)
             self.study: Study = optuna.create_study(
                 storage=storage, study_name=name, load_if_exists=True, direction="minimize"
             )
@@ -82,12 +82,12 @@ class Ledger:
 
     def trials(self) -> list[FrozenTrial]:
         """All trials, by number."""
-        with self._kept():
+        with self._explain_errors():
             return self.study.get_trials(deepcopy=False)
 
-    def start(self, choices: list[Choice], decisions: dict[str, int], origin: str) -> int:
+    def start(self, choices: list[SpaceChoice], decisions: dict[str, int], origin: str) -> int:
         """Enter a candidate that is about to run. Returns the number of its trial."""
-        with self._kept():
+        with self._explain_errors():
             template = entry(choices, {DECISIONS: decisions, OWNER: self.token, "origin": origin})
             trial_id = self._storage.create_new_trial(self._study_id, template_trial=template)
             self.heartbeats.begin(trial_id)
@@ -96,7 +96,7 @@ class Ledger:
     def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
         """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile stays."""
         optuna = load_optuna()
-        with self._kept():
+        with self._explain_errors():
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
             state = optuna.trial.TrialState.PRUNED if seconds is None else optuna.trial.TrialState.COMPLETE
             self.heartbeats.end(trial_id)
@@ -106,7 +106,7 @@ class Ledger:
 
     def orphans(self) -> list[FrozenTrial]:
         """The running trials of processes of this machine that are no more."""
-        return [t for t in self.trials() if t.state.name == "RUNNING" and _is_left(t)]
+        return [t for t in self.trials() if t.state.name == "RUNNING" and _is_abandoned(t)]
 
     def claim(self) -> list[FrozenTrial]:
         """The running trials that their processes left, of whatever machine, failed: this process is to run them again.
@@ -116,10 +116,10 @@ class Ledger:
         if not self.heartbeats.enabled:
             return []
         running = [t for t in self.trials() if t.state.name == "RUNNING" and OWNER in t.user_attrs]
-        with self._kept():
-            return self.heartbeats.left(_is_left, running)
+        with self._explain_errors():
+            return self.heartbeats.claim_abandoned(_is_abandoned, running)
 
-    def elsewhere(self, trials: list[FrozenTrial]) -> int:
+    def count_foreign_trials(self, trials: list[FrozenTrial]) -> int:
         """How many of all trials other processes run, as far as their heartbeats tell."""
         if not self.heartbeats.enabled:
             return 0
@@ -128,19 +128,19 @@ class Ledger:
 
     def publish(self, name: str, value: Any) -> None:
         """Keep an attribute of the study, a value of JSON."""
-        with self._kept():
+        with self._explain_errors():
             self.study.set_user_attr(name, value)
 
     def take_up(self, number: int) -> None:
         """Make a running trial this process's own."""
-        with self._kept():
+        with self._explain_errors():
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
             self._storage.set_trial_user_attr(trial_id, OWNER, self.token)
 
     def close(self) -> None:
         """End the work: trials that still run may be taken up."""
         self.heartbeats.close()
-        _AT_WORK.discard(self.token)
+        _OPEN_LEDGERS.discard(self.token)
 
     @contextmanager
     def closed_by_errors(self) -> Iterator[None]:
@@ -152,7 +152,7 @@ class Ledger:
             raise
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Errors of the storage as TuneErrors that say how to go on. Ctrl-C waits: no lock is left behind."""
         try:
             with interrupts_deferred(), quiet():
@@ -275,7 +275,7 @@ def _ends_well(file: BinaryIO) -> bool:
     return not size or file.read(1) == b"\n"
 
 
-def entry(choices: list[Choice], attrs: dict[str, Any]) -> FrozenTrial:
+def entry(choices: list[SpaceChoice], attrs: dict[str, Any]) -> FrozenTrial:
     """A running trial of a ledger: its parameters are the values, as people read them; PLACES has the positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
@@ -286,7 +286,7 @@ def entry(choices: list[Choice], attrs: dict[str, Any]) -> FrozenTrial:
     )
 
 
-def frozen(choices: list[Choice], state: str, attrs: dict[str, Any], value: float | None = None) -> FrozenTrial:
+def frozen(choices: list[SpaceChoice], state: str, attrs: dict[str, Any], value: float | None = None) -> FrozenTrial:
     """A trial of optuna with these decisions, for a sampler: its parameters are positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
@@ -298,7 +298,7 @@ def frozen(choices: list[Choice], state: str, attrs: dict[str, Any], value: floa
     )
 
 
-def choices_of(trial: FrozenTrial) -> list[Choice]:
+def choices_of(trial: FrozenTrial) -> list[SpaceChoice]:
     """The decisions of a trial of a ledger, in order."""
     decisions: dict[str, int] = trial.user_attrs.get(DECISIONS, {})
     places: dict[str, tuple[int, int]] = trial.user_attrs.get(PLACES, {})
@@ -306,23 +306,23 @@ def choices_of(trial: FrozenTrial) -> list[Choice]:
     for name, value in decisions.items():
         if name in places:
             domain: Any = trial.distributions[name]
-            choices.append(Choice(name, *places[name], value, domain.low, domain.high))
+            choices.append(SpaceChoice(name, *places[name], value, domain.low, domain.high))
     return choices
 
 
-def _bounds(choice: Choice) -> tuple[int, int]:
+def _bounds(choice: SpaceChoice) -> tuple[int, int]:
     low, high = choice.low, choice.high
     return choice.value if low is None else low, choice.value if high is None else high
 
 
-def _numbered(name: str, names: set[str], resume: bool) -> str:
+def _numbered_name(name: str, names: set[str], resume: bool) -> str:
     """The name of the last search, `name#2` after `name`; of the next one if not `resume`."""
     number = next(n for n in count(1) if (f"{name}#{n}" if n > 1 else name) not in names)
     number -= resume and number > 1
     return f"{name}#{number}" if number > 1 else name
 
 
-def _is_left(trial: FrozenTrial) -> bool:
+def _is_abandoned(trial: FrozenTrial) -> bool:
     return OWNER in trial.user_attrs and not is_alive(str(trial.user_attrs[OWNER]))
 
 
@@ -335,17 +335,17 @@ def is_alive(token: str) -> bool:
     if host != socket.gethostname() or not number.isdigit():
         return True
     if int(number) == os.getpid():
-        return token in _AT_WORK
+        return token in _OPEN_LEDGERS
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:
         return False
     except OSError:
         return True
-    return _started(int(number)) == started
+    return _process_start(int(number)) == started
 
 
-def _started(process: int) -> str:
+def _process_start(process: int) -> str:
     """The start of a process in ticks since boot; "" where the system does not tell."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
@@ -397,7 +397,7 @@ class Abandoned:
         if self._before is not None:
             self._before(study, trial)
 
-    def taken(self, study: Study) -> list[FrozenTrial]:
+    def take_trials(self, study: Study) -> list[FrozenTrial]:
         """Those of a study since the last call."""
         return self._trials.pop(study.study_name, [])
 
@@ -436,7 +436,7 @@ class Heartbeats:
         self._running.clear()
         self._stop.set()
 
-    def left(self, is_dead: Callable[[FrozenTrial], bool], running: list[FrozenTrial]) -> list[FrozenTrial]:
+    def claim_abandoned(self, is_dead: Callable[[FrozenTrial], bool], running: list[FrozenTrial]) -> list[FrozenTrial]:
         """The running trials that no process runs any more, which are this process's now: nobody else gets them.
 
         Those without a sign of life, and those of `running` that `is_dead` knows better. They are failed in the study.
@@ -447,7 +447,7 @@ class Heartbeats:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             optuna.storages.fail_stale_trials(self._study)
-        mine = self._database.get_heartbeat_stale_trial_callback().taken(self._study)
+        mine = self._database.get_heartbeat_stale_trial_callback().take_trials(self._study)
         study_id = self._storage.get_study_id_from_name(self._study.study_name)
         for trial in filter(is_dead, running):
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(study_id, trial.number)

@@ -6,10 +6,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tir_mlir.passes.schedule.queries.decider import Decider
-from tir_mlir.tune.search.candidates import Candidate, Space, drawn
+from tir_mlir.tune.search.candidates import Candidate, Space, draw_candidate
 from tir_mlir.tune.search.ledger import choices_of, frozen
 from tir_mlir.tune.search.samplers import load_optuna, quiet
-from tir_mlir.tune.search.suggestions import Choice, Focused, Repeated, Suggestions, Tried
+from tir_mlir.tune.search.suggestions import Focused, RepeatedDecisions, SpaceChoice, Suggestions, Tried
 from tir_mlir.tune.spaces.deciders import Fixed
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Proposals:
         self.exhausted = False
         self._told: dict[int, float | None] = {}
         self._tags: dict[int, int] = {}
-        self._known: list[tuple[list[Choice], float | None]] = []
+        self._known: list[tuple[list[SpaceChoice], float | None]] = []
         self._asked: dict[int, tuple[Study, Trial]] = {}
         self.focus("", {})
 
@@ -66,18 +66,18 @@ class Proposals:
         self._known.append((choices, value))
         self._add(choices, value)
 
-    def next(self) -> Candidate | None:
+    def next_candidate(self) -> Candidate | None:
         """The next candidate; None once the space seems to have no more."""
         while self.waiting:
             decider, origin, number = self.waiting.popleft()
             try:
-                candidate = drawn(self.program, self.space, decider, self.tried, origin)
-            except Repeated:
+                candidate = draw_candidate(self.program, self.space, decider, self.tried, origin)
+            except RepeatedDecisions:
                 self.unneeded += [] if number is None else [number]
                 continue
             candidate.number = number
             return self._new(candidate)
-        return self._sampled()
+        return self._sample_candidate()
 
     def tell(self, candidate: Candidate, value: float | None) -> None:
         """What became of a candidate: seconds, or None for one that failed."""
@@ -89,15 +89,15 @@ class Proposals:
         else:
             self._add(candidate.choices, value)
 
-    def _sampled(self) -> Candidate | None:
+    def _sample_candidate(self) -> Candidate | None:
         for attempt in range(EXHAUSTED):
             with quiet():
                 self.study.sampler = self.sampler if attempt < STUBBORN else self.random
                 trial = self.study.ask()
                 try:
                     name = type(self.study.sampler).__name__.removesuffix("Sampler")
-                    candidate = drawn(self.program, self.space, self._decider(trial), self.tried, name)
-                except Repeated as repeated:
+                    candidate = draw_candidate(self.program, self.space, self._decider(trial), self.tried, name)
+                except RepeatedDecisions as repeated:
                     self.repeated += 1
                     self._tell(trial, self._told.get(repeated.tag))
                     continue
@@ -113,7 +113,7 @@ class Proposals:
         self._tags[id(candidate)] = self._remember(candidate.choices, None)
         return candidate
 
-    def _remember(self, choices: list[Choice], value: float | None) -> int:
+    def _remember(self, choices: list[SpaceChoice], value: float | None) -> int:
         tag = len(self._told)
         self._told[tag] = value
         self.tried.add(((c.name, c.value) for c in choices), tag)
@@ -123,7 +123,7 @@ class Proposals:
         suggestions = Suggestions(trial)
         return Focused(self.prefix, suggestions, Fixed(self.fixed)) if self.prefix else suggestions
 
-    def _add(self, choices: list[Choice], value: float | None) -> None:
+    def _add(self, choices: list[SpaceChoice], value: float | None) -> None:
         """Show a result to the sampler, if it is one of what it looks for."""
         if any(not c.name.startswith(self.prefix) and self.fixed.get(c.name, c.value) != c.value for c in choices):
             return

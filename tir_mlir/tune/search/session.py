@@ -16,7 +16,7 @@ from tir_mlir.tune.search.candidates import Candidate
 from tir_mlir.tune.search.lab import Lab
 from tir_mlir.tune.search.ledger import DECISIONS, OUTCOME, Ledger
 from tir_mlir.tune.search.proposals import Proposals
-from tir_mlir.tune.search.stages import Stage
+from tir_mlir.tune.search.stages import SearchStage
 from tir_mlir.tune.spaces.deciders import Fixed
 from tir_mlir.tune.trials.outcome import Outcome, Status
 
@@ -30,12 +30,12 @@ LOOK = 5.0
 REPEATED = "repeated"
 
 
-class Listener(Protocol):
+class SearchListener(Protocol):
     """Is told how a search goes on."""
 
     def begin(self, title: str, trials: int) -> None: ...
 
-    def tested(self, trial: TrialResult, best: TrialResult | None) -> None: ...
+    def report_trial(self, trial: TrialResult, best: TrialResult | None) -> None: ...
 
     def phase(self, text: str) -> None: ...
 
@@ -86,7 +86,7 @@ class Session:
     """A search under way: what was tried, and what is running."""
 
     def __init__(
-        self, proposals: Proposals, ledger: Ledger, lab: Lab, budget: Budget, record: Recorder, listener: Listener
+        self, proposals: Proposals, ledger: Ledger, lab: Lab, budget: Budget, record: Recorder, listener: SearchListener
     ):
         self.proposals, self.ledger, self.lab, self.budget = proposals, ledger, lab, budget
         self._record, self.listener = record, listener
@@ -98,7 +98,7 @@ class Session:
         self._seen: set[int] = set()
         self._start = time.monotonic()
         self._elsewhere, self._looked = 0, 0.0
-        self.stages: Sequence[Stage] = [Stage("", budget.trials)]
+        self.stages: Sequence[SearchStage] = [SearchStage("", budget.trials)]
         self._stage = 0
 
     @property
@@ -113,9 +113,9 @@ class Session:
         for trial in self.ledger.orphans():
             self.ledger.take_up(trial.number)
             self._seen.add(trial.number)
-            self._again(trial, trial.number)
+            self._retry_trial(trial, trial.number)
 
-    def _again(self, trial: FrozenTrial, number: int | None) -> None:
+    def _retry_trial(self, trial: FrozenTrial, number: int | None) -> None:
         """Try what another process began, under this number, or under a new one."""
         decisions = trial.user_attrs.get(DECISIONS, {})
         self.proposals.enqueue(Fixed(decisions), str(trial.user_attrs.get("origin", "")), number)
@@ -125,7 +125,7 @@ class Session:
         self._looked = time.monotonic()
         for trial in self.ledger.claim():
             self._seen.add(trial.number)
-            self._again(trial, None)
+            self._retry_trial(trial, None)
 
     def run(self) -> None:
         """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything; then close."""
@@ -137,7 +137,7 @@ class Session:
     def advance(self) -> None:
         """Search until the budget is spent, the space has no more, or Ctrl-C, which keeps everything."""
         try:
-            while self._launched() or self._running or self._awaited():
+            while self._launch_candidates() or self._running or self._wait_for_others():
                 self._land()
         except KeyboardInterrupt:
             self.interrupted = True
@@ -156,12 +156,12 @@ class Session:
                 self.ledger.finish(number, None, {"status": REPEATED})
         self.ledger.close()
 
-    def _launched(self) -> bool:
+    def _launch_candidates(self) -> bool:
         """Start candidates while there is room. Whether one was started."""
         started = False
         while len(self._running) < self.budget.lanes and self._has_budget():
             self._enter_stage()
-            candidate = self.proposals.next()
+            candidate = self.proposals.next_candidate()
             if candidate is None and self._stage + 1 == len(self.stages):
                 break
             if candidate is None:  # of this block; the others may have some
@@ -171,7 +171,7 @@ class Session:
             self._launch(candidate)
         return started
 
-    def begin_stages(self, stages: Sequence[Stage]) -> None:
+    def begin_stages(self, stages: Sequence[SearchStage]) -> None:
         """Search in these stages."""
         self.stages = stages
         self._focus(0)
@@ -192,7 +192,7 @@ class Session:
         late = self.budget.seconds is not None and time.monotonic() - self._start > self.budget.seconds
         return not late and len(self.results) + len(self._running) + self._elsewhere < self.budget.trials
 
-    def _awaited(self) -> bool:
+    def _wait_for_others(self) -> bool:
         """Whether trials of other processes are waited for: to learn what comes of them, or to take them up."""
         if not self._elsewhere:
             return False
@@ -234,18 +234,18 @@ class Session:
 
     def _tell(self, result: TrialResult) -> None:
         """Say how a candidate ended."""
-        self.listener.tested(result, self.best)
+        self.listener.report_trial(result, self.best)
         log("INFO", "search: %s", result)
 
     def _learn(self) -> None:
         """Take in the trials that other runs and other processes finished, and how many run elsewhere."""
         trials = self.ledger.trials()
-        self._elsewhere = self.ledger.elsewhere(trials)
+        self._elsewhere = self.ledger.count_foreign_trials(trials)
         for trial in trials:
             if trial.number in self._seen or not trial.state.is_finished():
                 continue
             self._seen.add(trial.number)
-            result = of_trial(trial)
+            result = trial_result(trial)
             if result is not None and result.status != REPEATED:
                 self.results.append(result)
                 self.proposals.learn(trial)
@@ -260,7 +260,7 @@ def as_attribute(result: TrialResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def of_trial(trial: FrozenTrial) -> TrialResult | None:
+def trial_result(trial: FrozenTrial) -> TrialResult | None:
     """The result that a finished trial of a ledger keeps; None if it keeps none."""
     attrs = trial.user_attrs
     outcome = attrs.get(OUTCOME)

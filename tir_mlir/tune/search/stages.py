@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tir_mlir.tune.search.suggestions import Choice
+from tir_mlir.tune.search.suggestions import SpaceChoice
 
 TOGETHER = 0.25
 """The part of the trials that all blocks have together."""
@@ -14,14 +14,14 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Stage:
+class SearchStage:
     """The search looks for the decisions that start with `prefix`, until so many trials are under way or done."""
 
     prefix: str
     until: int
 
 
-def stages(choices: Sequence[Choice], work: Callable[[str], float], trials: int, first: int) -> list[Stage]:
+def stages(choices: Sequence[SpaceChoice], work: Callable[[str], float], trials: int, first: int) -> list[SearchStage]:
     """The stages of a search: blocks in the order of their work, which is what they have trials by.
 
         C.rows C.depth D.rows, 64 trials, 4 first  ->  C until 43, D until 49, all until 64
@@ -30,7 +30,7 @@ def stages(choices: Sequence[Choice], work: Callable[[str], float], trials: int,
     With the decisions of a single block there is one stage.
     """
     blocks = list(dict.fromkeys(prefix_of(c.name) for c in choices if c.count > 1))
-    together = [Stage("", trials)]
+    together = [SearchStage("", trials)]
     alone = int((trials - first) * (1 - TOGETHER))
     if len(blocks) < 2 or "" in blocks or alone < LEAST * len(blocks):
         return together
@@ -40,7 +40,7 @@ def stages(choices: Sequence[Choice], work: Callable[[str], float], trials: int,
     separate, until = [], float(first)
     for block in sorted(blocks, key=lambda b: -amounts[b]):
         until += LEAST + spread * amounts[block] / total
-        separate.append(Stage(block, round(until)))
+        separate.append(SearchStage(block, round(until)))
     return separate + together
 
 

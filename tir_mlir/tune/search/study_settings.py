@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
-from tir_mlir.dialect.ir import entered, held_module
+from tir_mlir.dialect.ir import enter_context, held_module
 from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir
 from tir_mlir.script.module import IRModule, module_text
-from tir_mlir.script.parser.source import Source
+from tir_mlir.script.parser.source import SourceText
 from tir_mlir.target import CUDA, Target
 from tir_mlir.tune.records.recorded_program import check_code
 
@@ -21,7 +21,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """Data of a search. program: its text. space: the name of its space. defaults: how many candidates each of the
     default's decisions has, in order, by which a worker knows the space again. about: target and versions, in words.
     boards: whether candidates run on boards. The rest is as for `tune.tune`."""
@@ -49,14 +49,14 @@ class Settings:
         return {"format": FORMAT, **fields}
 
 
-def settings_of(attributes: Mapping[str, Any]) -> Settings | None:
+def settings_of(attributes: Mapping[str, Any]) -> StudySettings | None:
     """The settings that a study has; None if it has none. Raises TuneError for those of a newer version, or broken."""
     stored = attributes.get(SETTINGS)
     if not isinstance(stored, dict):
         return None
     if stored.get("format") != FORMAT:
         raise TuneError(f"its settings are of format {stored.get('format')!r}, not {FORMAT}; fix: update tir-mlir here")
-    names = {f.name for f in dataclasses.fields(Settings)}
+    names = {f.name for f in dataclasses.fields(StudySettings)}
     try:
         fields: dict[str, Any] = {key: value for key, value in stored.items() if key in names}
         for key in ("defaults", "sizes"):
@@ -65,7 +65,7 @@ def settings_of(attributes: Mapping[str, Any]) -> Settings | None:
             target: dict[str, Any] = {**fields["target"], "features": frozenset(fields["target"]["features"])}
             fields["target"] = Target(**target)
         fields["trials"] = int(fields["trials"])
-        return Settings(**fields)
+        return StudySettings(**fields)
     except (KeyError, TypeError, ValueError) as error:
         raise TuneError(f"its settings are broken: {type(error).__name__}: {error}") from None
 
@@ -82,9 +82,9 @@ def program_of(text: str) -> IRModule:
 
     Raises TuneError for a text that is no valid program, or that brings or calls other native code.
     """
-    with entered():
+    with enter_context():
         try:
-            module = parse_mlir(text, Source("study", text.splitlines(keepends=True)))
+            module = parse_mlir(text, SourceText("study", text.splitlines(keepends=True)))
             structure.check(module)
             add_missing_attributes(module)
             check_code(module)

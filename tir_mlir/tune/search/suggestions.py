@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"#\d+$")
 
 
 @dataclass(frozen=True)
-class Choice:
+class SpaceChoice:
     """One decision: which of `count` candidates was taken, at what position, and its value.
 
     low, high: the least and the greatest value among the candidates; None: not known.
@@ -30,7 +30,7 @@ class Choice:
     high: int | None = None
 
 
-class Repeated(BaseException):
+class RepeatedDecisions(BaseException):
     """The decisions so far are all of those of an earlier candidate, `tag`. Ends the run of a space.
 
     Not an Exception: a space that tries one schedule after another catches those.
@@ -79,7 +79,7 @@ class Tried:
             node = node._next.setdefault(decision, Tried())
         node.tag = tag
 
-    def after(self, name: str, value: int) -> Tried | None:
+    def child(self, name: str, value: int) -> Tried | None:
         """What is known of the candidates that decide this next."""
         return self._next.get((name, value))
 
@@ -101,7 +101,7 @@ class Deciding:
     tried: Tried | None = None
     scope: str = ""
     """What the names start with: the function that is scheduled, in a module of several."""
-    choices: list[Choice] = field(default_factory=list)
+    choices: list[SpaceChoice] = field(default_factory=list)
     _asked: dict[str, int] = field(default_factory=dict)
 
     def choose(self, name: str, candidates: Sequence[int], weights: Sequence[float]) -> int:
@@ -111,8 +111,8 @@ class Deciding:
         position = self.inner.choose(name, candidates, weights)
         value = int(candidates[position])
         low, high = int(min(candidates)), int(max(candidates))
-        self.choices.append(Choice(name, position, len(candidates), value, low, high))
-        self.tried = self.tried.after(name, value) if self.tried else None
+        self.choices.append(SpaceChoice(name, position, len(candidates), value, low, high))
+        self.tried = self.tried.child(name, value) if self.tried else None
         if self.tried and self.tried.is_complete:
-            raise Repeated(self.tried.tag)
+            raise RepeatedDecisions(self.tried.tag)
         return position

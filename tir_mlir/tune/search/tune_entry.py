@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.calls import caller_of
 from tir_mlir.dialect.diagnostics import BuildError, TuneError, short_repr
-from tir_mlir.dialect.ir import entered, funcs, held_module
+from tir_mlir.dialect.ir import enter_context, funcs, held_module
 from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
@@ -24,7 +24,7 @@ from tir_mlir.tune.search.candidates import Space
 from tir_mlir.tune.search.drawn_search import search_of
 from tir_mlir.tune.search.samplers import sampler_of
 from tir_mlir.tune.search.tuner import Options, Tuner, builders_of
-from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.pool import TrialPool
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -35,13 +35,13 @@ from dataclasses import dataclass, field, replace
 
 from tir_mlir.dialect.diagnostics import NotChecked
 from tir_mlir.script.module import module_text
-from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
+from tir_mlir.tune.records.comparison import ScheduleDiffers, verify_schedule
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, subject
 from tir_mlir.tune.report.search_plots import SearchPlots
-from tir_mlir.tune.report.table import duration, in_columns
-from tir_mlir.tune.search.candidates import Candidate, drawn
-from tir_mlir.tune.search.session import Listener, TrialResult
+from tir_mlir.tune.report.table import align_columns, duration
+from tir_mlir.tune.search.candidates import Candidate, draw_candidate
+from tir_mlir.tune.search.session import SearchListener, TrialResult
 from tir_mlir.tune.search.suggestions import Deciding
 from tir_mlir.tune.spaces.deciders import Fixed
 
@@ -95,20 +95,20 @@ def tune(
     """
     options = Options(
         trials, None if work_dir is None else Path(work_dir), space, storage, sampler, seed, timeout, stop_after,
-        builders, _timed_here(target), threads, resume, dict(sizes or {}), _hosts(ssh, target),
+        builders, _resolve_gpu(target), threads, resume, dict(sizes or {}), _hosts(ssh, target),
     )  # fmt: skip
     if not isinstance(resume, bool):
         raise TuneError(f"resume is True or False, not {resume!r}")
     sampler_of(sampler, seed)  # before anything is started
     module = _module(program)
     _check_sizes(module, options.sizes)
-    with listener_of(progress) as listener, Pool(builders_of(builders, options.ssh)) as pool:
+    with listener_of(progress) as listener, TrialPool(builders_of(builders, options.ssh)) as pool:
         if len(module) > 1:
             return tune_module(module, options, listener, pool)
         return Tuner(module, options, listener, pool).run()
 
 
-def _timed_here(target: Target | CUDA | str | None) -> Target | CUDA | str | None:
+def _resolve_gpu(target: Target | CUDA | str | None) -> Target | CUDA | str | None:
     """A target; one of a GPU by its chip. Raises BuildError for a GPU that is not that of this machine."""
     way = "tune on a machine with one, or leave target out to tune for this CPU"
     gpu = ptx_target(target)
@@ -139,10 +139,10 @@ def _module(program: Any) -> IRModule:
         what = type(program).__name__
         fix = "; fix: tune.tune_model searches over a graph" if hasattr(program, "build_model") else ""
         raise TuneError(f"tune takes an IRModule, a PrimFunc or an MLIR module, not {what}{fix}")
-    module = _public(program) if isinstance(program, PrimFunc) else IRModule(mlir_module)
+    module = _standalone_module(program) if isinstance(program, PrimFunc) else IRModule(mlir_module)
     if not len(module):
         raise TuneError("the module has no function with a body")
-    with entered():
+    with enter_context():
         for func in funcs(module.mlir) if isinstance(program, IRModule) else []:
             if (caller := caller_of(func)) is not None:
                 raise TuneError(
@@ -152,10 +152,10 @@ def _module(program: Any) -> IRModule:
     return module
 
 
-def _public(program: PrimFunc) -> IRModule:
+def _standalone_module(program: PrimFunc) -> IRModule:
     """A function in a module of its own, in which it can be run."""
-    module = program.alone
-    with entered():
+    module = program.isolated_module
+    with enter_context():
         attributes = module[program.name].func.op.attributes
         if "sym_visibility" in attributes:
             del attributes["sym_visibility"]
@@ -166,7 +166,7 @@ def _check_sizes(module: IRModule, sizes: Mapping[str, int]) -> None:
     """Raises TuneError for a shape variable without a size, a name that is none, or a value that is no size."""
     mlir_module = held_module(module)
     assert mlir_module is not None
-    with entered():
+    with enter_context():
         variables = sorted({name for func in funcs(mlir_module) for name in func.symbols})
     listing = ", ".join(variables) or "none"
     for name, value in sizes.items():
@@ -250,7 +250,7 @@ class BestOfModule:
         for name, best in self.functions.items():
             rows.append((name, *_times(best), str(len(best.trials))))
         rows.append(("all", *_times(self), str(len(self.trials))))
-        lines = in_columns(rows)
+        lines = align_columns(rows)
         lines.append(f"verified: {self.verified}" if self.verified else "not verified")
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
@@ -267,16 +267,16 @@ def _sum(seconds: list[float | None]) -> float | None:
     return sum(measured) if len(measured) == len(seconds) else None
 
 
-def tune_module(program: IRModule, options: Options, listener: Listener, pool: Pool) -> BestOfModule:
+def tune_module(program: IRModule, options: Options, listener: SearchListener, pool: TrialPool) -> BestOfModule:
     """Tune each function of a module, the trials shared by the time that the library's schedules take."""
-    tuners = {name: Tuner(program[name].alone, options, listener, pool) for name in program}
+    tuners = {name: Tuner(program[name].isolated_module, options, listener, pool) for name in program}
     counts = shares({name: tuner.library_seconds() for name, tuner in tuners.items()}, options.trials)
     bests: dict[str, Best] = {}
     for name, tuner in tuners.items():
         interrupted = any(best.interrupted for best in bests.values())
         tuner.options = replace(options, trials=1 if interrupted else counts[name])
         bests[name] = tuner.run()
-    return _together(program, {n: (bests[n], _space(tuners[n], bests[n])) for n in tuners}, options)
+    return _combine_winners(program, {n: (bests[n], _space(tuners[n], bests[n])) for n in tuners}, options)
 
 
 def shares(seconds: Mapping[str, float], trials: int) -> dict[str, int]:
@@ -294,14 +294,16 @@ def _space(tuner: Tuner, best: Best) -> Space:
     return tuner.library if best.is_library else tuner.space
 
 
-def _together(program: IRModule, winners: Mapping[str, tuple[Best, Space]], options: Options) -> BestOfModule:
+def _combine_winners(program: IRModule, winners: Mapping[str, tuple[Best, Space]], options: Options) -> BestOfModule:
     """One schedule of the whole module, verified, and its record."""
     decisions = {f"{name}/{key}": v for name, (best, _) in winners.items() for key, v in best.decisions.items()}
-    candidate = drawn(program, EachFunction({name: space for name, (_, space) in winners.items()}), Fixed(decisions))
+    candidate = draw_candidate(
+        program, EachFunction({name: space for name, (_, space) in winners.items()}), Fixed(decisions)
+    )
     if candidate.schedule is None:
         raise TuneError(f"the best schedules of the functions do not go together: {candidate.reason}")
     functions = {name: best for name, (best, _) in winners.items()}
-    checked, notes = _checked(candidate.schedule)
+    checked, notes = _verify_module(candidate.schedule)
     about = subject(program, options.target, options.threads)
     seconds = _sum([best.seconds for best in functions.values()])
     record = about.record(
@@ -316,12 +318,12 @@ def _together(program: IRModule, winners: Mapping[str, tuple[Best, Space]], opti
     return BestOfModule(candidate.schedule, decisions, functions, record, checked, notes)
 
 
-def _checked(schedule: Schedule) -> tuple[str, list[str]]:
+def _verify_module(schedule: Schedule) -> tuple[str, list[str]]:
     try:
         return verify_schedule(schedule), []
     except NotChecked as reason:
         return "", [f"the module is not verified: {reason}; its functions are, see `functions`"]
-    except NotEqual as difference:
+    except ScheduleDiffers as difference:
         raise TuneError(f"the module is not equal to the program, though its functions are: {difference}") from None
 
 

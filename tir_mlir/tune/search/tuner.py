@@ -26,19 +26,19 @@ from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.record import Record, Subject, subject
 from tir_mlir.tune.report.matmul_libraries import matmul_seconds
 from tir_mlir.tune.search.best import Best
-from tir_mlir.tune.search.candidates import Candidate, Space, drawn
+from tir_mlir.tune.search.candidates import Candidate, Space, draw_candidate
 from tir_mlir.tune.search.finals import FINALISTS, LIBRARY, ROUNDS, Finals, finals
 from tir_mlir.tune.search.lab import PoolLab, job_options
 from tir_mlir.tune.search.ledger import Ledger, open_ledger
 from tir_mlir.tune.search.proposals import Proposals
 from tir_mlir.tune.search.samplers import sampler_of
-from tir_mlir.tune.search.session import Budget, Listener, Session, TrialResult
+from tir_mlir.tune.search.session import Budget, SearchListener, Session, TrialResult
 from tir_mlir.tune.search.stages import stages
-from tir_mlir.tune.search.study_settings import SETTINGS, Settings, text_of
+from tir_mlir.tune.search.study_settings import SETTINGS, StudySettings, text_of
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.spaces.kernels import kernels
 from tir_mlir.tune.spaces.library import library
-from tir_mlir.tune.trials.pool import Pool
+from tir_mlir.tune.trials.pool import TrialPool
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -117,7 +117,7 @@ def _code_texts(code: CodeType) -> Iterator[str]:
 class Tuner:
     """The search for one function: its parts, and their order."""
 
-    def __init__(self, program: Any, options: Options, listener: Listener, pool: Pool):
+    def __init__(self, program: Any, options: Options, listener: SearchListener, pool: TrialPool):
         self.program, self.options, self.listener = program, options, listener
         self.target = options.target if isinstance(options.target, CUDA) else chosen(options.target)
         self.library = library_space(self.target, options.threads)
@@ -131,7 +131,7 @@ class Tuner:
     @cached_property
     def baseline(self) -> Candidate:
         """The library's choice."""
-        return drawn(self.program, self.library, Defaults(), origin=LIBRARY)
+        return draw_candidate(self.program, self.library, Defaults(), origin=LIBRARY)
 
     def library_seconds(self) -> float:
         """Seconds of the library's choice, or a very long time if it cannot be run."""
@@ -164,7 +164,7 @@ class Tuner:
         session = self._session(proposals, ledger)
         self._phase("search")
         session.resume()
-        self._first(proposals)
+        self._enqueue_first_candidates(proposals)
         return session
 
     def advance(self, session: Session, trials: int, seconds: float | None) -> None:
@@ -190,7 +190,7 @@ class Tuner:
         seconds = {LIBRARY: best.finals.get(LIBRARY, [])}
         return self._record_of(Finals(self.baseline, seconds, verify_schedule(self.baseline.schedule)))
 
-    def take_part(self) -> Session:
+    def join_search(self) -> Session:
         """Search with the process that began this search, which tries the defaults and has the finals."""
         options = self.options
         self.lab.refer_to(self.program, self.baseline.schedule)
@@ -203,11 +203,11 @@ class Tuner:
         return session
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> StudySettings:
         """What a worker needs to take part."""
         options, about = self.options, self.about
         versions = ", ".join(f"{name} {version}" for name, version in sorted(about.versions.items()))
-        return Settings(
+        return StudySettings(
             text_of(self.program), options.trials, options.space_name,
             tuple((c.name, c.count) for c in self.defaults.choices), options.target, options.threads,
             tuple(sorted(options.sizes.items())), options.sampler if isinstance(options.sampler, str) else "tpe",
@@ -219,7 +219,7 @@ class Tuner:
         """The default candidate of the space: its decisions tell the blocks."""
         if self.options.space is None:
             return self.baseline
-        candidate = drawn(self.program, self.space, Defaults())
+        candidate = draw_candidate(self.program, self.space, Defaults())
         candidate.number = 0
         return candidate
 
@@ -255,7 +255,7 @@ class Tuner:
         budget = Budget(options.trials, options.stop_after, builders_of(options.builders, options.ssh))
         return Session(proposals, ledger, self.lab, budget, self._record, self.listener)
 
-    def _first(self, proposals: Proposals) -> None:
+    def _enqueue_first_candidates(self, proposals: Proposals) -> None:
         """What to try before the sampler is asked: the defaults, then what was best for neighbors."""
         proposals.enqueue(Defaults(), LIBRARY if self.options.space is None else "defaults")
         if self.database is None:
@@ -286,12 +286,12 @@ class Tuner:
     def _best(self, session: Session, ledger: Ledger, alone: bool = True, skipped: bool = False) -> Best:
         """What was found. alone: this is all that is searched, so that other libraries are looked at, too."""
         ranked = sorted((r for r in session.results if r.ok), key=lambda r: r.median or 0.0)
-        candidates = [self._again(r) for r in ranked[: FINALISTS + 1]]
+        candidates = [self._redraw_candidate(r) for r in ranked[: FINALISTS + 1]]
         for same in (c for c in (*candidates, self.defaults) if _text(c) == _text(self.baseline)):
             self.baseline.choices, self.baseline.number = same.choices, same.number
         others = [c for c in candidates if c.schedule is not None and _text(c) != _text(self.baseline)]
         entered = others[:FINALISTS]
-        finals = self._unmeasured(entered) if skipped else self._finals(entered, session.interrupted)
+        finals = self._skip_finals(entered) if skipped else self._finals(entered, session.interrupted)
         finals.notes[:0] = self._notes(session, finals.winner)
         record = self._record_of(finals)
         libraries = self._references() if alone and not session.interrupted else {}
@@ -323,8 +323,8 @@ class Tuner:
             notes.append(f"the space has no more candidates than these {len(session.results)}")
         return notes
 
-    def _again(self, result: TrialResult) -> Candidate:
-        candidate = drawn(self.program, self.space, Fixed(result.decisions), origin=result.origin)
+    def _redraw_candidate(self, result: TrialResult) -> Candidate:
+        candidate = draw_candidate(self.program, self.space, Fixed(result.decisions), origin=result.origin)
         candidate.number = result.number
         return candidate
 
@@ -334,9 +334,9 @@ class Tuner:
         try:
             return finals(candidates, self.baseline, self.lab, ROUNDS)
         except KeyboardInterrupt:
-            return self._unmeasured(candidates)
+            return self._skip_finals(candidates)
 
-    def _unmeasured(self, candidates: list[Candidate]) -> Finals:
+    def _skip_finals(self, candidates: list[Candidate]) -> Finals:
         """The best candidate without finals."""
         text = "the finals were skipped: the best is that of single measurements, and is not verified"
         warnings.warn(text, TuneWarning, stacklevel=5)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import InternalError, ScheduleError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import (
     LARGE,
@@ -69,7 +69,7 @@ class GenericSpace:
         self._split_reduction()
         info, loops = block_info(self.sch, self.block), self.sch.get_loops(self.block)
         if len(loops) != len(info.iter_vars) or not loops:
-            self._loops_alone(loops)
+            self._schedule_plain_loops(loops)
             return
         by_name = dict(zip((i.name for i in info.iter_vars), loops, strict=True))
         if any(i.kind == "O" for i in info.iter_vars) or not self._tensorize(by_name):
@@ -108,7 +108,7 @@ class GenericSpace:
         which = self.free.choice("tensorize", range(len(names) + 1), 1 if names else 0)
         if not which:
             return False
-        outer = attempt(self.sch, lambda: tensorized(self.sch, self.block, loops, names[which - 1]))
+        outer = attempt(self.sch, lambda: tensorize_block(self.sch, self.block, loops, names[which - 1]))
         if outer:
             attempt(self.sch, lambda: parallelize(self.sch, outer, self.threads))
         return outer is not None
@@ -134,7 +134,7 @@ class GenericSpace:
 
         levels = attempt(sch, split)
         if levels is None:
-            self._loops_alone(list(loops.values()))
+            self._schedule_plain_loops(list(loops.values()))
             return
         first, second = levels
         outer, steps = [first[n] for n in spatial], [first[n] for n in sums]
@@ -185,7 +185,7 @@ class GenericSpace:
             for loop in inner:
                 attempt(sch, lambda loop=loop: sch.unroll(loop))
 
-    def _loops_alone(self, loops: list[Any]) -> None:
+    def _schedule_plain_loops(self, loops: list[Any]) -> None:
         """Loops that are not the iters, or that refuse tiles: the first one in parallel, the last vectorized."""
         sch = self.sch
         if loops and self.threads > 1:
@@ -214,7 +214,7 @@ def fitting(sch: Schedule, block: Any, loops: dict[str, Any]) -> list[str]:
     return intrinsics
 
 
-def tensorized(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> list[Any]:
+def tensorize_block(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> list[Any]:
     """Tile a block by the sizes of an intrinsic and replace the tile by it. Returns the spatial loops around it.
 
     Raises ScheduleError if no assignment of its axes to iters of the block fits.
@@ -222,7 +222,7 @@ def tensorized(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> l
     why: ScheduleError | None = None
     for sizes in _assignments(sch, block, name):
         try:
-            return sch.executor.all_or_nothing(lambda sizes=sizes: _tiled(sch, block, loops, sizes, name))
+            return sch.executor.all_or_nothing(lambda sizes=sizes: _tile_and_tensorize(sch, block, loops, sizes, name))
         except InternalError:
             raise
         except ScheduleError as error:
@@ -232,7 +232,7 @@ def tensorized(sch: Schedule, block: Any, loops: dict[str, Any], name: str) -> l
 
 def _fits(trial: Schedule, block: Any, loops: dict[str, Any], name: str) -> bool:
     try:
-        tensorized(trial, block, loops, name)
+        tensorize_block(trial, block, loops, name)
     except InternalError:
         raise
     except ScheduleError:
@@ -243,7 +243,7 @@ def _fits(trial: Schedule, block: Any, loops: dict[str, Any], name: str) -> bool
 def _axes(name: str) -> list[tuple[str, int]]:
     """The kind and extent of each axis of an intrinsic."""
     intrinsic = TensorIntrin.get(name)
-    with entered():
+    with enter_context():
         axes = intrinsic.form().axes if intrinsic is not None else ()
         return [(a.kind, a.extent.as_constant() or 0) for a in axes if not a.is_unit]
 
@@ -264,7 +264,9 @@ def _assignments(sch: Schedule, block: Any, name: str) -> Iterator[dict[str, int
                 yield sizes
 
 
-def _tiled(sch: Schedule, block: Any, loops: dict[str, Any], sizes: dict[str, int], name: str) -> list[Any]:
+def _tile_and_tensorize(
+    sch: Schedule, block: Any, loops: dict[str, Any], sizes: dict[str, int], name: str
+) -> list[Any]:
     info = block_info(sch, block)
     parts = {n: sch.split(loops[n], [None, size]) for n, size in sizes.items()}
     outer = {n: parts[n][0] if n in parts else loop for n, loop in loops.items()}

@@ -17,7 +17,7 @@ from tir_mlir.target import CUDA
 
 THREADS = (8, 16, 32)
 """Candidates for the threads along each axis of a tile."""
-OWN = (1, 2, 4, 8)
+THREAD_TILE = (1, 2, 4, 8)
 """Candidates for the elements of a thread along each axis."""
 STEPS = (4, 8, 16, 32)
 """Candidates for the part of a sum that is in shared memory at one time."""
@@ -61,15 +61,15 @@ def _product(sch: Schedule, block: Any, free: Free, gpu: CUDA) -> bool:
         tiles = []
     number = free.choice("tile", range(len(tiles) + 1), 0)
     if number == len(tiles):
-        return _tiled(sch, block, free)
+        return _tile_product(sch, block, free)
     cuda_gemm(sch, block, gpu, tiles[number])
     return True
 
 
-def _tiled(sch: Schedule, block: Any, free: Free) -> bool:
+def _tile_product(sch: Schedule, block: Any, free: Free) -> bool:
     """Accumulators in registers, tiles of the operands in shared memory."""
     threads = [free.choice(f"threads_{axis}", THREADS, 16) for axis in "yx"]
-    tile_sizes = [free.choice(f"own_{axis}", OWN, 4) for axis in "yx"]
+    tile_sizes = [free.choice(f"own_{axis}", THREAD_TILE, 4) for axis in "yx"]
     step = free.choice("step", STEPS, 16)
     back = sch.cache_write(block, 0, "local")
     i, j, k = sch.get_loops(block)

@@ -26,7 +26,7 @@ def library(sch: Schedule, target: Target | str | None = None, threads: int | No
     functions = [sch.func_working_on] if sch.func_working_on else list(sch.mod.prim_funcs)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"schedules\.auto leaves block", ScheduleWarning)
-        picked = schedules.auto(sch, target, threads, free=True, leave=partial(_left_to_rules, sch))
+        picked = schedules.auto(sch, target, threads, free=True, leave=partial(_uses_generic_rules, sch))
     for name in reversed([n for n, function in picked.items() if function is None]):
         for function in functions:
             try:
@@ -36,6 +36,6 @@ def library(sch: Schedule, target: Target | str | None = None, threads: int | No
             generic(sch, block, target, threads)
 
 
-def _left_to_rules(sch: Schedule, block: Any) -> bool:
+def _uses_generic_rules(sch: Schedule, block: Any) -> bool:
     """The decision whether generic rules take a block that the library has a schedule for."""
     return Free(sch, block, True).flag("generic", False)

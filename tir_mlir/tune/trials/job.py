@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import entered, held_module, visit
+from tir_mlir.dialect.ir import enter_context, held_module, visit
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
 from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.library import Library
@@ -33,7 +33,7 @@ def _half_of_memory() -> int:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TrialLimits:
     """What a trial may take. build: CPU seconds of its build. run: CPU seconds per thread of all its runs. Five times
     as many seconds of waiting end a trial. memory: bytes that building or running it takes."""
 
@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class KernelCode:
+class RegisteredKernel:
     """A registered kernel as data: its symbol, its MLIR text, the CPU features that it needs."""
 
     symbol: str
@@ -51,7 +51,7 @@ class KernelCode:
     needs: tuple[str, ...] = ()
 
 
-class Runner(Protocol):
+class Measurer(Protocol):
     """Runs built candidates: on this machine (`LocalRunner`), or on another, by code that travels there.
 
     An instance is pickled and sent to the worker with the job, so its class is one that the worker can import. Jobs of
@@ -89,16 +89,16 @@ class Job:
 
     text: str
     target: str | Target | CUDA = "llvm"
-    kernels: tuple[KernelCode, ...] = ()
+    kernels: tuple[RegisteredKernel, ...] = ()
     libs: tuple[str, ...] = ()
     function: str = ""
     sizes: tuple[tuple[str, int], ...] = ()
     seed: int = 0
-    limits: Limits = field(default_factory=Limits)
+    limits: TrialLimits = field(default_factory=TrialLimits)
     best: float | None = None
     reference: Reference | None = None
     threads: int | None = None
-    runner: Runner | None = None
+    runner: Measurer | None = None
 
     @property
     def parallel(self) -> bool:
@@ -122,16 +122,17 @@ def job_of(
     module = held_module(program)
     if module is None:
         raise TuneError(f"job_of takes a Schedule, an IRModule, a PrimFunc or a module, not {type(program).__name__}")
-    with entered():
+    with enter_context():
         kernels = [
-            KernelCode(symbol, kernel_text(build, symbol), needed_by(symbol)) for symbol, build in _called(module)
+            RegisteredKernel(symbol, kernel_text(build, symbol), needed_by(symbol))
+            for symbol, build in _called_kernels(module)
         ]
         text = str(module)
     variables = tuple(sorted((sizes or {}).items()))
     return Job(text, kernels=tuple(kernels), libs=tuple(map(str, libs)), sizes=variables, **options)
 
 
-def _called(module: ir.Module) -> list[tuple[str, Callable[[], None]]]:
+def _called_kernels(module: ir.Module) -> list[tuple[str, Callable[[], None]]]:
     """The registered kernels that a module calls, with their builders."""
     builders: dict[str, Callable[[], None]] = {}
 

@@ -21,31 +21,31 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.tools.toolchain import status
-from tir_mlir.tune.trials.forked import gigabytes
-from tir_mlir.tune.trials.job import PATIENCE, Job, Limits
+from tir_mlir.tune.trials.forked_run import gigabytes
+from tir_mlir.tune.trials.job import PATIENCE, Job, TrialLimits
 from tir_mlir.tune.trials.outcome import Outcome, Status
 from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
 from tir_mlir.tune.trials.reference import STAND_IN, UNSCHEDULED, Reference
 
-HERE = "local"
+LOCAL_LANE = "local"
 """The lane of this machine: what runs there needs its other workers to be quiet."""
 LARGE = 2 << 30
 """Bytes; a worker that has grown to this is replaced after its trial."""
 TRIES = 2
 """How often what is no trial is asked for, if its worker is lost."""
-AFTER = 60.0
+GRACE_SECONDS = 60.0
 """Seconds after the limit of a runner, in which it must have noticed."""
 
 
 class _Task:
     """A request to a worker, and the future of its answer."""
 
-    def __init__(self, what: str, payload: Any, limits: Limits):
+    def __init__(self, what: str, payload: Any, limits: TrialLimits):
         self.what, self.payload, self.limits = what, payload, limits
         self.future: Future[Any] = Future()
 
 
-class Pool:
+class TrialPool:
     """Workers that try candidates; ended by `close`, or as a context manager.
 
     builders: how many build side by side, default one a core. quiet: while one measures, the others are stopped.
@@ -120,7 +120,7 @@ class Pool:
             future = self._references.setdefault(key, Future())
         if mine:
             try:
-                future.set_result(self._computed(key, job, stand_in))
+                future.set_result(self._compute_reference(key, job, stand_in))
             except BaseException as error:
                 with self._lock:
                     del self._references[key]
@@ -142,7 +142,7 @@ class Pool:
             thread.join()
         self._folder.cleanup()
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> TrialPool:
         return self
 
     def __exit__(
@@ -156,13 +156,13 @@ class Pool:
         with self._lock:
             return [worker.id for worker in self._workers if worker is not None]
 
-    def _computed(self, key: str, job: Job, stand_in: Job | None) -> Reference:
+    def _compute_reference(self, key: str, job: Job, stand_in: Job | None) -> Reference:
         folder = Path(self._folder.name) / key
         folder.mkdir(exist_ok=True)
         tries = [(job, UNSCHEDULED)] + ([(stand_in, STAND_IN)] if stand_in is not None else [])
         for tried, by in tries:
             reference_job = replace(tried, target="llvm", runner=None, reference=None, best=None, seed=job.seed)
-            reply = self._tried(reference_job, str(folder), by)
+            reply = self._try_reference(reference_job, str(folder), by)
             if isinstance(reply, Reference):
                 return reply
             late = reply.status in (Status.TIMED_OUT, Status.OUT_OF_MEMORY)
@@ -171,7 +171,7 @@ class Pool:
                 raise TuneError(f"{by} has no result to compare candidates with: {reply.status}: {reply.reason}{fix}")
         raise AssertionError("unreachable")
 
-    def _tried(self, job: Job, folder: str, by: str) -> Reference | Outcome:
+    def _try_reference(self, job: Job, folder: str, by: str) -> Reference | Outcome:
         """A reference, or why there is none; tried again if its worker is lost."""
         lost = None
         for _ in range(TRIES):
@@ -231,7 +231,7 @@ class Pool:
         worker = self._worker(slot)
         with ExitStack() as turn:
             if self.quiet:
-                with self._lane(HERE):
+                with self._lane(LOCAL_LANE):
                     pass  # a build does not start while another worker measures
             self._building.add(slot)
             turn.callback(self._building.discard, slot)
@@ -241,7 +241,7 @@ class Pool:
                 if message[0] == "ready":
                     self._building.discard(slot)
                     turn.enter_context(self._measuring(slot, message[1]))
-                    limits = _of_runner(task.limits)
+                    limits = _worker_limits(task.limits)
                     worker.send("go")
             return message[1]
 
@@ -270,7 +270,9 @@ class Pool:
         """This worker's turn on a lane; on this machine the others are stopped meanwhile."""
         with self._lane(lane):
             others = (
-                [self._workers[n] for n in list(self._building) if n != slot] if (self.quiet and lane == HERE) else []
+                [self._workers[n] for n in list(self._building) if n != slot]
+                if (self.quiet and lane == LOCAL_LANE)
+                else []
             )
             try:
                 for worker in others:
@@ -285,18 +287,18 @@ class Pool:
 
 def compare(jobs: Sequence[Job], rounds: int = 15) -> list[list[float]]:
     """Measure candidates in turns, in one process of their own: seconds by job and round; see `Pool.compare`."""
-    with Pool(1) as pool:
+    with TrialPool(1) as pool:
         return pool.compare(jobs, rounds)
 
 
-def _largest(limits: Sequence[Limits]) -> Limits:
+def _largest(limits: Sequence[TrialLimits]) -> TrialLimits:
     run, memory = sum(limit.run for limit in limits), max(limit.memory for limit in limits)
-    return Limits(max(limit.build for limit in limits), run, memory)
+    return TrialLimits(max(limit.build for limit in limits), run, memory)
 
 
-def _of_runner(limits: Limits) -> Limits:
+def _worker_limits(limits: TrialLimits) -> TrialLimits:
     """The limits of a worker while its runner watches those of the run: it comes to them only if the runner hangs."""
-    return Limits(PATIENCE * limits.run + AFTER, limits.run, 2 * limits.memory)
+    return TrialLimits(PATIENCE * limits.run + GRACE_SECONDS, limits.run, 2 * limits.memory)
 
 
 # --- a worker, as its coordinator sees it: starting it, its messages, its limits, its end -----------------------------
@@ -328,7 +330,7 @@ class WorkerProcess:
         self._stage = Patience(self.id, TICK), 0.0, 0
         self._last: tuple[Any, ...] = ()
         try:
-            self.receive(Limits(build=START))
+            self.receive(TrialLimits(build=START))
         except WorkerLost as lost:
             raise TuneError(f"a worker process does not start: {lost.reason}") from None
         self._begin()
@@ -351,10 +353,10 @@ class WorkerProcess:
         except (BrokenPipeError, ConnectionResetError):
             raise self._dead() from None
 
-    def receive(self, limits: Limits | None) -> tuple[Any, ...]:
+    def receive(self, limits: TrialLimits | None) -> tuple[Any, ...]:
         """Its next message. Raises WorkerLost if it dies, or passes the limits of a build."""
         while not self.pipe.poll(TICK):
-            if limits is not None and (lost := self._over(limits)) is not None:
+            if limits is not None and (lost := self._exceeded_limit(limits)) is not None:
                 self.end()
                 raise lost
         try:
@@ -383,7 +385,7 @@ class WorkerProcess:
     def _begin(self) -> None:
         self._stage = Patience(self.id, TICK), cpu_seconds(self.id), self.resident
 
-    def _over(self, limits: Limits) -> WorkerLost | None:
+    def _exceeded_limit(self, limits: TrialLimits) -> WorkerLost | None:
         patience, cpu_start, size = self._stage
         waited = patience.look()
         if self.resident - size > limits.memory:

@@ -49,7 +49,7 @@ def first_difference(
     if dtype in EPSILON:
         if dtype in ("float32", "float64") and _all_near(want, got, tolerance):
             return None
-        wrong = _beyond(as_float(want, dtype), as_float(got, dtype), tolerance)
+        wrong = _exceeds_tolerance(as_float(want, dtype), as_float(got, dtype), tolerance)
     elif rounded and dtype != "bool":
         near = np.abs(want.astype(np.float64) - got.astype(np.float64)) <= 1
         if near.all() and wrong.mean() <= _ROUNDED:
@@ -70,7 +70,7 @@ def _all_near(want: np.ndarray, got: np.ndarray, tolerance: float) -> bool:
     return bool((np.abs(want - got) <= size).all())
 
 
-def _beyond(want: np.ndarray, got: np.ndarray, tolerance: float) -> np.ndarray:
+def _exceeds_tolerance(want: np.ndarray, got: np.ndarray, tolerance: float) -> np.ndarray:
     """Where floats differ by more than the tolerance, relative to the element and to the size of them all."""
     finite = np.isfinite(want)
     scale = float(np.abs(want[finite]).mean()) if finite.any() else 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.dialect.ir import Func, entered, funcs
+from tir_mlir.dialect.ir import Func, enter_context, funcs
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
@@ -28,7 +28,7 @@ def signature_of(built: Library, function: str) -> CallSignature:
 
 def sum_length(module: ir.Module, signature: CallSignature, sizes: Mapping[str, int]) -> int:
     """How many terms a result is made of, at most: the iterations of the program by its elements written."""
-    with entered():
+    with enter_context():
         work = work_of(_func(module, signature.name).op, sizes)
     written = [p for p in signature.params if isinstance(p, BufferParam) and p.written]
     elements = max((int(np.prod(inputs.shape_of(p, sizes))) for p in written), default=1)

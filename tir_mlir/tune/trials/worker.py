@@ -23,9 +23,9 @@ from tir_mlir.dialect.diagnostics import TirError, TuneError
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.tools.child_limits import die_with_parent
-from tir_mlir.tune.trials.forked import Died
-from tir_mlir.tune.trials.job import Job, Runner
-from tir_mlir.tune.trials.local_runner import LocalRunner
+from tir_mlir.tune.trials.forked_run import Died
+from tir_mlir.tune.trials.job import Job, Measurer
+from tir_mlir.tune.trials.local_measurer import LocalMeasurer
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 from tir_mlir.tune.trials.reference import Reference
 
@@ -58,17 +58,17 @@ def _serve(pipe: Connection) -> bool:
     return True
 
 
-def runner_of(job: Job) -> Runner:
+def measurer_of(job: Job) -> Measurer:
     """What builds and measures a job."""
-    return job.runner if job.runner is not None else LocalRunner()
+    return job.runner if job.runner is not None else LocalMeasurer()
 
 
-def _built(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
+def _build_library(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
     """The library of a job and the CPU seconds by stage, or why there is none."""
     start = time.process_time()
     status = Status.BUILD_ERROR
     try:
-        built = runner_of(job).build(job)
+        built = measurer_of(job).build(job)
     except TirError as error:
         reason = str(error)
     except MemoryError as error:
@@ -81,20 +81,20 @@ def _built(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
     return Outcome(status, (), {"build": time.process_time() - start}, reason)
 
 
-def _turn(pipe: Connection, lane: str) -> None:
+def _wait_for_lane(pipe: Connection, lane: str) -> None:
     """Wait for this worker's turn on what candidates are measured on."""
     pipe.send(("ready", lane))
     pipe.recv()
 
 
 def _trial(job: Job, pipe: Connection) -> Outcome:
-    compiled = _built(job)
+    compiled = _build_library(job)
     if isinstance(compiled, Outcome):
         return compiled
     built, stages = compiled
-    _turn(pipe, runner_of(job).lane)
+    _wait_for_lane(pipe, measurer_of(job).lane)
     try:
-        outcome = runner_of(job).measure(built, job)
+        outcome = measurer_of(job).measure(built, job)
     except MachineLost as error:
         return Outcome(Status.LOST, (), stages, str(error))
     except TirError as error:
@@ -109,13 +109,13 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
     built: dict[int, Library] = {}
     for n, job in enumerate(jobs):
         pipe.send(("building", n))
-        compiled = _built(job)
+        compiled = _build_library(job)
         if not isinstance(compiled, Outcome):
             built[n] = compiled[0]
     timings: list[list[float]] = [[] for _ in jobs]
     if built:
-        runner = runner_of(jobs[0])
-        _turn(pipe, runner.lane)
+        runner = measurer_of(jobs[0])
+        _wait_for_lane(pipe, runner.lane)
         try:
             times = runner.compare(list(built.values()), [jobs[n] for n in built], rounds)
         except TuneError as error:
@@ -127,12 +127,12 @@ def _compare(payload: tuple[list[Job], int], pipe: Connection) -> list[list[floa
 
 def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | Outcome:
     job, folder, by = payload
-    compiled = _built(job)
+    compiled = _build_library(job)
     if isinstance(compiled, Outcome):
         return compiled
-    _turn(pipe, LocalRunner().lane)
+    _wait_for_lane(pipe, LocalMeasurer().lane)
     try:
-        return LocalRunner().reference(compiled[0], job, folder, by)
+        return LocalMeasurer().reference(compiled[0], job, folder, by)
     except Died as died:
         return Outcome(died.end.status, reason=died.end.reason)
     except (TirError, OSError) as error:

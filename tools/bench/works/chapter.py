@@ -10,7 +10,7 @@ import peers
 from contest import Contest, Goal, Work
 from ours import Scheduled
 from tir_mlir import create_llvm
-from tir_mlir.examples.matmul import C_KERNEL, scheduled
+from tir_mlir.examples.matmul import C_KERNEL, schedule_matmul
 
 from .entering import contest
 
@@ -32,6 +32,6 @@ def _contest(n: int, kernel: str) -> Contest:
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
     return contest(
         a @ b.T, [a, b],
-        lambda: Scheduled(scheduled(n, n, n, None if kernel == "MLIR" else create_llvm(C_KERNEL)), "as printed"),
+        lambda: Scheduled(schedule_matmul(n, n, n, None if kernel == "MLIR" else create_llvm(C_KERNEL)), "as printed"),
         {"numpy": lambda: peers.numpy_blas.product(a, b.T, np.float32), "mkl": lambda: peers.mkl.product(a, b.T)},
     )  # fmt: skip

@@ -11,7 +11,7 @@ from contest import OURS, Contest, Contestant
 from ours import Scheduled, in_words
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.ir import all_blocks, loops_above
-from tir_mlir.runtime.aligned import empty
+from tir_mlir.runtime.aligned_arrays import empty
 
 Make = Callable[[], Contestant]
 

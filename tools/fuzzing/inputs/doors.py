@@ -11,7 +11,7 @@ from fuzzing.inputs.judging import Fault, described, short, tried
 from fuzzing.inputs.mlir import ODD, lowered
 from tir_mlir import Schedule, interpret, schedules
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.opt.diagnostics import MLIR_ERROR
 from tir_mlir.opt.input import InputChunk, module_of
 from tir_mlir.script.linalg import from_linalg
@@ -85,7 +85,7 @@ def _scheduled(text: str) -> object:
 
 def _opened(text: str) -> object:
     try:
-        with entered():
+        with enter_context():
             return module_of(InputChunk("fuzz.mlir", text, False))
     except MLIR_ERROR as error:  # `tir-opt` tells it with its place
         raise TirError(str(error)) from None

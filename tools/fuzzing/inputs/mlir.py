@@ -14,7 +14,7 @@ from fuzzing.inputs import corpus, pipelines, texts
 from fuzzing.inputs.judging import Fault, described, short, tried
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.opt import crash_guard
 from tir_mlir.opt.driver import main
 from tir_mlir.passes.lower import lower_to_llvm
@@ -62,7 +62,7 @@ def _read(random: Random, text: str) -> str:
 
 
 def lowered(module: IRModule) -> None:
-    with entered():
+    with enter_context():
         lower_to_llvm(clone_module(module.mlir))
 
 

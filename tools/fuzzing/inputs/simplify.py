@@ -10,7 +10,7 @@ from typing import Any
 from mlir import ir
 
 from fuzzing.inputs.judging import Fault
-from tir_mlir.dialect.ir import cost, entered
+from tir_mlir.dialect.ir import cost, enter_context
 from tir_mlir.dialect.presburger import fold_expr
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
@@ -51,7 +51,7 @@ def in_ranges(random: Random) -> None:
     """Simplify with a range for every dimension. Errors: Fault."""
     extents = [random.randint(1, 20) for _ in range(3)]
     points = itertools.product(*[sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in extents])
-    with entered():
+    with enter_context():
         expr = expression(random)
         folded = fold_expr(expr, tuple((0, e - 1) for e in extents))
         if cost(folded) > cost(expr):
@@ -61,7 +61,7 @@ def in_ranges(random: Random) -> None:
 
 def anywhere(random: Random) -> None:
     """Simplify with unknown or partly known ranges. Errors: Fault."""
-    with entered():
+    with enter_context():
         expr = expression(random)
         _same(expr, fold_expr(expr, UNKNOWN), FAR)
 

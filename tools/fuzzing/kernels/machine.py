@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tir_mlir import ptx
-from tir_mlir.dialect.ir import entered, held_module
+from tir_mlir.dialect.ir import enter_context, held_module
 from tir_mlir.gpu_build import gpu_library
 from tir_mlir.passes.lower.gpu.to_device import Follow
 from tir_mlir.ptx.program import run
@@ -19,7 +19,7 @@ from tir_mlir.target import CUDA
 def function_of(program: Any, chip: str = "sm_80", follow: Follow | None = None) -> DeviceFunction:
     """The only function of a schedule or program, for a GPU. `follow(name, module)` is called after each pass, and may
     change the module."""
-    with entered():
+    with enter_context():
         module = held_module(program)
         assert module is not None
         library = gpu_library(module, [*signatures(module).values()], CUDA(chip), Timing(), follow)

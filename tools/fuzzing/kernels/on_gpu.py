@@ -17,7 +17,7 @@ from fuzzing.kernels.sources import Source, source
 from fuzzing.kinds import Fault, Kind, Record
 from tir_mlir.errors import BuildError, DeviceError, LoweringError, PtxError
 from tir_mlir.ptx.program import run as run_on_machine
-from tir_mlir.runtime.drivers.device_driver import Driver, active
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, active
 from tir_mlir.runtime.gpu.function import DeviceFunction
 from tir_mlir.script import parse
 
@@ -70,7 +70,7 @@ def _run(function: DeviceFunction, arrays: Sequence[np.ndarray], story: str) -> 
         os._exit(70)
 
 
-def _still_runs(driver: Driver) -> bool:
+def _still_runs(driver: DeviceDriver) -> bool:
     try:
         driver.synchronize(0, 0)
     except DeviceError:

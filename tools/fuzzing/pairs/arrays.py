@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzing.steps.choice import Arguments
 from tir_mlir import IndexMap, Schedule
-from tir_mlir.dialect.ir import Buffer, Index, entered, funcs
+from tir_mlir.dialect.ir import Buffer, Index, enter_context, funcs
 from tir_mlir.interpreter import is_poison
 
 Arrays = list[np.ndarray]
@@ -43,9 +43,9 @@ def laid_out(held: Arrays, number: int, arguments: Arguments, sch: Schedule, siz
 
 def shape_now(sch: Schedule, number: int, size: int) -> list[int]:
     """Return the shape of a parameter for `n` = `size`."""
-    with entered():
+    with enter_context():
         dims = Buffer(funcs(sch.mod.mlir)[0].args[number]).dims
-        known = [d.substitute({v: Index.constant(size) for v in d.values}).simplified().as_constant() for d in dims]
+        known = [d.substitute({v: Index.constant(size) for v in d.values}).simplify().as_constant() for d in dims]
     return [n for n in known if n is not None]
 
 

@@ -12,7 +12,7 @@ from fuzzing.pairs.arrays import same
 from fuzzing.pairs.story import State, Story
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import NotChecked, OutOfBoundsError, RaceError
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.interpreter import exactly
 from tir_mlir.schedule.trace import Trace
@@ -26,7 +26,7 @@ MOST_WORK = 1 << 18
 
 def is_large(state: State, size: int) -> bool:
     """Return whether a program is too slow to interpret for a value of its size variable."""
-    with entered():
+    with enter_context():
         return max(work_of(f.op, {"n": size}) for f in funcs(state.module.mlir)) > MOST_WORK
 
 

@@ -24,7 +24,7 @@ from tir_mlir.dialect.ir import (
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES, AFFINE_OPS
 from tir_mlir.dialect.presburger.digits import in_digits
 from tir_mlir.passes.lower.blocks.blocks import Simplifier, raw_bindings
-from tir_mlir.passes.lower.gpu.thread_tags import is_axis, is_block_kind, kernel_nests, with_place
+from tir_mlir.passes.lower.gpu.thread_tags import digit_kind, is_axis, is_block_kind, kernel_nests
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -46,11 +46,11 @@ def run(module: ir.Module) -> None:
             loops = [Loop(op) for op in walk.ops(nest) if is_axis(op) and is_block_kind(Loop(op).kind)]
             kinds = [loop.kind for loop in loops]
             for loop in [lp for lp in loops if kinds.count(lp.kind) == 1]:
-                if len(places := _places(loop)) > 1:
+                if len(places := _digits(loop)) > 1:
                     _cut(loop, places)
 
 
-def _places(loop: Loop) -> list[tuple[int, int]]:
+def _digits(loop: Loop) -> list[tuple[int, int]]:
     """The digits of a loop variable as (weight, number of values), outer to inner; fewer than two: none are used."""
     count = loop.const_extent
     if count is None or count < 2 or [low.as_constant() for low in loop.lowers] != [0]:
@@ -66,7 +66,7 @@ def _divisions_in(op: ir.Operation, loop: Loop) -> Iterator[ir.AffineExpr]:
     """What an op divides that depends on a loop variable only, as expressions of it."""
     env = _iters_of(op)
     for index in _indices(op):
-        resolved = index.substitute(env).simplified() if env else index
+        resolved = index.substitute(env).simplify() if env else index
         if loop.var in resolved.values:
             yield from _divisions(resolved.expr, resolved.values.index(loop.var))
 
@@ -109,8 +109,8 @@ def _cut(loop: Loop, places: Sequence[tuple[int, int]]) -> None:
     ip, value = ir.InsertionPoint(loop.op), Index.constant(0)
     for number, (place, count) in enumerate(places):
         with ip, loop.op.location:
-            digit = create.loop(f"{loop.name}_{number}", 0, count, with_place(loop.kind, place))
-        value, ip = value + Index.of(digit.var) * place, at_end(digit.body)
+            digit = create.loop(f"{loop.name}_{number}", 0, count, digit_kind(loop.kind, place))
+        value, ip = value + Index.from_value(digit.var) * place, at_end(digit.body)
     end = list(digit.body.operations)[-1]
     for op in loop.body_ops():
         edit.move_before(op, end)

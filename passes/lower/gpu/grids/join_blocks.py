@@ -9,7 +9,7 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Index, Loop, create, edit
 from tir_mlir.passes.lower.gpu.nests import perfect_nests
-from tir_mlir.passes.lower.gpu.thread_tags import axis_of, place_of
+from tir_mlir.passes.lower.gpu.thread_tags import axis_of, digit_weight
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -28,7 +28,7 @@ def run(module: ir.Module) -> None:
         for nest in perfect_nests(func):
             digits: dict[str, list[Loop]] = {}
             for loop in nest.blocks:
-                if place_of(loop.kind) is not None:
+                if digit_weight(loop.kind) is not None:
                     digits.setdefault(axis_of(loop.kind), []).append(loop)
             for axis, loops in digits.items():
                 _join(loops, axis)
@@ -42,7 +42,7 @@ def _join(digits: Sequence[Loop], axis: str) -> None:
     end = list(joined.body.operations)[-1].operation
     values: dict[ir.Value, Index] = {}
     for number, (loop, count) in enumerate(zip(digits, counts, strict=True)):
-        value = Index.of(joined.var) // (place_of(loop.kind) or 1)
+        value = Index.from_value(joined.var) // (digit_weight(loop.kind) or 1)
         values[loop.var] = value % count if number else value
         for op in loop.body_ops():
             if number + 1 == len(digits) or op != digits[number + 1].op:

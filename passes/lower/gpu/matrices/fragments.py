@@ -59,7 +59,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
     for func in programs(module):
         calls = [op for op in walk.ops(func.op) if matrix_function(op)]
         if calls and int(warp) != 32:
-            raise LoweringError(f"{_where(calls[0])} has code for NVIDIA's GPUs only; fix: build for CUDA")
+            raise LoweringError(f"{_location_prefix(calls[0])} has code for NVIDIA's GPUs only; fix: build for CUDA")
         if calls:
             _lower(func, calls)
 
@@ -70,13 +70,13 @@ def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
     allocs = [op for op in walk.ops(func.op) if op.name in ALLOCS and _is_fragment(op)]
     fragments: dict[ir.Value, _Fragments] = {}
     for op in allocs:
-        fragments[op.results[0]] = _Fragments.of(op)
+        fragments[op.results[0]] = _Fragments.allocate(op)
     for op in calls:
         if matrix_function(op) == "tvm_load_matrix_sync":
-            _Call(op, fragments).note_layout()
+            _MatrixCall(op, fragments).note_layout()
     for op in calls:
         with ir.InsertionPoint(op), op.location:
-            _Call(op, fragments).lower()
+            _MatrixCall(op, fragments).lower()
         edit.drop(op)
     for fragment in fragments.values():
         _drop_views(fragment.alloc)
@@ -91,17 +91,21 @@ def _for_all_lanes(op: ir.Operation) -> None:
     guard = next((p for p in walk.parents(op) if p.name == "affine.if"), None)
     axis = _first_of(guard)
     if guard is None or axis is None or axis.kind != "threadIdx.x":
-        raise LoweringError(f"{_where(op)} is not under the condition of a first lane; run tir-lower-gpu-warps")
+        raise LoweringError(
+            f"{_location_prefix(op)} is not under the condition of a first lane; run tir-lower-gpu-warps"
+        )
     if (axis.const_extent or 1) % 32:
         raise LoweringError(
-            f"{_where(op)} is run by whole warps, and a block has {axis.const_extent} threads along threadIdx.x; fix: "
+            f"{_location_prefix(op)} is run by whole warps, and a block has {axis.const_extent} threads along "
+            "threadIdx.x; fix: "
             "make the loops over threadIdx.x run multiples of 32 iterations"
         )
     for outer in walk.parents(guard):
         alone = _first_of(outer)
         if alone is not None and matrix_function(op) != "tvm_store_matrix_sync":
             raise LoweringError(
-                f"{_where(op)} is outside of the loop over {alone.kind}: other warps have no value in their fragments; "
+                f"{_location_prefix(op)} is outside of the loop over {alone.kind}: other warps have no value in "
+                "their fragments; "
                 f"fix: compute_at it inside of loop {alone.name}"
             )
     for inner in [o.operation for o in guard.regions[0].blocks[0].operations][:-1]:
@@ -114,13 +118,13 @@ def _first_of(op: ir.Operation | None) -> Loop | None:
     if op is None or op.name != "affine.if":
         return None
     for constraint in walk.constraints(op):
-        value = constraint.index.simplified().is_value()
+        value = constraint.index.simplify().is_value()
         if constraint.is_eq and value is not None and is_loop(owner_op(value)):
             return Loop(owner_op(value))
     return None
 
 
-def _where(op: ir.Operation) -> str:
+def _location_prefix(op: ir.Operation) -> str:
     return f"{location_text(op)}: {matrix_function(op)}"
 
 
@@ -136,7 +140,7 @@ class _Fragments:
     layout: str = ""
 
     @classmethod
-    def of(cls, op: ir.Operation) -> _Fragments:
+    def allocate(cls, op: ir.Operation) -> _Fragments:
         buffer = Buffer(op.results[0])
         kind, shape = _KINDS.get(buffer.scope, ""), [n or 0 for n in buffer.shape]
         if (kind, buffer.dtype) not in _REGISTERS:
@@ -198,7 +202,7 @@ def _cast(value: ir.Value, type_: ir.Type) -> ir.Value:
 
 
 @dataclass
-class _Call:
+class _MatrixCall:
     """A call of a matrix function."""
 
     op: ir.Operation
@@ -210,7 +214,7 @@ class _Call:
         if layout not in ("row_major", "col_major") or fragment.layout not in ("", layout):
             others = f"the others of its buffer have {fragment.layout}"
             choices = others if fragment.layout else "there are row_major and col_major"
-            raise LoweringError(f"{_where(self.op)} has the layout {layout}; {choices}")
+            raise LoweringError(f"{_location_prefix(self.op)} has the layout {layout}; {choices}")
         fragment.layout = layout
 
     def lower(self) -> None:
@@ -220,9 +224,11 @@ class _Call:
             return
         fragment, number = self._fragment(0)
         if [constant_integer(self.op.operands[n]) for n in (1, 2, 3)] != [SIDE] * 3:
-            raise LoweringError(f"{_where(self.op)} has another shape than 16, 16, 16, which there is code for")
+            raise LoweringError(
+                f"{_location_prefix(self.op)} has another shape than 16, 16, 16, which there is code for"
+            )
         if name == "tvm_fill_fragment":
-            fragment.put(self._filled(fragment), number)
+            fragment.put(self._constant_fragment(fragment), number)
             return
         _sync_warp()
         source, indices = self._memory()
@@ -231,7 +237,8 @@ class _Call:
         if stride * dtypes.bits(fragment.dtype) % ROW_BITS:
             unit = ROW_BITS // dtypes.bits(fragment.dtype)
             raise LoweringError(
-                f"{_where(self.op)} takes rows of {Buffer(source).name} that are {stride} elements apart; the hardware "
+                f"{_location_prefix(self.op)} takes rows of {Buffer(source).name} that are {stride} elements "
+                "apart; the hardware "
                 f"takes multiples of {unit}; fix: storage_align of {Buffer(source).name} with a factor and an offset "
                 f"that are multiples of {unit}"
             )
@@ -246,7 +253,7 @@ class _Call:
             ir.Operation.create("gpu.subgroup_mma_store_matrix", [], operands, facts)
         _sync_warp()
 
-    def _filled(self, fragment: _Fragments) -> ir.Value:
+    def _constant_fragment(self, fragment: _Fragments) -> ir.Value:
         value = self.op.operands[5]
         if value.type != fragment.element:
             value = ir.Operation.create("arith.truncf", [fragment.element], [value]).results[0]
@@ -256,7 +263,8 @@ class _Call:
         (d, to), (a, i), (b, j), (c, k) = (self._fragment(n) for n in (0, 2, 4, 6))
         if (a.kind, b.kind, c.kind, d.kind) != ("AOp", "BOp", "COp", "COp") or c.dtype != d.dtype:
             raise LoweringError(
-                f"{_where(self.op)} takes d, c in wmma.accumulator, of one type, a in wmma.matrix_a, b in wmma.matrix_b"
+                f"{_location_prefix(self.op)} takes d, c in wmma.accumulator, of one type, a in wmma.matrix_a, b "
+                "in wmma.matrix_b"
             )
         facts = {
             key: ir.UnitAttr.get()
@@ -270,9 +278,11 @@ class _Call:
     def _fragment(self, number: int) -> tuple[_Fragments, Index]:
         """The buffer of an operand, and which fragment of it."""
         view = base_of(owner_op(self.op.operands[number]))
-        root, offsets = _resolved(view)
+        root, offsets = _resolve_view(view)
         if root not in self.fragments:
-            raise LoweringError(f"{_where(self.op)} takes {Buffer(root).name}, which is allocated in no fragment scope")
+            raise LoweringError(
+                f"{_location_prefix(self.op)} takes {Buffer(root).name}, which is allocated in no fragment scope"
+            )
         fragment = self.fragments[root]
         tiles = [n if d < len(fragment.shape) - 2 else n // SIDE for d, n in enumerate(fragment.shape)]
         index = Index.constant(0)
@@ -282,27 +292,32 @@ class _Call:
         named = constant_integer(self.op.operands[position]) or 0
         if prod(n or 0 for n in Buffer(view).shape) != SIDE**2 or named:
             raise LoweringError(
-                f"{_where(self.op)} takes fragment {named} of {Buffer(view).name}, {tuple(Buffer(view).shape)}; fix: "
+                f"{_location_prefix(self.op)} takes fragment {named} of {Buffer(view).name}, "
+                f"{tuple(Buffer(view).shape)}; fix: "
                 "T.match_buffer of its 16 x 16 elements"
             )
-        return fragment, index.simplified()
+        return fragment, index.simplify()
 
     def _tile_at(self, offset: Index) -> Index:
         """The number of the tile that begins at an offset."""
-        tile = (offset // SIDE).simplified()
-        if not (offset - tile * SIDE).simplified().as_constant() == 0:
+        tile = (offset // SIDE).simplify()
+        if not (offset - tile * SIDE).simplify().as_constant() == 0:
             factors = dim_factors(offset.expr)
             aligned = factors is not None and not factors[1] % SIDE and not any(f % SIDE for f in factors[0].values())
             if not aligned:
-                raise LoweringError(f"{_where(self.op)} takes a fragment at {offset}, which is no multiple of 16")
+                raise LoweringError(
+                    f"{_location_prefix(self.op)} takes a fragment at {offset}, which is no multiple of 16"
+                )
         return tile
 
     def _memory(self) -> tuple[ir.Value, list[Index]]:
         """The buffer in memory and the first element, of a load or store."""
         pointed = address(owner_op(self.op.operands[5]))
         if pointed is None or owner_op(pointed[1]).name != "memref.extract_strided_metadata":
-            raise LoweringError(f"{_where(self.op)} takes a pointer with an offset; fix: T.match_buffer of the tile")
-        return _resolved(pointed[0].value)
+            raise LoweringError(
+                f"{_location_prefix(self.op)} takes a pointer with an offset; fix: T.match_buffer of the tile"
+            )
+        return _resolve_view(pointed[0].value)
 
     def _stride(self) -> int:
         """The elements from one row to the next."""
@@ -315,7 +330,7 @@ class _Call:
             axis = list(value.owner.results).index(value) - 2 - len(strides)
             number = _stride_in_memory(value.owner.operands[0], axis) if 0 <= axis < len(strides) else None
         if number is None:
-            raise LoweringError(f"{_where(self.op)} takes rows with a stride that is not a constant")
+            raise LoweringError(f"{_location_prefix(self.op)} takes rows with a stride that is not a constant")
         return number
 
 
@@ -341,24 +356,24 @@ def _stride_in_memory(view: ir.Value, axis: int) -> int | None:
     return None if stride == DYNAMIC_STRIDE else stride
 
 
-def _resolved(view: ir.Value) -> tuple[ir.Value, list[Index]]:
+def _resolve_view(view: ir.Value) -> tuple[ir.Value, list[Index]]:
     """The buffer behind a view, and where in it the view begins."""
     if isinstance(view.owner, ir.Block) or view.owner.name != "memref.subview":
         return view, [Index.constant(0)] * Buffer(view).rank
     op = view.owner.operation
-    root, outer = _resolved(op.operands[0])
+    root, outer = _resolve_view(op.operands[0])
     static, dynamic = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"])), list(op.operands)[1:]
     offsets = []
     for number in static:
         value = dynamic.pop(0) if number == DYNAMIC else None
         offsets.append(Index.constant(number) if value is None else _index(value))
-    return root, [(a + b).simplified() for a, b in zip(outer, offsets, strict=True)]
+    return root, [(a + b).simplify() for a, b in zip(outer, offsets, strict=True)]
 
 
 def _index(value: ir.Value) -> Index:
     if not isinstance(value.owner, ir.Block) and value.owner.name == "affine.apply":
         return read_apply(value)
-    return Index.of(value)
+    return Index.from_value(value)
 
 
 def _drop_views(alloc: ir.Operation) -> None:

@@ -42,7 +42,7 @@ def run(module: ir.Module) -> None:
 def _guard(loop: Loop) -> None:
     body = loop.body_ops()[:-1] if loop.body_ops()[-1].name == "affine.yield" else loop.body_ops()
     with ir.InsertionPoint(body[0]), loop.op.location:
-        guard = create.guard([Constraint(Index.of(loop.var), is_eq=True)])
+        guard = create.guard([Constraint(Index.from_value(loop.var), is_eq=True)])
     end = list(guard.regions[0].blocks[0].operations)[-1]
     for op in body:
         edit.move_before(op, end)

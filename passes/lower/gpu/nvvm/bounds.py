@@ -11,7 +11,7 @@ from tir_mlir.dialect.ir import constant_integer, defining_op, walk
 from tir_mlir.passes.lower.registry import lowering
 from tir_mlir.passes.lower.to_llvm import run_upstream
 
-_OF_PROGRAM = "tir.of_program"
+_PROGRAM_ATTR = "tir.of_program"
 _AT_LEAST, _AT_MOST = arith.CmpIPredicate.sge, arith.CmpIPredicate.sle
 
 
@@ -29,11 +29,11 @@ def run(module: ir.Module) -> None:
     Comparisons of the program are left as they are.
     """
     for op in _comparisons(module):
-        op.attributes[_OF_PROGRAM] = ir.UnitAttr.get()
+        op.attributes[_PROGRAM_ATTR] = ir.UnitAttr.get()
     run_upstream(module, ("gpu.module(lower-affine)",))
     for op in _comparisons(module):
-        if _OF_PROGRAM in op.attributes:
-            del op.attributes[_OF_PROGRAM]
+        if _PROGRAM_ATTR in op.attributes:
+            del op.attributes[_PROGRAM_ATTR]
         elif ir.IntegerAttr(op.attributes["predicate"]).value == _AT_LEAST and constant_integer(op.operands[1]) == 0:
             _replace(op)
 

@@ -40,7 +40,7 @@ _ROOT_BITS = 0x3FE6A09E667F3BCD  # those of sqrt(1/2)
 _FRACTION = (1 << 52) - 1
 
 
-def _low_first(f: FloatBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
+def _evaluate_polynomial(f: FloatBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
     return f.horner(x, coefficients[::-1])
 
 
@@ -57,7 +57,7 @@ def log(f: FloatBuilder, x: Value) -> Value:
     r = f.sub(f.from_bits(f.whole_op("addi", f.whole_op("andi", above, _FRACTION), _ROOT_BITS)), 1.0)
     s = f.div(r, f.add(r, 2.0))
     square = f.mul(s, s)
-    rest = f.mul(square, _low_first(f, square, _LOG))
+    rest = f.mul(square, _evaluate_polynomial(f, square, _LOG))
     half = f.mul(f.mul(r, 0.5), r)
     small = f.fma(s, f.add(half, rest), f.mul(k, _LN2_LOW))
     value = f.sub(f.mul(k, _LN2_HIGH), f.sub(f.sub(half, small), r))
@@ -76,7 +76,7 @@ def log10(f: FloatBuilder, x: Value) -> Value:
 
 def exp2(f: FloatBuilder, x: Value) -> Value:
     """2**n * exp(r ln 2) for x = n + r; the parts of a power of two that is not normal are multiplied one by one."""
-    x = f.at_least(f.at_most(x, 1100.0), -1100.0)
+    x = f.clamp_below(f.clamp_above(x, 1100.0), -1100.0)
     shifted = f.add(x, _ROUND)
     r = f.sub(x, f.sub(shifted, _ROUND))
     n = f.whole_op("subi", f.to_bits(shifted), f.to_bits(f.constant(_ROUND)))
@@ -88,7 +88,7 @@ def exp2(f: FloatBuilder, x: Value) -> Value:
 
 
 def tanh(f: FloatBuilder, x: Value) -> Value:
-    rise = _math(f, "expm1", f.mul(f.at_most(_math(f, "absf", x), 30.0), 2.0))
+    rise = _math(f, "expm1", f.mul(f.clamp_above(_math(f, "absf", x), 30.0), 2.0))
     return _math(f, "copysign", f.div(rise, f.add(rise, 2.0)), x)
 
 
@@ -133,11 +133,11 @@ def _of_quadrant(f: FloatBuilder, x: Value, shift: int) -> Value:
     for part in _HALF_PI:
         r = _math(f, "fma", back, f.constant(part), r)
     square = f.mul(r, r)
-    sine = f.fma(f.mul(square, r), _low_first(f, square, _SIN), r)
+    sine = f.fma(f.mul(square, r), _evaluate_polynomial(f, square, _SIN), r)
     half = f.mul(square, 0.5)
     near = f.sub(1.0, half)
     lost = f.sub(f.sub(1.0, near), half)
-    cosine = f.add(near, f.fma(f.mul(square, square), _low_first(f, square, _COS), lost))
+    cosine = f.add(near, f.fma(f.mul(square, square), _evaluate_polynomial(f, square, _COS), lost))
     quadrant = f.whole_op("addi", f.to_bits(shifted), shift)
     value = f.select(_bit(f, quadrant, 1), cosine, sine)
     value = f.select(_bit(f, quadrant, 2), f.mul(value, -1.0), value)
@@ -159,7 +159,7 @@ def atan(f: FloatBuilder, x: Value) -> Value:
     middle = f.compare(z, "ogt", 0.41421356237309503)
     z = f.select(middle, f.div(f.sub(z, 1.0), f.add(z, 1.0)), z)
     square = f.mul(z, z)
-    value = f.sub(z, f.mul(f.mul(z, square), _low_first(f, square, _ATAN)))
+    value = f.sub(z, f.mul(f.mul(z, square), _evaluate_polynomial(f, square, _ATAN)))
     value = f.select(middle, f.add(value, pi / 4), value)
     value = f.select(large, f.sub(pi / 2, value), value)
     return _math(f, "copysign", value, x)

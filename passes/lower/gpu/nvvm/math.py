@@ -39,7 +39,7 @@ def run(module: ir.Module) -> None:
     while pending := [op for op in walk.ops(module.operation) if _is_pending(op)]:
         for op in pending:
             with ir.InsertionPoint(op), op.location:
-                value = _lowered(op)
+                value = _lower_op(op)
             op.results[0].replace_all_uses_with(value)
             op.erase()
         math_polynomials.run(module)  # for functions in terms of others
@@ -49,7 +49,7 @@ def _is_pending(op: ir.Operation) -> bool:
     return op.name == "arith.remf" or op.name.startswith("math.") and op.name not in INTEGERS
 
 
-def _lowered(op: ir.Operation) -> ir.Value:
+def _lower_op(op: ir.Operation) -> ir.Value:
     type_ = op.results[0].type
     if op.name in INTRINSICS:
         return _intrinsic(INTRINSICS[op.name], op)
@@ -57,11 +57,11 @@ def _lowered(op: ir.Operation) -> ir.Value:
     if op.name == "math.rsqrt":
         return f.div(f.constant(1.0), ir.Operation.create("math.sqrt", [type_], [op.operands[0]]).results[0])
     if f.bits in (32, 64) and op.name in double_functions.UNARY:
-        return _in_double(op, lambda g, values: double_functions.UNARY[op.name](g, *values))
+        return _compute_in_double(op, lambda g, values: double_functions.UNARY[op.name](g, *values))
     if f.bits == 32 and op.name == "math.powf":
-        return _in_double(op, lambda g, values: double_functions.power(g, *values))
+        return _compute_in_double(op, lambda g, values: double_functions.power(g, *values))
     if f.bits in (32, 64) and op.name == "math.atan2":
-        return _in_double(op, lambda g, values: double_functions.atan2(g, *values))
+        return _compute_in_double(op, lambda g, values: double_functions.atan2(g, *values))
     name = {"arith.remf": "fmod", "math.powf": "pow"}.get(op.name, op.name.removeprefix("math."))
     narrow = ", or compute it in float32" if f.bits == 64 else ""
     fix = f"write it with exp, log, sqrt and arithmetic{narrow}"
@@ -70,7 +70,7 @@ def _lowered(op: ir.Operation) -> ir.Value:
     raise LoweringError(f"{location_text(op)}: {name} of {dtypes.to_name(type_)} has no code for a GPU; fix: {fix}")
 
 
-def _in_double(op: ir.Operation, write: Callable[[FloatBuilder, list[ir.Value]], ir.Value]) -> ir.Value:
+def _compute_in_double(op: ir.Operation, write: Callable[[FloatBuilder, list[ir.Value]], ir.Value]) -> ir.Value:
     """A function computed in float64."""
     double, type_ = ir.F64Type.get(), op.results[0].type
     g = FloatBuilder(double)

@@ -17,7 +17,7 @@ _ALL_MEMORY = 0x10 | 0x100 | 0x200  # sequentially consistent, of workgroups and
 _CODES = {"i8": "c", "i16": "s", "i32": "j", "i64": "m", "f16": "Dh", "f32": "f", "f64": "d"}
 """Types as the names of functions in C++ have them, from which the code generator knows a function of SPIR-V."""
 _FLAGS = "fastmathFlags"
-_OF_NVIDIA = ("nvvm.", "gpu.")
+_NVIDIA_PREFIXES = ("nvvm.", "gpu.")
 
 
 @lowering("tir-lower-gpu-spirv", "Replace NVIDIA's instructions in kernels by functions of SPIR-V")
@@ -55,7 +55,7 @@ def _describe(kernel: ir.Operation, warp: int) -> None:
     kernel.attributes["CConv"] = ir.Attribute.parse("#llvm.cconv<spir_kernelcc>")
     if warp > 1:
         kernel.attributes["intel_reqd_sub_group_size"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), warp)
-    for name in [name for name in kernel.attributes if name.startswith(_OF_NVIDIA)]:
+    for name in [name for name in kernel.attributes if name.startswith(_NVIDIA_PREFIXES)]:
         del kernel.attributes[name]
 
 

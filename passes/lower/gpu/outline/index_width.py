@@ -26,8 +26,8 @@ def _fits(op: ir.Operation) -> bool:
         return op.name == "arith.constant" and abs(ir.IntegerAttr(op.attributes["value"]).value) < _END
     if any(isinstance(v.type, ir.MemRefType) and not _is_small(ir.MemRefType(v.type)) for v in op.operands):
         return False
-    box = intervals.within(op) if is_loop(op) else intervals.around(op)
-    return all(_bounded(expr, dims) for expr, dims in _expressions(op, box))
+    box = intervals.body_ranges(op) if is_loop(op) else intervals.enclosing_ranges(op)
+    return all(_expr_fits_32_bits(expr, dims) for expr, dims in _expressions(op, box))
 
 
 def _is_index(value: ir.Value) -> bool:
@@ -60,15 +60,15 @@ def _expressions(op: ir.Operation, box: intervals.ValueRanges) -> Iterator[tuple
         yield index.expr, [intervals.known_range(value, box) for value in index.values]
 
 
-def _bounded(expr: ir.AffineExpr, dims: Sequence[intervals.Range]) -> bool:
+def _expr_fits_32_bits(expr: ir.AffineExpr, dims: Sequence[intervals.Range]) -> bool:
     """Whether an expression and all parts of it are between -2**31 and 2**31."""
-    low, high = intervals.of_expr(expr, dims)
+    low, high = intervals.expr_interval(expr, dims)
     if low is None or high is None or low < -_END or high >= _END:
         return False
     expr = expr.maybe_downcast()
     if not isinstance(expr, ir.AffineBinaryExpr):
         return True
-    return _bounded(expr.lhs, dims) and _bounded(expr.rhs, dims)
+    return _expr_fits_32_bits(expr.lhs, dims) and _expr_fits_32_bits(expr.rhs, dims)
 
 
 def index_bits(module: ir.Module) -> int:

@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, attrs, bits, parent_op, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS
-from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_shared
+from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits, check_shared
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
 from tir_mlir.passes.lower.registry import location_text
 
@@ -63,7 +63,7 @@ def shared_allocs(top: ir.Operation) -> list[ir.Operation]:
     return [op for op in walk.ops(top) if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
 
 
-def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: Limits) -> tuple[list[int], int]:
+def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: KernelLimits) -> tuple[list[int], int]:
     """The offsets of shared buffers one after the other, and the bytes of all. Raises LoweringError."""
     offsets, end = [], 0
     sizes = [(Buffer(op.results[0]).name, bytes_of(Buffer(op.results[0]))) for op in allocs]
@@ -88,7 +88,7 @@ def to_dynamic(allocs: Sequence[ir.Operation], offsets: Sequence[int], start: ir
                     "arith.constant", [index], [], {"value": ir.IntegerAttr.get(index, offset)}
                 ).results[0]
                 type_ = device_type(op.results[0].type)
-                view = ir.Operation.create("memref.view", [type_], [shared, first], named(op))
+                view = ir.Operation.create("memref.view", [type_], [shared, first], name_attributes(op))
             op.results[0].replace_all_uses_with(view.results[0])
             op.erase()
 
@@ -103,7 +103,7 @@ def to_arguments(allocs: Sequence[ir.Operation], arguments: Sequence[ir.Value]) 
 def to_stack(allocs: Sequence[ir.Operation], start: ir.InsertionPoint) -> None:
     """Local buffers are allocated at the start of the kernel: a loop would allocate in each iteration."""
     for op in allocs:
-        facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT), **named(op)}
+        facts = {"alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT), **name_attributes(op)}
         facts["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, 0])
         with start, op.location:
             buffer = ir.Operation.create("memref.alloca", [device_type(op.results[0].type)], [], facts)
@@ -123,5 +123,5 @@ def note_names(kernel: ir.Operation, allocs: Sequence[ir.Operation]) -> None:
     attrs.put(holder, SHARED_NAMES, {**attrs.get(holder, SHARED_NAMES, {}), **names})
 
 
-def named(op: ir.Operation) -> dict[str, ir.Attribute]:
+def name_attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {attrs.NAME: op.attributes[attrs.NAME]} if attrs.NAME in op.attributes else {}

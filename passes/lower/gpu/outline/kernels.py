@@ -17,7 +17,7 @@ from tir_mlir.passes.lower.gpu.axes import axes_of
 from tir_mlir.passes.lower.gpu.barriers import BARRIER, EXCHANGED
 from tir_mlir.passes.lower.gpu.outline import kernel_memory
 from tir_mlir.passes.lower.gpu.outline.index_width import INDEX_BITS, fits_32_bits
-from tir_mlir.passes.lower.gpu.outline.limits import Limits, check_block, check_grid
+from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits, check_block, check_grid
 from tir_mlir.passes.lower.gpu.outline.pointers import buffer_at, has_constant_size, pointer_of, pointer_type
 from tir_mlir.passes.lower.gpu.thread_tags import AXES, is_axis, is_shared, kernel_nests
 from tir_mlir.passes.lower.gpu.vectors import alignment_of
@@ -28,10 +28,10 @@ from tir_mlir.passes.lower.retype_module import retype
 @lowering("tir-lower-gpu-kernels", "Outline nests of axes as gpu.func kernels, and launch them in order")
 def run(
     module: ir.Module,
-    threads: int | str = Limits.threads,
-    shared_static: int | str = Limits.shared_static,
-    shared: int | str = Limits.shared,
-    chip: str = Limits.chip,
+    threads: int | str = KernelLimits.threads,
+    shared_static: int | str = KernelLimits.shared_static,
+    shared: int | str = KernelLimits.shared,
+    chip: str = KernelLimits.chip,
 ) -> None:
     """Make each perfect nest of axes a kernel, and the function one that launches them.
 
@@ -49,11 +49,11 @@ def run(
     (`tir-lower-gpu-barriers`).
     Options: see `Limits`. Raises LoweringError for what exceeds them, and for work outside of the nests.
     """
-    limits = Limits(int(threads), int(shared_static), int(shared), chip)
+    limits = KernelLimits(int(threads), int(shared_static), int(shared), chip)
     for func in programs(module):
         nests = kernel_nests(func)
         _check_host(func, nests)
-        kernels = [_Kernel(func, nest, number, limits) for number, nest in enumerate(nests)]
+        kernels = [_OutlinedKernel(func, nest, number, limits) for number, nest in enumerate(nests)]
         if kernels:
             module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
             bits = 32 if all(fits_32_bits(nest) for nest in nests) else 64
@@ -113,13 +113,13 @@ def _name_in_c(name: str) -> str:
 
 
 @dataclass
-class _Kernel:
+class _OutlinedKernel:
     """A nest that becomes a kernel."""
 
     func: Func
     nest: ir.Operation
     number: int
-    limits: Limits
+    limits: KernelLimits
 
     def __post_init__(self) -> None:
         self.name = f"{_name_in_c(self.func.name)}_kernel" + (f"_{self.number}" if self.number else "")
@@ -150,7 +150,7 @@ class _Kernel:
         self.is_dynamic = self.shared_bytes > self.limits.shared_static
 
     def outline(self, holder: ir.Block) -> None:
-        captured, inner = _captured(self.nest, self.func)
+        captured, inner = _find_captures(self.nest, self.func)
         with ir.InsertionPoint(self.nest), self.nest.location:
             self._launch([pointer_of(value) for value in captured])
         body = self._create(holder, captured)
@@ -222,7 +222,9 @@ class _Kernel:
         attributions = [] if self.is_dynamic else [device(op.results[0].type) for op in self.shared]
         i64 = ir.IntegerType.get_signless(64)
         align = {"llvm.align": ir.IntegerAttr.get(i64, kernel_memory.ALIGNMENT)}
-        notes = [ir.DictAttr.get({**align, **kernel_memory.named(op)}) for op in self.shared[: len(attributions)]]
+        notes = [
+            ir.DictAttr.get({**align, **kernel_memory.name_attributes(op)}) for op in self.shared[: len(attributions)]
+        ]
         facts = {
             "sym_name": ir.StringAttr.get(self.name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
@@ -273,7 +275,7 @@ def _may_be_written(buffer: ir.Value, nest: ir.Operation) -> bool:
     return False
 
 
-def _captured(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.Operation]]:
+def _find_captures(nest: ir.Operation, func: Func) -> tuple[list[ir.Value], list[ir.Operation]]:
     """What a nest uses of the function: the arguments that its kernel gets, buffers first, and the ops to copy into it
     in order, views and constants."""
     copied: list[ir.Operation] = []

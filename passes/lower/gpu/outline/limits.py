@@ -14,7 +14,7 @@ GRID = (2**31 - 1, 65535, 65535)
 
 
 @dataclass(frozen=True)
-class Limits:
+class KernelLimits:
     """Threads of a block; bytes of shared memory of a block that a kernel can declare, and that a launch can ask for;
     the chip for messages. The defaults hold for all NVIDIA GPUs from sm_60 on."""
 
@@ -24,7 +24,7 @@ class Limits:
     chip: str = "a GPU"
 
 
-def check_block(kernel: str, block: Sequence[int], loops: str, limits: Limits) -> None:
+def check_block(kernel: str, block: Sequence[int], loops: str, limits: KernelLimits) -> None:
     """Refuse a block with too many threads. `loops`: its loops, for the message. Raises LoweringError."""
     total = block[0] * block[1] * block[2]
     fix = "split the loops, and bind the outer parts to blockIdx or leave them serial"
@@ -42,7 +42,7 @@ def check_block(kernel: str, block: Sequence[int], loops: str, limits: Limits) -
             )
 
 
-def check_grid(kernel: str, grid: Sequence[int | None], loops: str, limits: Limits) -> None:
+def check_grid(kernel: str, grid: Sequence[int | None], loops: str, limits: KernelLimits) -> None:
     """Refuse a grid of a constant size that is too large (None: a size that is known at the launch only)."""
     for axis, size, most in zip("xyz", grid, GRID, strict=True):
         if size is not None and size > most:
@@ -52,7 +52,7 @@ def check_grid(kernel: str, grid: Sequence[int | None], loops: str, limits: Limi
             )
 
 
-def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, limits: Limits) -> None:
+def check_shared(kernel: str, buffers: Sequence[tuple[str, int]], total: int, limits: KernelLimits) -> None:
     """Refuse a block whose shared buffers do not fit together. `buffers`: their names and bytes."""
     if total > limits.shared:
         parts = ", ".join(f'"{name}" {size}' for name, size in buffers)

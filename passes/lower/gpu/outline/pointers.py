@@ -35,7 +35,7 @@ def pointer_of(value: ir.Value) -> ir.Value:
     """What a launch passes for a buffer, or for a size."""
     if has_constant_size(value.type):
         return value
-    return _reinterpreted(value, pointer_type(value.type), [], [])
+    return _reinterpret_cast(value, pointer_type(value.type), [], [])
 
 
 def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Value:
@@ -50,18 +50,18 @@ def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Val
             f'buffer "{buffer.name}" has strides that only a call knows ({buffer.type}); fix: declare it row-major, '
             "or with constant strides"
         )
-    sizes = [apply(size.substitute({v: Index.of(arguments[v]) for v in size.values})) for size in buffer.dims]
+    sizes = [apply(size.substitute({v: Index.from_value(arguments[v]) for v in size.values})) for size in buffer.dims]
     strides = [arith.constant(ir.IndexType.get(), 1)]
     for size in sizes[:0:-1]:
         strides.insert(0, arith.muli(strides[0], size))
-    return _reinterpreted(arguments[value], device_type(value.type), sizes, strides)
+    return _reinterpret_cast(arguments[value], device_type(value.type), sizes, strides)
 
 
 def _is_row_major(type_: ir.MemRefType) -> bool:
     return ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space) == type_
 
 
-def _reinterpreted(
+def _reinterpret_cast(
     source: ir.Value, type_: ir.Type, sizes: Sequence[ir.Value], strides: Sequence[ir.Value]
 ) -> ir.Value:
     """The memory behind a buffer as one of another shape."""

@@ -18,7 +18,7 @@ from fuzzing.kernels.sources import source
 from fuzzing.programs import program
 from tir_mlir import Schedule, budget, schedules
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import clone_module, entered
+from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.passes.lower import lower_to_llvm
 
 MADE = [
@@ -104,7 +104,7 @@ PROGRAMS = [lambda name=name, seed=seed: drawn_program(name, seed) for seed in r
 
 def program_answer(sch: Schedule) -> str:
     """The LLVM dialect of a program, or why it is refused."""
-    with entered():
+    with enter_context():
         module = clone_module(sch.mod.mlir)
         try:
             lower_to_llvm(module)

@@ -5,7 +5,7 @@ import pytest
 from harness.lowered import OPENMP, passed, run
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LOWERINGS, LoweringWarning
 
 RNG = np.random.default_rng(2)
@@ -83,7 +83,7 @@ def test_constants_do_not_count_for_the_limit_of_unrolling():
       affine.for %j = 0 to 4 { affine.store %one, %Y[%i * 4 + %j] : memref<64xf32> } {tir.kind = "unrolled"}
     } {tir.kind = "unrolled"}""",
     )
-    with entered():
+    with enter_context():
         small, large = (ir.Module.parse(source) for _ in range(2))
         LOWERINGS["tir-lower-unroll"].run(large, limit=16)
         assert "affine.for" not in str(large)

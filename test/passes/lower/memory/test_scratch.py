@@ -5,7 +5,7 @@ from programs.parsed import parse
 from programs.short import each, main
 
 from tir_mlir import Schedule, schedules, te, topi
-from tir_mlir.dialect.ir import attrs, entered, funcs
+from tir_mlir.dialect.ir import attrs, enter_context, funcs
 from tir_mlir.graph.memory.lower_main import add_scratch
 from tir_mlir.graph.units.memory_unit import allocates, lowered_scratch_of, scratch_of
 from tir_mlir.passes.lower.to_llvm import lower_to_llvm
@@ -77,9 +77,9 @@ def test_a_buffer_of_another_scope_needs_no_parameter():
 @pytest.mark.parametrize(("room", "left"), [(2 * 36032, 0), (36032, 1), (36031, 2)])
 def test_what_does_not_fit_stays_on_the_heap(room, left):
     module = parse(PROGRAM.format(n=9001)).mlir
-    with entered():
+    with enter_context():
         func = funcs(module)[0]
         add_scratch(func, room)
-        assert attrs.of_argument(func.op, 2)[attrs.NAME] == "scratch"
+        assert attrs.argument_attributes(func.op, 2)[attrs.NAME] == "scratch"
     lower_to_llvm(module)
     assert str(module).count("call @malloc") == left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tir_mlir.dialect.ir import entered, walk
+from tir_mlir.dialect.ir import enter_context, walk
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.compact import compact, is_used_whole
 from tir_mlir.passes.lower.registry import programs
@@ -48,7 +48,7 @@ func.func @main(%X: memref<4xf32>) attributes {{tir.id = 0 : i64}} {{
 
 @pytest.mark.parametrize("name", NESTS)
 def test_which_buffers_are_used_whole(name, parse):
-    with entered():
+    with enter_context():
         module = parse(program(name))
         (func,) = programs(module)
         (value,) = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
@@ -59,7 +59,7 @@ def test_which_buffers_are_used_whole(name, parse):
 def test_only_others_are_asked_about(name, asked, parse, monkeypatch):
     found, timed = [], lifetimes.timed_accesses
     monkeypatch.setattr(lifetimes, "timed_accesses", lambda *args: (found.append(1), timed(*args))[1])
-    with entered():
+    with enter_context():
         module = parse(program(name))
         (func,) = programs(module)
         compact(func)

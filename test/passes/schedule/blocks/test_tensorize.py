@@ -9,7 +9,7 @@ from programs.tensorized import SQUARE, buffers, copy_intrinsic, copy_program, c
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.dialect.diagnostics import IntrinError
-from tir_mlir.dialect.ir import Block, entered, find
+from tir_mlir.dialect.ir import Block, enter_context, find
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.passes.schedule.blocks.tensorize import explain_tensorize
 
@@ -253,7 +253,7 @@ def test_explain(mm16):
     sch, loop = tiled(matmul())
     block = sch.blockize(loop)
     outer_product(8, 8, 8)
-    with entered():
+    with enter_context():
         view = Block(find(sch.mod.mlir, block.id))
         text = str(explain_tensorize(view, [mm16, "outer_product_8x8x8"]))
     assert f"{mm16}: fits (vi = vi_i, vj = vj_i, vk = vk_i; A = A, B = B, C = C)" in text

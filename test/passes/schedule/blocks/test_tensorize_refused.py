@@ -7,7 +7,7 @@ from programs.parsed import parse
 from programs.tensorized import SQUARE, buffers, copy_intrinsic, copy_program, copy_tile, func, matmul, tiled
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.ir import all_blocks, entered
+from tir_mlir.dialect.ir import all_blocks, enter_context
 from tir_mlir.intrin.outer_products import outer_product
 from tir_mlir.passes.schedule.blocks.tensorize import explain_tensorize
 
@@ -67,7 +67,7 @@ def test_holes(mm16):
         """,
         "(check_well_formed=False)",
     )
-    with entered():
+    with enter_context():
         block = all_blocks(mod.mlir.operation)[0]
         assert "(vi, vj, vk) = (0, 0, 1) is left out" in str(explain_tensorize(block, mm16))
 

@@ -8,7 +8,7 @@ from programs.short import each, main, nest, program, sblock
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
@@ -145,7 +145,7 @@ def test_refusals(refused):
 
 
 def test_a_table_that_leads_out_of_a_buffer():
-    with pytest.raises(ScriptError, match="A is read at index 16 in dimension 0"), entered():
+    with pytest.raises(ScriptError, match="A is read at index 16 in dimension 0"), enter_context():
 
         @I.ir_module
         class Beyond:

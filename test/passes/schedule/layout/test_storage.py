@@ -12,7 +12,7 @@ from programs.parsed import parse
 from programs.short import each, main, sblock
 
 from tir_mlir import Schedule
-from tir_mlir.dialect.ir import attrs, entered
+from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.passes.lower import LoweringWarning
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.script.structural_equal import difference
@@ -96,7 +96,7 @@ def test_symbolic_sizes_keep_every_value(axis, factor, offset, same_result):
 def test_strides_of_symbolic_sizes_are_aligned(axis, factor, offset, size):
     """As those of constant ones: the pass computes at run time what it computes itself of known sizes."""
     computed: list[int] = []
-    with entered(), ir.InsertionPoint(ir.Module.create().body):
+    with enter_context(), ir.InsertionPoint(ir.Module.create().body):
         type_ = ir.MemRefType.get([4, 2, ir.ShapedType.get_dynamic_size()], ir.F32Type.get())
         number = arith.constant(ir.IndexType.get(), size)
         facts = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0])}

@@ -98,7 +98,7 @@ def test_a_location_is_one_of_the_legal_ones():
 def test_partitioned_factors_keep_their_promise(number, n, position, inner, end):
     if number % inner:
         return
-    found = sampling.decided_partitioned(number, n, position, inner, lambda _, candidates: candidates[end])
+    found = sampling.decide_partitioned(number, n, position, inner, lambda _, candidates: candidates[end])
     assert math.prod(found) == number
     assert position == 0 or math.prod(found[position:]) % inner == 0
 

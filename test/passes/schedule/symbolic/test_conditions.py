@@ -9,7 +9,7 @@ from programs.symbolic import Matmul
 
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScriptError
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.dialect.presburger import sizes_without
 from tir_mlir.script import tir as T
 
@@ -31,7 +31,7 @@ from tir_mlir.script import tir as T
 )
 def test_conditions_in_plain_words(failing, text):
     sch = Schedule(Matmul)
-    with entered():
+    with enter_context():
         points = isl.Set(f"[k, m, n] -> {{ [x] : x = n and ({failing}) }}")
         assert sizes_without(points, funcs(sch.executor.module)[0].op) == text
 

@@ -11,7 +11,7 @@ from tir_mlir.compat.relax.virtual_machine import VirtualMachine
 from tir_mlir.compat.relax.virtual_machine import build as relax_build
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import create, encoding, tensor_func
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph import script as R
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.graph import Graph
@@ -117,7 +117,7 @@ def test_graphs_in_a_circle():
     x = builder.input("x", (4,))
     builder.output(builder.op("exp", x))
     graph = builder.finish()
-    with entered():
+    with enter_context():
         func = tensor_func(graph.module.mlir, "main")
         node = func.nodes[0]
         with create.ir.InsertionPoint(node.op):

@@ -41,16 +41,16 @@ def searches(monkeypatch):
     def found(prepared, goal, inputs, sizes, options, progress=None):
         asked.append(options)
         for name, function in prepared.module.prim_funcs.items():
-            sch = Schedule(function.alone)
+            sch = Schedule(function.isolated_module)
             (block,) = sch.get_child_blocks(sch.get_block("root", name))
             sch.split(sch.get_loops(block)[0], [None, 2])
-            record = subject(function.alone, threads=options.threads).record(
+            record = subject(function.isolated_module, threads=options.threads).record(
                 space="library", decisions={}, trace=sch.trace.as_json(), seconds=(1e-3,)
             )
             tune.Database(options.work_dir).add(record)
 
-    monkeypatch.setattr(tuning, "searched", found)
-    monkeypatch.setattr("tir_mlir.tune.models.tune_model.searched", found)
+    monkeypatch.setattr(tuning, "search_functions", found)
+    monkeypatch.setattr("tir_mlir.tune.models.tune_model.search_functions", found)
     return asked
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tir_mlir.graph import size_code
 from tir_mlir.graph.memory import arena
-from tir_mlir.graph.memory.arena import Request
+from tir_mlir.graph.memory.arena import ArenaRequest
 
 
 def overlapping(made: arena.Arena, known: dict[str, int]) -> list[tuple[int, int]]:
@@ -29,14 +29,14 @@ def overlapping(made: arena.Arena, known: dict[str, int]) -> list[tuple[int, int
     return found
 
 
-def some_requests(count: int, seed: int, symbolic: bool) -> list[Request]:
+def some_requests(count: int, seed: int, symbolic: bool) -> list[ArenaRequest]:
     rng = random.Random(seed)
     sizes = ["4 * (n)", "64 * (n) * (m)", "8 * (n + 1)"]
     made = []
     for _ in range(count):
         first = rng.randrange(count)
         size = rng.choice(sizes) if symbolic and rng.random() < 0.7 else rng.randrange(1, 5000)
-        made.append(Request(size, first, first + rng.randrange(6)))
+        made.append(ArenaRequest(size, first, first + rng.randrange(6)))
     return made
 
 
@@ -49,19 +49,19 @@ def test_buffers_alive_together_are_apart(seed, symbolic):
 
 
 def test_a_chain_needs_two_buffers():
-    made = arena.plan([Request(1000, i, i + 1) for i in range(10)])
+    made = arena.plan([ArenaRequest(1000, i, i + 1) for i in range(10)])
     assert made.total == 2 * 1024
-    assert made.unshared == 10 * 1024
+    assert made.unshared_bytes == 10 * 1024
 
 
 def test_a_symbolic_chain_needs_two_slots():
-    made = arena.plan([Request("4 * (n)", i, i + 1) for i in range(10)])
+    made = arena.plan([ArenaRequest("4 * (n)", i, i + 1) for i in range(10)])
     assert made.layout({"n": 16})[1] == 2 * 64
     assert made.layout({"n": 17})[1] == 2 * 128
 
 
 def test_a_small_buffer_goes_into_a_gap():
-    made = arena.plan([Request(1024, 0, 1), Request(512, 1, 3), Request(64, 2, 4)])
+    made = arena.plan([ArenaRequest(1024, 0, 1), ArenaRequest(512, 1, 3), ArenaRequest(64, 2, 4)])
     assert made.total == 1024 + 512
 
 

@@ -7,12 +7,12 @@ import pytest
 from harness.graph_cases import random
 
 from tir_mlir import build, te
-from tir_mlir.dialect.ir import entered, funcs
+from tir_mlir.dialect.ir import enter_context, funcs
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.memory import places
-from tir_mlir.graph.memory.calls_in_place import join_parameters, marked
+from tir_mlir.graph.memory import buffer_assignment
+from tir_mlir.graph.memory.calls_in_place import in_place_triples, join_parameters
 from tir_mlir.graph.transforms.function_memory import mark_in_place
 from tir_mlir.script.parser import parse
 
@@ -37,14 +37,14 @@ def in_place(graph: Graph) -> Graph:
 
 
 def pairs(graph: Graph) -> set[tuple[str, int, int]]:
-    with entered():
-        return set(marked(graph.module.mlir))
+    with enter_context():
+        return set(in_place_triples(graph.module.mlir))
 
 
 def test_an_elementwise_result_takes_the_memory_of_its_input():
     graph = in_place(chain())
-    with entered():
-        plan = places.plan(graph.func, marked(graph.module.mlir))
+    with enter_context():
+        plan = buffer_assignment.plan(graph.func, in_place_triples(graph.module.mlir))
     assert any(call.in_place == ((0, 1),) for call in plan.calls)
     assert plan.arena.total < in_two(graph)
 
@@ -63,7 +63,7 @@ def f(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32"), C: T.Buf
                 C[vi, vj] = A[vi, vj] + B[vi, vj]
 """
     )
-    with entered():
+    with enter_context():
         join_parameters(funcs(program.mlir)[0].op, [(1, 2)])
     script = program.script()
     assert 'annotations={"prefetch": ["B", "A"]}' in script and "T.writes(B[vi, vj])" in script
@@ -71,8 +71,8 @@ def f(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32"), C: T.Buf
 
 def in_two(graph: Graph) -> int:
     """The bytes of the arena without calls in place."""
-    with entered():
-        return places.plan(graph.func).arena.total
+    with enter_context():
+        return buffer_assignment.plan(graph.func).arena.total
 
 
 def test_a_result_that_is_written_too_early_has_memory_of_its_own():
@@ -121,6 +121,6 @@ def test_what_saves_no_memory_is_not_done_in_place():
         h = b.op("nn.dense", h, b.weight(f"w{n}", random(outer, inner)))
     b.output(h)
     graph = compile_graph(b.finish(), until="legalize")
-    with entered():
-        assert ("nn_relu", 0, 1) in places.wanted_in_place(graph.func)
+    with enter_context():
+        assert ("nn_relu", 0, 1) in buffer_assignment.in_place_candidates(graph.func)
     assert not pairs(mark_in_place(graph))

@@ -6,10 +6,10 @@ import pytest
 from harness.graph_cases import mlp
 
 from tir_mlir.dialect.diagnostics import VerifyError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.dialect.verify import verify
 from tir_mlir.equivalence import equivalent
-from tir_mlir.graph.build_model import planned
+from tir_mlir.graph.build_model import plan_graph
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
@@ -20,8 +20,8 @@ from tir_mlir.script.module import IRModule
 
 def lowered(graph: Graph) -> IRModule:
     compiled = compile_graph(graph, until="fuse_tir")
-    with entered():
-        return IRModule(lower_main(compiled.module.mlir, {graph.name: planned(compiled)}))
+    with enter_context():
+        return IRModule(lower_main(compiled.module.mlir, {graph.name: plan_graph(compiled)}))
 
 
 @pytest.fixture(scope="module", params=[3, "n"], ids=["static", "symbolic"])
@@ -30,7 +30,7 @@ def main(request) -> IRModule:
 
 
 def test_it_is_valid(main):
-    with entered():
+    with enter_context():
         verify(main.mlir)
 
 
@@ -62,6 +62,6 @@ def test_a_size_that_is_not_affine_is_not_provable():
     x = b.input("x", ("n", "m"))
     y = b.op("nn.softmax", b.op("exp", x))
     b.output(b.op("matmul", y, b.op("permute_dims", b.op("sqrt", y))))
-    with entered(), pytest.raises(VerifyError) as caught:
+    with enter_context(), pytest.raises(VerifyError) as caught:
         verify(lowered(b.finish()).mlir)
     assert not caught.value.provable

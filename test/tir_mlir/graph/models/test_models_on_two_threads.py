@@ -5,7 +5,7 @@ from harness.torch_models import bits, compare
 
 from tir_mlir import build
 from tir_mlir.examples import models
-from tir_mlir.graph.precision.formats import format_of, rounded
+from tir_mlir.graph.precision.formats import format_of, round_weight
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
@@ -82,6 +82,6 @@ def test_a_decoder_of_128_tokens_with_rounded_weights(form):
     found = built(*map(bits, example.inputs))
     for layer in example.model.modules():
         if isinstance(layer, torch.nn.Linear):
-            layer.weight.data = torch.from_numpy(rounded(layer.weight.numpy(), format_of(form), 0).values)
+            layer.weight.data = torch.from_numpy(round_weight(layer.weight.numpy(), format_of(form), 0).values)
     for ours, torchs in zip(found, example.model(*example.inputs), strict=True):
         compare(ours, bits(torchs), 1e-4)

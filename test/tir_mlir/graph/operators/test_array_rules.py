@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.build_model import weight_functions
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.operators import OPERATORS, array_rule
-from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.graph.transforms.lift_weights import weights_graph
 
 RNG = np.random.default_rng(11)
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3.4e38, 1.0, -1.0, 0.5, 65535.5, 1 / 3]
@@ -127,6 +127,6 @@ def test_a_symbolic_size_has_no_rule():
     b = GraphBuilder()
     b.output(b.op("permute_dims", b.input("x", ("n", 3), "float32")))
     graph = b.finish()
-    with entered():
+    with enter_context():
         assert array_rule(graph.func, graph.func.nodes[0]) is None
-        assert prepares(graph) is None
+        assert weights_graph(graph) is None

@@ -11,7 +11,7 @@ import pytest
 from harness.operator_cases import CASES
 
 from tir_mlir.dialect.diagnostics import GraphError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
@@ -49,7 +49,7 @@ def call(builder: GraphBuilder, name: str, operands: Sequence[Any]) -> Any:
 def outputs(graph: Graph) -> np.ndarray:
     """What the interpreter computes of numbers from 0.2 to 0.9, integers from 1 to 4."""
     rng = np.random.default_rng(3)
-    with entered():
+    with enter_context():
         func = graph.func
         types = [func.input_type(n) for n in range(len(func.inputs)) if func.weight(n) is None]
     limits = {"float32": (0.2, 0.9), "int32": (1, 5), "bool": (0, 2)}
@@ -68,7 +68,7 @@ def check_numbers(after: Graph, before: Graph) -> None:
 
 
 def operators(graph: Graph) -> list[str | None]:
-    with entered():
+    with enter_context():
         return [node.operator for node in graph.func.nodes]
 
 
@@ -121,7 +121,7 @@ def test_it_is_fused_with_a_product(name: str) -> None:
 
     before = graph_of(write)
     grouped = compile_graph(before, until="fuse_ops")
-    with entered():
+    with enter_context():
         (node,) = grouped.func.nodes
         assert node.callee is not None and node.callee.is_graph
     after = compile_graph(before, until="fuse_tir")
@@ -136,7 +136,7 @@ def test_a_number_is_part_of_its_function(name: str) -> None:
         pytest.skip("a bool in the text of a graph is a weight")
     before = graph_of(lambda b: call(b, name, [b.input("x", (3, 5), dtype), 2]))
     after = compile_graph(before, until="fuse_tir")
-    with entered():
+    with enter_context():
         (node,) = after.func.nodes
         assert len(node.inputs) == 1
     check_numbers(after, before)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tir_mlir.errors import GraphError
-from tir_mlir.graph.precision.formats import Format, format_of, from_bfloat16, hindrance, rounded, to_bfloat16
+from tir_mlir.graph.precision.formats import Format, format_of, from_bfloat16, hindrance, round_weight, to_bfloat16
 
 WEIGHT = np.random.default_rng(0).standard_normal((6, 64)).astype("float32")
 
@@ -24,7 +24,7 @@ def test_bfloat16_is_that_of_torch():
 @pytest.mark.parametrize(("shape", "axis"), [((5, 7), 0), ((3, 3, 4, 5), 3), ((4, 2, 3, 3), 0)])
 def test_int8_has_a_scale_for_each_channel(shape, axis):
     weight = np.random.default_rng(1).standard_normal(shape).astype("float32")
-    made = rounded(weight, Format("int8"), axis)
+    made = round_weight(weight, Format("int8"), axis)
     assert made.stored.dtype == np.int8 and made.scale.shape == (shape[axis],)
     wide = made.scale.reshape([-1 if a == axis else 1 for a in range(len(shape))])
     np.testing.assert_array_equal(made.stored.astype("float32") * wide, made.values)
@@ -33,7 +33,7 @@ def test_int8_has_a_scale_for_each_channel(shape, axis):
 
 
 def test_int4_has_two_numbers_in_a_byte_and_a_scale_for_each_group():
-    made = rounded(WEIGHT, Format("int4", 32), 0)
+    made = round_weight(WEIGHT, Format("int4", 32), 0)
     assert made.stored.shape == (6, 32) and made.stored.dtype == np.uint8 and made.scale.shape == (6, 2)
     low, high = ((made.stored >> n & 15).astype("float32") - 8 for n in (0, 4))
     first = np.concatenate([low[:, :16], high[:, :16]], axis=1)
@@ -42,13 +42,13 @@ def test_int4_has_two_numbers_in_a_byte_and_a_scale_for_each_group():
 
 
 def test_int8_by_group_is_closer_than_by_channel():
-    distances = [np.linalg.norm(rounded(WEIGHT, Format("int8", g), 0).values - WEIGHT) for g in (8, 32, None)]
+    distances = [np.linalg.norm(round_weight(WEIGHT, Format("int8", g), 0).values - WEIGHT) for g in (8, 32, None)]
     assert distances == sorted(distances)
 
 
 def test_int4_by_channel_limits_the_largest_to_be_closer():
     weight = np.random.default_rng(2).standard_normal((4, 512)).astype("float32")
-    made = rounded(weight, format_of("int4", activations="int8"), 0)
+    made = round_weight(weight, format_of("int4", activations="int8"), 0)
     assert made.stored.shape == (4, 256) and made.scale.shape == (4,)
     assert (made.scale < np.abs(weight).max(axis=1) / 7).all()
     low, high = ((made.stored.reshape(4, 4, 64) >> n & 15).astype("float32") - 8 for n in (0, 4))
@@ -68,7 +68,7 @@ def test_activations_that_do_not_fit(name, group, activations, words):
 
 def test_zeros_stay_zeros():
     for how in (Format("int8"), Format("int4", 2), Format("bfloat16")):
-        made = rounded(np.zeros((2, 4), "float32"), how, 0)
+        made = round_weight(np.zeros((2, 4), "float32"), how, 0)
         assert not made.values.any() and (made.scale is None or np.isfinite(made.scale).all())
 
 

@@ -12,7 +12,7 @@ from tir_mlir.errors import BuildError, GraphError
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import STAGES, compile_graph
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.precision.formats import format_of, from_bfloat16, rounded, to_bfloat16
+from tir_mlir.graph.precision.formats import format_of, from_bfloat16, round_weight, to_bfloat16
 
 SIZES = (64, 32, 16)
 FORMATS = [("bf16", None), ("int8", None), ("int8", 16), ("int4", None)]
@@ -21,7 +21,7 @@ FORMATS = [("bf16", None), ("int8", None), ("int8", 16), ("int4", None)]
 def wanted(graph: Graph, x: np.ndarray, name: str, group: int | None) -> np.ndarray:
     """What NumPy computes with the rounded weights."""
     how = format_of(name, group)
-    weights = {n: rounded(w, how, 0).values if w.ndim == 2 else w for n, w in graph.weights.items()}
+    weights = {n: round_weight(w, how, 0).values if w.ndim == 2 else w for n, w in graph.weights.items()}
     return run_mlp(Graph(graph.module, weights), x)
 
 
@@ -61,7 +61,7 @@ def test_activations_are_rounded_too(name, rows):
     small = quantize_weights(graph, name, activations=kind)
     x = random(5 if rows == "n" else rows, 128, seed=4)
     found = build(small, threads=1)(x)
-    values = rounded(graph.weights["w0"], format_of(name, activations=kind), 0).values
+    values = round_weight(graph.weights["w0"], format_of(name, activations=kind), 0).values
     expected = ROUNDED[name](x) @ values.T + graph.weights["b0"]
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
     assert f"activations {small.rounding.weights[0].format.split()[-1]}" in repr(small.rounding)
@@ -89,7 +89,7 @@ def test_the_errors_are_told():
     graph = mlp(1, SIZES)
     told = quantize_weights(graph, "int4", 16, only=["w*"]).rounding
     assert [w.name for w in told.weights] == ["w0", "w1"] and not told.kept
-    values = rounded(graph.weights["w0"], format_of("int4", 16), 0).values
+    values = round_weight(graph.weights["w0"], format_of("int4", 16), 0).values
     distance = np.linalg.norm(values - graph.weights["w0"]) / np.linalg.norm(graph.weights["w0"])
     assert told.weights[0].relative == pytest.approx(distance, rel=1e-4) and 0.01 < distance < 0.2
     assert told.weights[0].after == 32 * 64 // 2 + 4 * 32 * 4
@@ -160,7 +160,7 @@ def test_a_transposed_weight_and_one_of_two_products():
     assert "permute_dims" not in operators(small)
     x, w = random(2, 32), graph.weights["w"]
     how = format_of("int4")
-    expected = x @ rounded(np.ascontiguousarray(w.T), how, 0).values.T @ rounded(w, how, 0).values.T
+    expected = x @ round_weight(np.ascontiguousarray(w.T), how, 0).values.T @ round_weight(w, how, 0).values.T
     np.testing.assert_allclose(build(small, threads=1)(x), expected, rtol=1e-4, atol=1e-4)
 
 

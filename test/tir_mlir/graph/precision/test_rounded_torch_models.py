@@ -7,7 +7,7 @@ import pytest
 
 from tir_mlir import build, from_torch, quantize_weights
 from tir_mlir.examples import models
-from tir_mlir.graph.precision.formats import format_of, rounded
+from tir_mlir.graph.precision.formats import format_of, round_weight
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
@@ -18,7 +18,7 @@ def with_rounded_layers(model, name):
     made = copy.deepcopy(model)
     for layer in made.modules():
         if isinstance(layer, torch.nn.Linear):
-            values = rounded(layer.weight.numpy(), format_of(name), 0).values
+            values = round_weight(layer.weight.numpy(), format_of(name), 0).values
             layer.weight.copy_(torch.from_numpy(values))
     return made
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of, operators
 
-from tir_mlir.dialect.ir import entered
-from tir_mlir.graph.rewrite import Rewriter, Rule, is_const, is_expr, is_op, is_var, rewritten, wildcard
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.graph.rewrite import Rewriter, Rule, apply_rules, is_const, is_expr, is_op, is_var, wildcard
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.simplify import simplify
 
@@ -37,13 +37,13 @@ PRODUCT = is_op("multiply")(X, Y)
 )
 def test_nodes_that_match(pattern, number):
     graph = graph_of(sums, (3, 4), (3, 4))
-    with entered():
+    with enter_context():
         assert len(list(Rewriter(graph).calls(pattern))) == number
 
 
 def test_a_value_stands_for_itself():
     graph = graph_of(sums, (3, 4), (3, 4))
-    with entered():
+    with enter_context():
         x, y = graph.func.inputs
         calls = Rewriter(graph).calls
         assert list(calls(is_op("multiply")(is_expr(x), y))) and not list(calls(is_op("exp")(x)))
@@ -58,7 +58,7 @@ def test_a_rule_is_applied_until_nothing_changes():
         return x
 
     graph = graph_of(write, (3,))
-    made = clean(rewritten(graph, [rule]))
+    made = clean(apply_rules(graph, [rule]))
     assert operators(made) == ["negative"] and operators(graph) == ["negative"] * 5
     check_same(graph, made)
 
@@ -70,7 +70,7 @@ def test_what_is_written_is_matched_again_by_the_first_rule_that_fits():
         Rule(is_op("sigmoid")(X), lambda call, m: None),
     ]
     graph = graph_of(lambda b, x: b.op("exp", x), (3,))
-    assert operators(clean(rewritten(graph, rules))) == ["sigmoid"]
+    assert operators(clean(apply_rules(graph, rules))) == ["sigmoid"]
 
 
 def test_a_long_graph_takes_time_in_proportion():

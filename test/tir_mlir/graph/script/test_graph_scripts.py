@@ -105,7 +105,7 @@ def test_a_function_alone_is_a_graph():
     assert isinstance(main, Function)
     assert [str(p.struct_info) for p in main.params] == ['R.Tensor((n, 4), dtype="float32")']
     assert main.body.bindings[0].value.attrs.axis == 1
-    assert_round_trip(main.alone)
+    assert_round_trip(main.isolated_module)
 
 
 def test_sizes_are_named_in_the_body():

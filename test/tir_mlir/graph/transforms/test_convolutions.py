@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of, operators
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.transforms.channels_last import channels_last
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
 from tir_mlir.graph.transforms.lift_weights import lift_weights
@@ -73,7 +73,7 @@ def test_permutations_are_left_at_the_ends_only():
     made = channels_last(graph)
     names = left(made)
     assert names.count("permute_dims") == 2 and names[0] == names[-1] == "permute_dims"
-    with entered():
+    with enter_context():
         assert {n.attributes["data_layout"] for n in made.func.nodes if n.operator == "nn.conv2d"} == {"NHWC"}
     check_same(graph, made, rtol=2e-6)
 
@@ -125,7 +125,7 @@ def test_channels_of_depthwise_weights_are_last():
 
     graph = graph_of(write, (1, 3, 6, 5))
     made = channels_last(graph)
-    with entered():
+    with enter_context():
         layouts = [n.attributes["kernel_layout"] for n in made.func.nodes if n.operator == "nn.conv2d"]
     assert layouts == ["OIHW", "OIHW", "HWOI"] and left(made).count("permute_dims") == 1
     check_same(graph, made, rtol=1e-5)

@@ -9,7 +9,7 @@ from programs.short import each, main
 
 from tir_mlir import build
 from tir_mlir.dialect.graph import encoding, tensor_funcs
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.transforms.fuse_ops import fuse_ops
 from tir_mlir.graph.transforms.fuse_tir import fuse_tir
@@ -23,7 +23,7 @@ DECLARED = main(
 
 def groups(graph):
     """The functions that each group calls."""
-    with entered():
+    with enter_context():
         found = [f for f in tensor_funcs(graph.module.mlir) if f.kind == encoding.GROUP]
         return [[re.sub(r"_\d+$", "", n.callee.callee) for n in f.nodes] for f in found]
 

@@ -4,7 +4,7 @@ import numpy as np
 from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import build
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.transforms.merge_functions import MergedCall, merge_functions
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.parser import parse
@@ -22,7 +22,7 @@ TWICE = main(
 
 def test_regions_and_prefetches_name_the_buffers_of_the_new_function():
     module = parse(TWICE).mlir
-    with entered():
+    with enter_context():
         calls = [MergedCall("twice", (("input", 0, 0),)), MergedCall("twice", (("call", 0, 0),))]
         name = merge_functions(module, "four_times", calls, [("call", 1, 0)])
     merged = IRModule(module)[name]

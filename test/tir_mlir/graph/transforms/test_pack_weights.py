@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from harness.graphs import check_same, graph_of
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.compile import compile_graph
-from tir_mlir.graph.transforms.lift_weights import prepares
+from tir_mlir.graph.transforms.lift_weights import weights_graph
 from tir_mlir.graph.transforms.pack_weights import pack_weights
 
 RNG = np.random.default_rng(5)
@@ -21,7 +21,7 @@ def fused(write, *shapes):
 
 
 def weights_read(graph):
-    with entered():
+    with enter_context():
         func = graph.func
         return {func.weight(n): func.input_type(n).shape for n in range(len(func.inputs)) if func.weight(n)}
 
@@ -60,12 +60,12 @@ def test_a_graph_of_weights_that_exists_is_extended():
         return b.op("matmul", x, b.op("permute_dims", weight(b, "w", 40, 16)))
 
     graph = fused(write, (8, 16))
-    with entered():
-        before = prepares(graph)
+    with enter_context():
+        before = weights_graph(graph)
         assert before is not None
     made = pack_weights(graph, threads=1)
-    with entered():
-        assert len(prepares(made).nodes) == 2
+    with enter_context():
+        assert len(weights_graph(made).nodes) == 2
     assert all(name.endswith(".panels") for name in weights_read(made))
     check_same(graph, made)
 

@@ -3,10 +3,10 @@
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.errors import BuildError
 from tir_mlir.passes.lower.gpu.outline import limits
-from tir_mlir.runtime.gpu.host_program import GRID_LIMITS, HostProgram, Memory, Scalar, bits_of
+from tir_mlir.runtime.gpu.host_program import GRID_LIMITS, DeviceBuffer, HostProgram, Scalar, bits_of
 
 KERNELS = """gpu.module @f_kernels {
   gpu.func @f_kernel(%A: memref<?xf32>, %n: index) kernel { gpu.return }
@@ -18,7 +18,7 @@ def program(body, parameters="%A: memref<?xf32>, %n: index, %x: f32"):
     text = (
         f"module attributes {{gpu.container_module}} {{ func.func @f({parameters}) {{\n{body}\nreturn }}\n{KERNELS} }}"
     )
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
         return HostProgram(module.body.operations[0].operation)
 
@@ -33,7 +33,7 @@ SYMBOLIC = ONE + "%grid = affine.apply affine_map<()[s0] -> (s0 ceildiv 128)>()[
 def test_the_grid_follows_the_size(n, blocks):
     (launch,) = program(SYMBOLIC).prepare([(n,), n, None]).launches
     assert (launch.launch.grid, launch.launch.block, launch.blocks) == ((blocks, 1, 1), (128, 1, 1), blocks)
-    assert launch.arguments == (Memory(0, False, (n,)), n)
+    assert launch.arguments == (DeviceBuffer(0, False, (n,)), n)
 
 
 def test_memory_of_the_function_and_two_kernels_in_order():
@@ -52,7 +52,7 @@ def test_memory_of_the_function_and_two_kernels_in_order():
     assert (first.launch.kernel, second.launch.kernel) == ("f_kernel", "f_kernel_1")
     assert (first.launch.shared_bytes, second.launch.shared_bytes) == (0, 65536)
     assert second.launch.types == ("pointer", "pointer", "float32")
-    assert second.arguments == (Memory(0, False, (10,)), Memory(0, True, (10,)), Scalar(2, "float32"))
+    assert second.arguments == (DeviceBuffer(0, False, (10,)), DeviceBuffer(0, True, (10,)), Scalar(2, "float32"))
 
 
 def test_sizes_that_are_products_and_dimensions():

@@ -29,7 +29,7 @@ def test_types_that_numpy_has_no_arrays_of_are_refused(code, bits, lanes):
 
 def test_addresses_shape_and_strides_are_those_of_the_tensor(driver):
     value = DeviceArray(driver, np.zeros((4, 6), np.int16), strides=(12, 2), offset=4)
-    tensor = tensors.borrowed(value, 0)
+    tensor = tensors.borrow_tensor(value, 0)
     assert tensor.array.__array_interface__["data"] == (value.address + 4, False)
     assert (tensor.array.shape, tensor.array.strides, tensor.dtype, tensor.device) == ((4, 6), (24, 4), "int16", 0)
 

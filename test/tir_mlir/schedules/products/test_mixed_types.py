@@ -63,7 +63,7 @@ def test_operands_that_are_used_in_their_own_type_are_copied_in_it(name, target)
 def test_the_operands_of_such_terms_have_no_wider_copies(name):
     sch = Schedule(_program(*NARROWING[name]))
     what = contraction(sch, "C")
-    assert not what.left.widened and not what.right.widened and not what.plain
+    assert not what.left.is_widened and not what.right.is_widened and not what.plain
     schedules.gemm(sch, "C", "avx2", 1)
     assert _copied_as(sch) == []
 

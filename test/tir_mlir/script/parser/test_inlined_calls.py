@@ -176,7 +176,7 @@ def test_a_macro_of_statements() -> None:
         for i in range(16):
             store(A, B, i, lambda x: clip(x) * 2.0)
 
-    assert parse(main.script()).equal(main.alone)
+    assert parse(main.script()).equal(main.isolated_module)
     b = np.zeros(16, "float32")
     build(main)(INPUT, b)
     np.testing.assert_array_equal(b, np.maximum(INPUT, 0) * 2)

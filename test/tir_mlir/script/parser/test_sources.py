@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from harness.scripts import Matmul, blocks, function, loops
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script import IRModule, parse
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
@@ -18,7 +18,7 @@ def test_functions_of_a_module():
     mod = IRModule({"f": Matmul["main"], "g": Matmul["main"]})
     assert list(mod) == ["f", "g"] and len(mod) == 2 and "f" in mod
     assert mod["g"].attrs["global_symbol"] == "g"
-    with entered():
+    with enter_context():
         ids = [x.id for x in (*loops(mod), *blocks(mod))]
     assert len(set(ids)) == len(ids)
     with pytest.raises(KeyError, match="has no function 'h'; it has f, g"):
@@ -29,7 +29,7 @@ def test_functions_of_a_module():
 def test_a_copy_is_independent():
     copy = Matmul.clone()
     assert copy.equal(Matmul) and copy.text() == Matmul.text()
-    with entered():
+    with enter_context():
         copy.mlir.body.operations[0].operation.erase()
     assert len(copy) == 0 and len(Matmul) == 1
 

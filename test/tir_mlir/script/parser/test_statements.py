@@ -10,7 +10,7 @@ import pytest
 from harness import scripts
 from harness.scripts import Matmul, N, blocks, function, loops, round_trip
 
-from tir_mlir.dialect.ir import entered, ops
+from tir_mlir.dialect.ir import enter_context, ops
 from tir_mlir.script import PrimFunc, parse
 from tir_mlir.script import tir as T
 from tir_mlir.script.structural_equal import difference
@@ -19,7 +19,7 @@ from tir_mlir.script.structural_equal import difference
 
 
 def test_matmul():
-    with entered():
+    with enter_context():
         found = [(x.name, x.const_extent, x.id) for x in loops(Matmul)]
         assert found == [("i", 1024, 1), ("j", 1024, 2), ("k", 1024, 3)]
         (block,) = blocks(Matmul)
@@ -38,7 +38,7 @@ def test_matmul():
 
 
 def test_every_op_has_the_line_of_the_user():
-    with entered():
+    with enter_context():
         for op in ops(Matmul.mlir.operation):
             if op.name not in ("builtin.module",):
                 assert re.match(r'loc\(".*scripts.py":\d+:\d+\)', str(op.location)), op.name
@@ -116,7 +116,7 @@ class M:
                     C_1[vi] = A_1[vi] + B_1[vi]
 """
     )
-    with entered():
+    with enter_context():
         assert [x.kind for x in loops(mod)] == ["parallel", "serial", "serial"]
     assert "= (%arg3 * 16 + %arg5 * 4 + %arg4)" in mod.text()
 
@@ -133,7 +133,7 @@ for a in T.serial(4, annotations={"my.pragma": "x"}):
                         B[a, f] = 1.0
 """
     )
-    with entered():
+    with enter_context():
         found = loops(mod)
         kinds = ["serial", "vectorized", "unrolled", "threadIdx.x", "blockIdx.y", "serial"]
         assert [x.kind for x in found] == kinds
@@ -154,7 +154,7 @@ for i, j in T.grid(8, 8):
         B[vi, 0] = B[vi, 0] + A[vi, vj]
 """
     )
-    with entered():
+    with enter_context():
         (block,) = blocks(mod)
         found = [(i.kind, i.min.as_constant(), i.extent.as_constant()) for i in block.iters]
         assert found == [("S", 4, 8), ("R", 0, 8), ("O", 0, 1)]
@@ -173,7 +173,7 @@ for i, j in T.grid(3, 6):
 """
     )
     assert "(d0, d1) : (d0 * -6 - d1 + 15 >= 0)" in mod.text() and "{tir.where}" in mod.text()
-    with entered():
+    with enter_context():
         assert blocks(mod)[0].where is not None
 
 
@@ -197,7 +197,7 @@ for i0, k0 in T.grid(4, 2):
 """
     )
     assert "tir.reads" not in mod.text()  # declared as computed: nothing to keep
-    with entered():
+    with enter_context():
         assert [b.name for b in blocks(mod)] == ["o", "init", "i"]
 
 
@@ -215,7 +215,7 @@ def test_the_explicit_root_block():
 
 def test_names_of_blocks():
     mod = function('with T.block(""):\n    B[0, 0] = 1.0\nwith T.block():\n    B[0, 1] = 1.0')
-    with entered():
+    with enter_context():
         assert [b.name for b in blocks(mod)] == ["", ""]
 
 

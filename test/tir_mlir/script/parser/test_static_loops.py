@@ -42,7 +42,7 @@ def test_a_sorting_network():
         call(a, b)
         np.testing.assert_array_equal(b, np.sort(a, axis=1))
     text = sorted_rows.script()
-    assert difference(parse(text).mlir, sorted_rows.alone.mlir) is None
+    assert difference(parse(text).mlir, sorted_rows.isolated_module.mlir) is None
     assert text.count("T.min(") == len(BATCHER)
 
 

@@ -5,10 +5,10 @@ import random
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import Constraint, Func, Index, entered
+from tir_mlir.dialect.ir import Constraint, Func, Index, enter_context
 from tir_mlir.script.printer.index_exprs import IndexPrinter
 from tir_mlir.script.printer.precedence import ExprText
-from tir_mlir.script.printer.value_names import Names, identifier
+from tir_mlir.script.printer.value_names import ValueNames, identifier
 
 SOURCE = """
 func.func @f(%n: index) {
@@ -22,16 +22,16 @@ func.func @f(%n: index) {
 @pytest.fixture
 def ground():
     """Index variables i, j, k of a block and a size n, and a printer that knows their names."""
-    with entered():
+    with enter_context():
         module = ir.Module.parse(SOURCE)
         func = Func(module.body.operations[0])
         block = func.body.operations[0]
         values = [func.args[0], *block.regions[0].blocks[0].arguments]
-        names = Names()
+        names = ValueNames()
         for value, name in zip(values, "nijk", strict=True):
             names.bind(value, name)
         printer = IndexPrinter(lambda v: ExprText(names.get(v) or "?"), names.rank)
-        yield printer, {name: Index.of(v) for v, name in zip(values, "nijk", strict=True)}
+        yield printer, {name: Index.from_value(v) for v, name in zip(values, "nijk", strict=True)}
         del module
 
 

@@ -7,7 +7,7 @@ import pytest
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script.printer import script
 from tir_mlir.script.structural_equal import difference, equal
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def module(text: str) -> ir.Module:
-    with entered():
+    with enter_context():
         return ir.Module.parse(text)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mlir import ir
 
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script.parser import parse
 from tir_mlir.script.printer import script
 from tir_mlir.script.structural_equal import difference
@@ -200,7 +200,7 @@ def test_round_trip(name):
 
 
 def test_the_tensorized_chapter_reads_back():
-    with entered():
+    with enter_context():
         module = ir.Module.parse((HERE / "chapter_tensorized.mlir").read_text())
     again = parse(script(module)).mlir
     # a view that is called A next to a parameter A comes back as A_1: compare structure

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from tir_mlir.errors import TuneError, TuneWarning
-from tir_mlir.tune.boards.crew import Crew
+from tir_mlir.tune.boards.board_pool import BoardPool
 from tir_mlir.tune.trials.job import Job
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 
@@ -46,7 +46,7 @@ class Boards:
 
 
 def crew(*names):
-    return Crew([Named(name) for name in names])
+    return BoardPool([Named(name) for name in names])
 
 
 def run(crew, pool, jobs=1):

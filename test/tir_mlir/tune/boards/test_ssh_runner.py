@@ -12,9 +12,9 @@ from programs.short import each, main
 
 from tir_mlir import Schedule, schedules, tune
 from tir_mlir.dialect.diagnostics import BuildError, TuneError
-from tir_mlir.tune.boards import SshRunner, boards_of
-from tir_mlir.tune.trials import Limits, Pool, Status, job_of
-from tir_mlir.tune.trials.worker import runner_of
+from tir_mlir.tune.boards import SshMeasurer, boards_of
+from tir_mlir.tune.trials import Status, TrialLimits, TrialPool, job_of
+from tir_mlir.tune.trials.worker import measurer_of
 
 pytestmark = pytest.mark.slow
 TARGET = "sse2"
@@ -22,12 +22,12 @@ TARGET = "sse2"
 
 @pytest.fixture(scope="module")
 def pool():
-    with Pool(1) as made:
+    with TrialPool(1) as made:
         yield made
 
 
 def board(folder, emulator=()):
-    return SshRunner("board", (sys.executable, ssh_stand_in.__file__, str(folder), *emulator, "--"))
+    return SshMeasurer("board", (sys.executable, ssh_stand_in.__file__, str(folder), *emulator, "--"))
 
 
 def gemm(target=TARGET, m=17, n=35, k=29):
@@ -89,7 +89,7 @@ def main(A: T.Buffer((64,), "float32"), n: T.int64):
 
 @pytest.mark.nightly
 def test_a_run_without_end_is_ended(pool, tmp_path):
-    found = tried(pool, tmp_path, parse(SPIN), reference=None, limits=Limits(run=1), sizes={"n": 1})
+    found = tried(pool, tmp_path, parse(SPIN), reference=None, limits=TrialLimits(run=1), sizes={"n": 1})
     assert (found.status, found.reason) == (Status.TIMED_OUT, "on board: it runs longer than the limit")
 
 
@@ -119,13 +119,13 @@ def test_parallel_loops_are_refused(tmp_path):
     sch.parallel(sch.get_loops("C")[0])
     job = job_of(sch, target=TARGET, runner=board(tmp_path))
     with pytest.raises(BuildError, match="parallel loops, and boards have no OpenMP runtime; fix: threads=1"):
-        runner_of(job).build(job)
+        measurer_of(job).build(job)
 
 
 def test_this_machine_is_no_target_of_a_board(tmp_path):
     job = job_of(gemm(), runner=board(tmp_path))
     with pytest.raises(BuildError, match='driver="object" needs a target with a triple; fix: target="avx2"'):
-        runner_of(job).build(job)
+        measurer_of(job).build(job)
 
 
 @pytest.mark.parametrize("hosts", [["a", "a"], [""], ["-oProxyCommand=x"], ["a\0b"], ["a\nb"]])
@@ -136,7 +136,7 @@ def test_names_of_boards(hosts):
 
 def test_a_board_has_a_name():
     with pytest.raises(TuneError, match=r"'a\\x00b' is not the name of a machine"):
-        SshRunner("a\0b")
+        SshMeasurer("a\0b")
 
 
 @pytest.mark.nightly

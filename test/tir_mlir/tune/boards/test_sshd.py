@@ -11,7 +11,7 @@ from programs.products import product
 
 from tir_mlir import tune
 from tir_mlir.errors import TuneError, TuneWarning
-from tir_mlir.tune.boards.ssh_runner import SshConnection, shared
+from tir_mlir.tune.boards.ssh_measurer import SshConnection, shared_connection_options
 
 pytestmark = [pytest.mark.slow, sshd.missing]
 
@@ -51,7 +51,7 @@ def test_folders_of_sockets(board, monkeypatch, name):
         assert all(SshConnection("board").run("true")[0] == 0 for _ in range(2))
         assert board.logins == 1
         assert bool(list(place.glob("*/*"))) is (name == "a b%C")
-        subprocess.run(["ssh", *shared(), "-O", "exit", "board"], capture_output=True, check=False)
+        subprocess.run(["ssh", *shared_connection_options(), "-O", "exit", "board"], capture_output=True, check=False)
 
 
 @pytest.mark.nightly

@@ -63,7 +63,7 @@ def test_the_trial_of_another_machine_without_a_sign_of_life_is_run_again(databa
     monkeypatch.setattr(session, "LOOK", 0.2)
     other = searching(database, "lost", 1, 1)
     other.ledger.token = "another machine:1:1:x"
-    candidate = other.proposals.next()
+    candidate = other.proposals.next_candidate()
     number = other.ledger.start(candidate.choices, candidate.decisions, "random")
 
     search = searching(database, "lost", 3, 2)
@@ -78,7 +78,7 @@ def test_a_trial_that_was_given_up_and_ends_yet_does_not_count_twice(database, m
     monkeypatch.setattr(session, "LOOK", 0.2)
     slow = searching(database, "paused", 1, 1)
     slow.ledger.token = "another machine:1:1:x"
-    candidate = slow.proposals.next()
+    candidate = slow.proposals.next_candidate()
     number = slow.ledger.start(candidate.choices, candidate.decisions, "random")
     slow.ledger.heartbeats.close()
     search = searching(database, "paused", 2, 2)

@@ -8,7 +8,7 @@ from harness.searches import Copy, Silent, three_by_four
 from tir_mlir import tune
 from tir_mlir.errors import TuneError, TuneWarning
 from tir_mlir.tune.__main__ import main
-from tir_mlir.tune.machines.worker import Worker
+from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.search.ledger import OWNER, open_storage
 from tir_mlir.tune.search.study_settings import SETTINGS
 
@@ -46,7 +46,7 @@ def put(url, **changes):
 @pytest.mark.nightly
 def test_a_worker_goes_on_with_a_search(url):
     assert len(begun(url, 6, seed=3).trials) < 6
-    ran = Worker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent())
+    ran = SearchWorker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent())
     assert ran >= 5
     best = tune.tune(Copy, trials=6, space=three_by_four, storage=url, threads=1, builders=1, seed=3)
     assert len(best.trials) >= 6
@@ -67,7 +67,7 @@ def test_the_command_line_of_a_worker(url, tmp_path, capsys):
 def test_a_space_that_the_worker_does_not_have(url):
     begun(url)
     with pytest.warns(TuneWarning, match="its space is harness.searches.three_by_four; fix: .* --space FILE.py:three"):
-        assert Worker(url, builders=1, idle=0).work(Silent()) == 0
+        assert SearchWorker(url, builders=1, idle=0).work(Silent()) == 0
 
 
 @pytest.mark.nightly
@@ -77,7 +77,7 @@ def test_another_space_of_the_same_name(url):
 
     begun(url)
     with pytest.warns(TuneWarning, match="the space .* differs here; fix: .* the same file of the space"):
-        assert Worker(url, {"three_by_four": other}, builders=1, idle=0).work(Silent()) == 0
+        assert SearchWorker(url, {"three_by_four": other}, builders=1, idle=0).work(Silent()) == 0
 
 
 @pytest.mark.nightly
@@ -95,7 +95,7 @@ def test_settings_that_do_not_fit(url, changes, reason):
     begun(url)
     put(url, **changes)
     with pytest.warns(TuneWarning, match=reason):
-        assert Worker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
+        assert SearchWorker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
 
 
 @pytest.mark.nightly
@@ -104,12 +104,12 @@ def test_a_program_with_native_code_of_its_own_is_refused(url):
     text = study(url).user_attrs[SETTINGS]["program"]
     put(url, program=text.replace("func.func @", "func.func private @system(memref<4xi8>)\n  func.func @", 1))
     with pytest.warns(TuneWarning, match="it calls 'system', which is no registered kernel"):
-        assert Worker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
+        assert SearchWorker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
 
 
 def test_a_database_that_is_not_there():
     with pytest.raises(TuneError, match="the storage postgresql://u@127.0.0.1:9/x cannot be opened: .*fix: "):
-        Worker("postgresql://u:secret@127.0.0.1:9/x", idle=0).work(Silent())
+        SearchWorker("postgresql://u:secret@127.0.0.1:9/x", idle=0).work(Silent())
 
 
 def test_a_file_and_a_worker_exclude_each_other(capsys):

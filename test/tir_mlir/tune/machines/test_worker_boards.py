@@ -11,7 +11,7 @@ from programs.products import product
 from tir_mlir import tune
 from tir_mlir.errors import TuneWarning
 from tir_mlir.tune.__main__ import main
-from tir_mlir.tune.machines.worker import Worker
+from tir_mlir.tune.machines.worker import SearchWorker
 from tir_mlir.tune.search.ledger import OUTCOME, open_storage
 
 pytestmark = [pytest.mark.slow, sshd.missing]
@@ -50,7 +50,7 @@ def test_a_worker_with_a_board_of_its_own(url, boards, capsys):
     given = {"trials": 4, "storage": url, "threads": 1, "builders": 1, "target": "sse2"}
     tune.tune(product(17, 35, 29, "float32"), ssh=["board"], stop_after=1e-9, **given)
     with pytest.warns(TuneWarning, match="it is measured on boards; fix: a worker with --ssh"):
-        Worker(url, builders=1, idle=0).work(Silent())
+        SearchWorker(url, builders=1, idle=0).work(Silent())
     assert main(["--worker", url, "--idle", "0", "--builders", "1", "--ssh", "other"]) == 0
     assert measured_on(url) == {"board other"}
     printed = capsys.readouterr()

@@ -49,7 +49,7 @@ def lab(monkeypatch):
     monkeypatch.setattr(tuner, "PoolLab", TimedLab)
     monkeypatch.setattr(tune_model, "tasks_of", a_millisecond_a_call)
     monkeypatch.setattr(
-        tune_model, "inside", lambda before, after, tasks, inputs: {t.name: (2e-3, 1e-3) for t in tasks}
+        tune_model, "task_seconds", lambda before, after, tasks, inputs: {t.name: (2e-3, 1e-3) for t in tasks}
     )
-    monkeypatch.setattr(tune_model, "Pool", lambda builders: nullcontext())
+    monkeypatch.setattr(tune_model, "TrialPool", lambda builders: nullcontext())
     return TimedLab

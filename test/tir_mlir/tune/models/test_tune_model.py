@@ -9,7 +9,7 @@ from tir_mlir import build, tune
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.tune.models import tune_model
-from tir_mlir.tune.models.tasks import public
+from tir_mlir.tune.models.tasks import standalone_module
 
 EXP = graph_of(lambda b, x: b.op("exp", x), (4,))
 
@@ -35,13 +35,13 @@ def test_the_model_is_built_of_what_was_found(lab, tmp_path):
 @pytest.mark.nightly
 def test_what_is_slower_in_the_model_is_not_used(lab, tmp_path, monkeypatch):
     times = {"exp": (1e-3, 1.1e-3), "sqrt": (1e-3, 1e-3)}
-    monkeypatch.setattr(tune_model, "inside", lambda *_: times)
+    monkeypatch.setattr(tune_model, "task_seconds", lambda *_: times)
     best = tune.tune_model(two_functions(), trials=8, work_dir=tmp_path, threads=1, seed=0, builders=1)
     (one,) = best.searched
     assert (one.name, one.gain, one.used) == ("exp", 2, False) and "0.91, not used" in str(best)
     assert best.gain == 1  # the model is what it was
     record = tune.Database(tmp_path, threads=1).best(
-        public(compile_graph(two_functions(), "pack_weights").module, "exp")
+        standalone_module(compile_graph(two_functions(), "pack_weights").module, "exp")
     )
     assert record and record.verified and record.decisions["T_exp.generic"] == 0  # the library's schedule
 

@@ -16,11 +16,11 @@ from programs.products import product
 
 from tir_mlir import IndexMap, Schedule, build, schedules
 from tir_mlir.dialect.diagnostics import NotChecked, TuneError
-from tir_mlir.dialect.ir import entered
+from tir_mlir.dialect.ir import enter_context
 from tir_mlir.script.module import IRModule
 from tir_mlir.script.structural_equal import canonical
 from tir_mlir.tune.records import recorded_program as module
-from tir_mlir.tune.records.comparison import NotEqual
+from tir_mlir.tune.records.comparison import ScheduleDiffers
 from tir_mlir.tune.records.program_names import under_names
 from tir_mlir.tune.records.record import decode, encode, subject
 from tir_mlir.tune.records.recorded_program import recorded_program
@@ -148,7 +148,7 @@ def test_shape_variables_are_renamed():
     ],
 )
 def test_names_of_no_such_program_are_refused(names, message):
-    with entered(), pytest.raises(TuneError, match=message):
+    with enter_context(), pytest.raises(TuneError, match=message):
         under_names(scale().mlir, names)
 
 
@@ -172,7 +172,7 @@ def test_each_step_is_proved_again():
 
 def test_what_a_record_says_of_itself_is_not_believed(monkeypatch):
     def differs(schedule):
-        raise NotEqual("C[0, 0] is -16.0 instead of 16.0")
+        raise ScheduleDiffers("C[0, 0] is -16.0 instead of 16.0")
 
     monkeypatch.setattr(module, "verify_schedule", differs)
     with pytest.raises(TuneError, match="computes something else than the program: C.0, 0. is -16.0"):

@@ -11,14 +11,14 @@ from tir_mlir.tune.report.model_progress import MOST, ModelProgress
 
 def shown(progress: ModelProgress) -> str:
     console = Console(file=io.StringIO(), width=120)
-    console.print(progress.drawn())
+    console.print(progress.render())
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_functions_and_trials_are_shown():
     progress = ModelProgress(Console(file=io.StringIO()))
     progress.functions("dense", [("dense", 2e-3, 1e-3, 8), ("softmax", 1e-3, 1e-3, 0)], 32)
-    progress.tested(None, None)
+    progress.report_trial(None, None)
     progress.phase("search")
     lines = shown(progress).splitlines()
     assert "9/32 trials" in lines[0] and "dense: search" in lines[0]

@@ -13,8 +13,8 @@ def drawn(*results, trials=4):
     shown.begin("mm", trials)
     shown.phase("search")
     for result in results:
-        shown.tested(result, None)
-    shown.console.print(shown.drawn())
+        shown.report_trial(result, None)
+    shown.console.print(shown.render())
     return shown.console.file.getvalue()
 
 

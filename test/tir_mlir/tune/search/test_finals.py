@@ -4,21 +4,21 @@ import pytest
 from harness.searches import Copy, FakeLab, bowl, three_by_four
 
 from tir_mlir.errors import NotChecked, TuneError, TuneWarning
-from tir_mlir.tune.records.comparison import NotEqual, verify_schedule
-from tir_mlir.tune.search.candidates import drawn
+from tir_mlir.tune.records.comparison import ScheduleDiffers, verify_schedule
+from tir_mlir.tune.search.candidates import draw_candidate
 from tir_mlir.tune.search.finals import LIBRARY, finals
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 from tir_mlir.tune.trials.outcome import Outcome, Status
 
 
 def candidate(number, x, y):
-    made = drawn(Copy, three_by_four, Fixed({"B.x": x, "B.y": y}))
+    made = draw_candidate(Copy, three_by_four, Fixed({"B.x": x, "B.y": y}))
     made.number = number
     return made
 
 
 def library():
-    return drawn(Copy, three_by_four, Defaults(), origin=LIBRARY)
+    return draw_candidate(Copy, three_by_four, Defaults(), origin=LIBRARY)
 
 
 def checked(schedule):
@@ -47,7 +47,7 @@ def test_what_is_not_faster_than_the_library_loses(factor, number):
 def test_a_winner_that_fails_verification_is_dropped_and_the_next_one_taken():
     def verify(schedule):
         if bowl({c.name: c.value for c in schedule.executor.decider.choices}) == 1e-3:
-            raise NotEqual("B[3] differs")
+            raise ScheduleDiffers("B[3] differs")
         return "checked"
 
     with pytest.warns(TuneWarning, match=r"trial 5 is not equal to the program: B\[3\] differs; the next one is taken"):
@@ -57,7 +57,7 @@ def test_a_winner_that_fails_verification_is_dropped_and_the_next_one_taken():
 
 def test_if_none_passes_there_is_no_winner():
     def verify(schedule):
-        raise NotEqual("B[3] differs")
+        raise ScheduleDiffers("B[3] differs")
 
     with pytest.warns(TuneWarning), pytest.raises(TuneError, match="neither the library's choice nor .* B.3. differs"):
         finals([candidate(5, 2, 20)], library(), FakeLab(), 4, verify)

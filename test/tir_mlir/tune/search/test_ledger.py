@@ -8,9 +8,9 @@ import pytest
 
 from tir_mlir.errors import TuneError
 from tir_mlir.tune.search.ledger import DECISIONS, JOURNAL, OWNER, choices_of, is_alive, open_ledger, without_password
-from tir_mlir.tune.search.suggestions import Choice
+from tir_mlir.tune.search.suggestions import SpaceChoice
 
-CHOICES = [Choice("x", 2, 4, 16, 2, 64), Choice("y", 0, 1, 5, 5, 5)]
+CHOICES = [SpaceChoice("x", 2, 4, 16, 2, 64), SpaceChoice("y", 0, 1, 5, 5, 5)]
 DECIDED = {"x": 16, "y": 5}
 
 

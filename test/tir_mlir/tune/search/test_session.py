@@ -129,7 +129,7 @@ class Stopping(Silent):
     def __init__(self, after: int):
         self.left = after
 
-    def tested(self, trial, best):
+    def report_trial(self, trial, best):
         self.left -= 1
         if not self.left:
             raise KeyboardInterrupt
@@ -196,7 +196,7 @@ def test_progress_counts_what_earlier_runs_found(tmp_path):
     told = []
 
     class Told(Silent):
-        def tested(self, trial, best):
+        def report_trial(self, trial, best):
             told.append(trial.number)
 
     run(session(trials=3, work_dir=tmp_path))
@@ -209,7 +209,7 @@ def test_two_searches_share_a_study(tmp_path):
     labs = FakeLab(), FakeLab()
 
     class Other(Silent):
-        def tested(self, trial, best):
+        def report_trial(self, trial, best):
             if trial.number == 0:
                 run(session(trials=4, work_dir=tmp_path, lab=labs[1]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tir_mlir.tune.search.suggestions import Deciding, Repeated, Tried
+from tir_mlir.tune.search.suggestions import Deciding, RepeatedDecisions, Tried
 from tir_mlir.tune.spaces.deciders import Defaults, Fixed
 
 
@@ -39,7 +39,7 @@ def test_the_last_decision_of_an_earlier_candidate_is_repeated():
     tried.add([("x", 1), ("y", 2)], 7)
     deciding = Deciding(Fixed({"x": 1, "y": 2}), tried)
     deciding.choose("x", [0, 1], [1, 1])
-    with pytest.raises(Repeated) as repeated:
+    with pytest.raises(RepeatedDecisions) as repeated:
         deciding.choose("y", [1, 2], [1, 1])
     assert repeated.value.tag == 7
 

@@ -70,10 +70,10 @@ def test_the_result_is_verified_and_right(best):
 
 
 def test_the_decisions_make_the_schedule(best):
-    from tir_mlir.tune.search.candidates import drawn
+    from tir_mlir.tune.search.candidates import draw_candidate
     from tir_mlir.tune.spaces.deciders import Fixed
 
-    assert drawn(Product, product, Fixed(best.decisions)).schedule.mod.equal(best.schedule.mod)
+    assert draw_candidate(Product, product, Fixed(best.decisions)).schedule.mod.equal(best.schedule.mod)
 
 
 def test_it_prints_a_table(best):

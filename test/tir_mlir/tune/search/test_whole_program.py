@@ -7,7 +7,7 @@ import pytest
 from tir_mlir import Schedule
 from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
-from tir_mlir.tune.search.candidates import drawn
+from tir_mlir.tune.search.candidates import draw_candidate
 from tir_mlir.tune.search.tune_entry import EachFunction, shares
 from tir_mlir.tune.spaces.deciders import Fixed
 
@@ -48,13 +48,13 @@ def test_trials_go_where_the_time_goes(seconds, trials, counts):
 
 
 def test_decisions_are_named_after_the_function():
-    both = drawn(Two, EachFunction({"f": space, "g": space}), Fixed({"f/B.tile": 4, "g/B.tile": 8}))
+    both = draw_candidate(Two, EachFunction({"f": space, "g": space}), Fixed({"f/B.tile": 4, "g/B.tile": 8}))
     assert both.decisions == {"f/B.tile": 4, "g/B.tile": 8}
 
 
 def test_functions_in_a_module_are_scheduled_as_they_are_alone():
-    both = drawn(Two, EachFunction({"f": space, "g": space}), Fixed({"f/B.tile": 4, "g/B.tile": 8}))
+    both = draw_candidate(Two, EachFunction({"f": space, "g": space}), Fixed({"f/B.tile": 4, "g/B.tile": 8}))
     for name, tile in (("f", 4), ("g", 8)):
-        alone = drawn(Two[name].alone, space, Fixed({"B.tile": tile}))
+        alone = draw_candidate(Two[name].isolated_module, space, Fixed({"B.tile": tile}))
         assert both.schedule.mod[name].equal(alone.schedule.mod[name])
     assert both.schedule.func_working_on is None and isinstance(both.schedule, Schedule)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tir_mlir.tune.trials import Pool
+from tir_mlir.tune.trials import TrialPool
 
 
 @pytest.fixture(scope="session")
 def pool():
-    with Pool(1) as pool:
+    with TrialPool(1) as pool:
         yield pool

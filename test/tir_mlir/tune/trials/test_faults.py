@@ -9,7 +9,7 @@ from harness.failing_kernels import job
 from programs.parsed import parse
 from programs.short import each, main
 
-from tir_mlir.tune.trials import Limits, Pool, Status, job_of
+from tir_mlir.tune.trials import Status, TrialLimits, TrialPool, job_of
 
 BUFFER = main(
     "A:1 X:67108864; B:67108864",
@@ -48,13 +48,13 @@ def test_a_wild_store_is_a_crash_by_signal_and_the_worker_lives(pool, reference)
 
 def test_a_hang_ends_at_its_limit(pool):
     start = time.process_time()
-    found = outcome(pool, "planted_hang", limits=Limits(run=0.3))
+    found = outcome(pool, "planted_hang", limits=TrialLimits(run=0.3))
     assert (found.status, found.reason) == (Status.TIMED_OUT, "it runs longer than 0.3 s of CPU time")
     assert time.process_time() - start < 1  # the coordinator waits, it does not spin
 
 
 def test_a_kernel_that_waits_ends_at_five_times_its_limit(pool):
-    found = outcome(pool, "planted_wait", limits=Limits(run=0.1))
+    found = outcome(pool, "planted_wait", limits=TrialLimits(run=0.1))
     assert (found.status, found.reason) == (Status.TIMED_OUT, "it waits longer than 0.5 s")
 
 
@@ -64,14 +64,14 @@ def test_a_hang_is_slow_if_the_best_is_known(pool):
 
 
 def test_an_eater_of_memory_ends_at_its_limit(pool):
-    found = outcome(pool, "planted_eater", limits=Limits(memory=64 << 20))
+    found = outcome(pool, "planted_eater", limits=TrialLimits(memory=64 << 20))
     assert found.status is Status.OUT_OF_MEMORY
     assert found.reason == "running it takes more than 0.0625 GiB of memory"
     assert found.peak_memory > 64 << 20
 
 
 def test_buffers_beyond_the_limit_are_not_allocated(pool):
-    found = pool.submit(job_of(parse(BUFFER), limits=Limits(memory=128 << 20))).result(300)
+    found = pool.submit(job_of(parse(BUFFER), limits=TrialLimits(memory=128 << 20))).result(300)
     assert found.status is Status.OUT_OF_MEMORY
     assert found.reason == "it allocates 0.25 GiB for its own buffers; the limit is 0.125 GiB"
 
@@ -83,8 +83,8 @@ def test_a_program_that_does_not_build_says_why(pool):
 
 
 def test_a_worker_that_is_killed_costs_one_trial():
-    with Pool(1) as pool:
-        lost = pool.submit(job("planted_hang", limits=Limits(run=30.0)))
+    with TrialPool(1) as pool:
+        lost = pool.submit(job("planted_hang", limits=TrialLimits(run=30.0)))
         kept = [pool.submit(job("planted_fill")) for _ in range(2)]
         while not (lost.running() and pool.workers):
             time.sleep(0.01)

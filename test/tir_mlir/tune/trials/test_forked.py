@@ -8,7 +8,7 @@ import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.tune.trials import Status
-from tir_mlir.tune.trials.forked import run_forked
+from tir_mlir.tune.trials.forked_run import run_forked
 from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
 
 LOTS = 1 << 34

@@ -8,8 +8,8 @@ from programs.parsed import parse
 from tir_mlir import Schedule, schedules
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.runtime.cache import crash_notes
-from tir_mlir.tune.trials import Limits, Status, job_of
-from tir_mlir.tune.trials.local_runner import LocalRunner
+from tir_mlir.tune.trials import Status, TrialLimits, job_of
+from tir_mlir.tune.trials.local_measurer import LocalMeasurer
 
 PRODUCT = """
 @I.ir_module
@@ -104,7 +104,7 @@ def test_memory_is_that_of_the_arguments(pool):
 
 @pytest.mark.nightly
 def test_arguments_beyond_the_limit_are_out_of_memory(pool):
-    found = pool.submit(job_of(parse(SYMBOLIC), sizes={"n": 1 << 26}, limits=Limits(memory=64 << 20))).result(300)
+    found = pool.submit(job_of(parse(SYMBOLIC), sizes={"n": 1 << 26}, limits=TrialLimits(memory=64 << 20))).result(300)
     assert found.status is Status.OUT_OF_MEMORY
 
 
@@ -120,7 +120,7 @@ def test_the_library_schedule_is_faster_than_the_program(pool):
 def test_a_build_leaves_no_note_of_a_crash(monkeypatch):
     """As a build with the cache does, for the next build of the program, until it has ended."""
     monkeypatch.setattr(crash_notes, "record_build", lambda *_: pytest.fail("a note is kept"))
-    assert LocalRunner().build(job_of(product())).functions == ["main"]
+    assert LocalMeasurer().build(job_of(product())).functions == ["main"]
 
 
 def test_nothing_else_than_a_program_is_a_job():

@@ -14,7 +14,7 @@ from harness.failing_kernels import job, stores
 from harness.told_runners import Abort, Board, Endless, Hungry
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.tune.trials import Limits, Pool, Status
+from tir_mlir.tune.trials import Status, TrialLimits, TrialPool
 
 SCRIPT = """
 from tir_mlir.script.parser import parse
@@ -55,13 +55,13 @@ def test_an_abort_of_the_compiler_costs_one_trial(pool):
 
 
 def test_a_build_ends_at_its_limit(pool):
-    found = answer(pool, runner=Endless("pi"), limits=Limits(build=0.2))
+    found = answer(pool, runner=Endless("pi"), limits=TrialLimits(build=0.2))
     assert (found.status, found.reason) == (Status.TIMED_OUT, "building it takes longer than 0.2 s of CPU time")
 
 
 @pytest.mark.nightly
 def test_a_build_that_eats_memory_ends_at_its_limit(pool):
-    found = answer(pool, runner=Hungry("pi"), limits=Limits(memory=256 << 20))
+    found = answer(pool, runner=Hungry("pi"), limits=TrialLimits(memory=256 << 20))
     assert (found.status, found.reason) == (Status.OUT_OF_MEMORY, "building it takes more than 0.25 GiB of memory")
 
 
@@ -138,8 +138,8 @@ def test_a_program_that_crashes_has_no_reference(pool):
 
 @pytest.mark.nightly
 def test_a_reference_whose_worker_is_killed_is_computed_again():
-    with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(pool.reference, job("planted_wait", limits=Limits(run=0.3)))
+    with TrialPool(1) as pool, ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(pool.reference, job("planted_wait", limits=TrialLimits(run=0.3)))
         while not pool.workers or not children(pool.workers[0]):
             time.sleep(0.01)
         os.kill(pool.workers[0], signal.SIGKILL)
@@ -152,7 +152,7 @@ def children(process):
 
 
 def test_a_schedule_stands_in_for_a_program_that_takes_too_long(pool):
-    slow = job("planted_hang", limits=Limits(run=0.1))
+    slow = job("planted_hang", limits=TrialLimits(run=0.1))
     with pytest.raises(TuneError, match="timed out: .* fix: a larger limit, or a verified schedule as stand_in"):
         pool.reference(slow)
     found = pool.reference(slow, stand_in=job("planted_fill"))
@@ -162,19 +162,19 @@ def test_a_schedule_stands_in_for_a_program_that_takes_too_long(pool):
 @pytest.mark.parametrize("builders", [0, -1, True, "4", 1.5])
 def test_builders_is_a_number(builders):
     with pytest.raises(TuneError, match="builders is a number of processes, at least 1, not"):
-        Pool(builders)
+        TrialPool(builders)
 
 
 def test_a_closed_pool_takes_no_jobs():
-    with Pool(1) as pool:
+    with TrialPool(1) as pool:
         pass
     with pytest.raises(TuneError, match="the pool is closed; fix: submit inside its `with` block"):
         pool.submit(job("planted_fill"))
 
 
 def test_close_ends_what_runs_and_cancels_what_waits():
-    with Pool(1) as pool:
-        running, waiting = (pool.submit(job("planted_hang", limits=Limits(run=60.0))) for _ in range(2))
+    with TrialPool(1) as pool:
+        running, waiting = (pool.submit(job("planted_hang", limits=TrialLimits(run=60.0))) for _ in range(2))
         while not (running.running() and pool.workers):
             time.sleep(0.01)
         (worker,) = pool.workers
@@ -183,7 +183,7 @@ def test_close_ends_what_runs_and_cancels_what_waits():
 
 
 def test_workers_build_side_by_side_and_measure_in_turn():
-    with Pool(2) as pool:
+    with TrialPool(2) as pool:
         while len(pool.workers) < 2:
             time.sleep(0.01)
         found = [pool.submit(job("planted_fill")) for _ in range(6)]

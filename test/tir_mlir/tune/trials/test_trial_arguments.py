@@ -6,7 +6,7 @@ from programs.parsed import parse
 
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.equivalence.random_arguments import as_float, placed, random_arguments, typed
+from tir_mlir.equivalence.random_arguments import as_float, cast_to_dtype, copy_aligned, random_arguments
 from tir_mlir.tune.trials.trial_arguments import signature_of, sum_length
 
 HEAD = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def main"
@@ -79,14 +79,14 @@ def test_indices_are_inside_what_they_index():
 
 def test_arguments_lie_on_lines_of_the_cache():
     module, of = signature(PRODUCT)
-    arrays = placed(random_arguments(module, of, {"n": 5}, 0), of)
+    arrays = copy_aligned(random_arguments(module, of, {"n": 5}, 0), of)
     assert all(a.ctypes.data % 64 == 0 for a in arrays)
 
 
 def test_strides_are_those_of_the_parameter():
     module, of = signature(STRIDED)
     values = random_arguments(module, of, {}, 0)
-    arrays = placed(values, of)
+    arrays = copy_aligned(values, of)
     assert arrays[0].strides == (128, 4) and (arrays[0] == values[0]).all()
 
 
@@ -106,5 +106,5 @@ def test_a_program_of_two_functions_needs_a_name():
 
 
 def test_bfloat16_is_kept_as_its_bits():
-    bits = typed(np.array([1.0, -2.5]), "bfloat16")
+    bits = cast_to_dtype(np.array([1.0, -2.5]), "bfloat16")
     assert bits.dtype == np.uint16 and as_float(bits, "bfloat16").tolist() == [1.0, -2.5]

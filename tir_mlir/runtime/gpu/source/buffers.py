@@ -10,16 +10,16 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.op_traits import MEMREF_CASTS, NAMED_VIEWS, RETYPED, VIEWS
-from tir_mlir.runtime.gpu.source.texts import ADD, MUL, Text, binary
+from tir_mlir.runtime.gpu.source.texts import ADD, MUL, CExpression, binary
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 _DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 SPACES = {"global": "global", "workgroup": "shared", "private": "local"}
-Number = Text | int
+Number = CExpression | int
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferView:
     """A buffer or view: the pointer's name, the offset of its first element, its sizes and strides, in elements."""
 
     name: str
@@ -30,10 +30,10 @@ class Place:
     element: str
 
     @staticmethod
-    def of_type(name: str, type_: ir.MemRefType) -> Place:
+    def of_type(name: str, type_: ir.MemRefType) -> BufferView:
         """A whole buffer of constant strides."""
         strides, offset = type_.get_strides_and_offset()
-        return Place(name, offset, tuple(type_.shape), tuple(strides), space_of(type_), str(type_.element_type))
+        return BufferView(name, offset, tuple(type_.shape), tuple(strides), space_of(type_), str(type_.element_type))
 
 
 def space_of(type_: ir.MemRefType) -> str:
@@ -59,37 +59,39 @@ def times(a: Number, b: Number) -> Number:
     return a if b == 1 else binary(text_of(a), "*", text_of(b), MUL)
 
 
-def text_of(number: Number) -> Text:
-    return number if isinstance(number, Text) else Text(str(number))
+def text_of(number: Number) -> CExpression:
+    return number if isinstance(number, CExpression) else CExpression(str(number))
 
 
-def view_of(op: ir.Operation, source: Place, text: Callable[[ir.Value], Text]) -> Place:
+def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CExpression]) -> BufferView:
     """The place of the result of a view op. `text`: the expression of an index. Raises BuildError."""
     type_ = ir.MemRefType(op.results[0].type)
     if op.name in MEMREF_CASTS:
         return source
     if op.name in VIEWS & RETYPED:
         operands = iter(list(op.operands)[1:])
-        offsets, sizes, strides = (_mixed(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
+        offsets, sizes, strides = (_mixed_numbers(op, key, operands, text) for key in ("offsets", "sizes", "strides"))
         if op.name == "memref.reinterpret_cast":
-            return Place(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
+            return BufferView(source.name, offsets[0], tuple(sizes), tuple(strides), source.space, source.element)
         return _subview(op, source, offsets, sizes, strides)
     if op.name in VIEWS - NAMED_VIEWS:
         known, _ = type_.get_strides_and_offset()
         if not type_.has_static_shape or _DYNAMIC_STRIDE in known:
             raise BuildError(f"{op.name} of a buffer of symbolic size has no C; lib.assembly is the code")
-        return Place(source.name, source.offset, tuple(type_.shape), tuple(known), source.space, source.element)
+        return BufferView(source.name, source.offset, tuple(type_.shape), tuple(known), source.space, source.element)
     raise BuildError(f"the view {op.name} has no C; lib.assembly is the code")
 
 
-def _mixed(op: ir.Operation, key: str, operands: Iterator[ir.Value], text: Callable[[ir.Value], Text]) -> list[Number]:
+def _mixed_numbers(
+    op: ir.Operation, key: str, operands: Iterator[ir.Value], text: Callable[[ir.Value], CExpression]
+) -> list[Number]:
     marker = DYNAMIC if key == "sizes" else _DYNAMIC_STRIDE
     return [text(next(operands)) if n in (marker, DYNAMIC) else n for n in attrs.integers(op, f"static_{key}")]
 
 
 def _subview(
-    op: ir.Operation, source: Place, offsets: Sequence[Number], sizes: Sequence[Number], steps: Sequence[Number]
-) -> Place:
+    op: ir.Operation, source: BufferView, offsets: Sequence[Number], sizes: Sequence[Number], steps: Sequence[Number]
+) -> BufferView:
     start = source.offset
     for offset, stride in zip(offsets, source.strides, strict=True):
         start = plus(start, times(offset, stride))
@@ -99,4 +101,4 @@ def _subview(
     while len(kept_dims) > rank:  # dimensions of size 1 that the view drops, the first ones first
         kept_dims.remove(next(n for n in kept_dims if sizes[n] == 1))
     parts = tuple(sizes[n] for n in kept_dims), tuple(strides[n] for n in kept_dims)
-    return Place(source.name, start, *parts, source.space, source.element)
+    return BufferView(source.name, start, *parts, source.space, source.element)

@@ -46,7 +46,7 @@ class Dialect:
             raise BuildError(f"{self.name} has no type for {name}; fix: compute in another type")
         return self.types[name]
 
-    def unsigned(self, name: str) -> str:
+    def unsigned_type(self, name: str) -> str:
         plain = {"signed char": "char"}.get(self.types[name], self.types[name])
         return f"unsigned {plain}" if self is CUDA_C else f"u{plain}"
 
@@ -62,7 +62,7 @@ class Dialect:
             return f".s[{number}]"
         return f".{self.components[number]}" if self is CUDA_C else f".s{number:x}"
 
-    def made(self, element: str, parts: Sequence[str]) -> str:
+    def make_vector(self, element: str, parts: Sequence[str]) -> str:
         """A vector of some elements."""
         name = self.vector(element, len(parts))
         if not self.has_vector(element, len(parts)):
@@ -87,7 +87,7 @@ class Dialect:
             head = f"__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))){lanes}\nvoid {name}("
         return head + ", ".join(parameters) + ") {"
 
-    def shared(self, element: str, name: str, count: int, alignment: int) -> str:
+    def declare_shared(self, element: str, name: str, count: int, alignment: int) -> str:
         type_ = self.type(element)
         if self is CUDA_C:
             return f"__shared__ __align__({alignment}) {type_} {name}[{count}];"

@@ -23,10 +23,10 @@ from tir_mlir.dialect.ir.op_traits import (
     is_pure,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.runtime.gpu.source.buffers import Number, Place, plus, text_of, times, view_of
+from tir_mlir.runtime.gpu.source.buffers import BufferView, Number, plus, text_of, times, view_of
 from tir_mlir.runtime.gpu.source.dialects import CUDA_C, HELPERS, Dialect
 from tir_mlir.runtime.gpu.source.scalars import Scalars
-from tir_mlir.runtime.gpu.source.texts import AND, UNARY, AffineText, Range, Text, call
+from tir_mlir.runtime.gpu.source.texts import AND, UNARY, AffineText, CExpression, Range, call
 
 _AXES = "xyz"
 _LOADS, _STORES = ELEMENT_LOADS | {"vector.load"}, ELEMENT_STORES | {"vector.store"}
@@ -41,7 +41,7 @@ def source_of(device: ir.Module, dialect: Dialect = CUDA_C) -> str:
     """The text of all kernels of a module of `lower_to_device`. Raises BuildError for what C has nothing for."""
     unit = _Unit(dialect)
     kernels = [op for op in walk.ops(device.operation) if op.name == "gpu.func"]
-    texts = [_Kernel(op, unit).text() for op in kernels]
+    texts = [_KernelPrinter(op, unit).text() for op in kernels]
     return "\n\n".join([*unit.head(), *texts]) + "\n"
 
 
@@ -79,7 +79,7 @@ class _Unit:
         return [part for part in ("\n".join(self._headers), *self._structs, *helpers) if part]
 
 
-class _Kernel:
+class _KernelPrinter:
     """The text of one kernel."""
 
     def __init__(self, op: ir.Operation, unit: _Unit):
@@ -89,8 +89,8 @@ class _Kernel:
         is_small = all(ir.MemRefType(t).has_static_shape and _elements(t) < 2**31 for t in memrefs)
         self._index = "int" if is_small else self._dialect.index64
         self._scalars = Scalars(self._dialect, self._index, unit.helper)
-        self._values: dict[ir.Value, Text] = {}
-        self._places: dict[ir.Value, Place] = {}
+        self._values: dict[ir.Value, CExpression] = {}
+        self._places: dict[ir.Value, BufferView] = {}
         self._ranges: dict[ir.Value, Range] = {}
         self._inlined_loads: set[ir.Value] = set()
         self._names: set[str] = set()
@@ -108,7 +108,7 @@ class _Kernel:
         parameters = [self._parameter(a, f) for a, f in zip(arguments[:count], facts, strict=False)]
         notes = attrs.get(self._op, "workgroup_attrib_attrs", [{}] * shared)
         for number, (argument, note) in enumerate(zip(arguments[count:], notes, strict=True)):
-            self._shared(argument, note, number)
+            self._declare_shared(argument, note, number)
         self._block(self._body, 1, block)
         return "\n".join([self._dialect.kernel(name, parameters, block), *self._lines, "}"])
 
@@ -140,24 +140,25 @@ class _Kernel:
         if not isinstance(argument.type, ir.MemRefType):
             is_index = isinstance(argument.type, ir.IndexType)
             name = self._name(fact.get(attrs.NAME, "n"))
-            self._values[argument] = Text(name)
+            self._values[argument] = CExpression(name)
             self._ranges[argument] = (0, None) if is_index else (None, None)
             return f"const {self._dialect.index64 if is_index else self._unit.type(argument.type)} {name}"
         type_ = ir.MemRefType(argument.type)
         name = self._name(fact.get(attrs.NAME, "A"))
-        self._places[argument] = Place.of_type(name, type_)
+        self._places[argument] = BufferView.of_type(name, type_)
         const = "" if argument in self._written else "const "
         restrict = self._dialect.restrict if "llvm.noalias" in fact else ""
         return f"{self._dialect.pointers['global']}{const}{self._unit.type(type_.element_type)} *{restrict}{name}"
 
-    def _shared(self, argument: ir.Value, note: dict, number: int) -> None:
+    def _declare_shared(self, argument: ir.Value, note: dict, number: int) -> None:
         type_ = ir.MemRefType(argument.type)
         name = self._name(note.get(attrs.NAME, f"shared_{number}"))
         self._unit.type(type_.element_type)
         self._lines.append(
-            "  " + self._dialect.shared(str(type_.element_type), name, _elements(type_), note.get("llvm.align", 16))
+            "  "
+            + self._dialect.declare_shared(str(type_.element_type), name, _elements(type_), note.get("llvm.align", 16))
         )
-        self._places[argument] = Place.of_type(name, type_)
+        self._places[argument] = BufferView.of_type(name, type_)
 
     # --- statements ---
 
@@ -194,7 +195,7 @@ class _Kernel:
         kind, number = op.name.removeprefix("gpu.").removesuffix("_id"), _AXES.index(axis)
         name = self._name(f"{kind}_{axis}")
         self._line(depth, f"const {self._index} {name} = {self._dialect.ids[kind].format(axis=axis, number=number)};")
-        self._values[op.results[0]] = Text(name)
+        self._values[op.results[0]] = CExpression(name)
         self._ranges[op.results[0]] = (0, block[number] - 1 if kind == "thread" else None)
 
     def _yield(self, op: ir.Operation, depth: int, targets: Sequence[str]) -> None:
@@ -218,10 +219,10 @@ class _Kernel:
             low, high = attrs.affine_map(op, "lowerBoundMap"), attrs.affine_map(op, "upperBoundMap")
             operands = list(op.operands)
             lows, highs = operands[: low.n_inputs], operands[low.n_inputs : low.n_inputs + high.n_inputs]
-            start, end = self._mapped(low, lows, "max"), self._mapped(high, highs, "min")
+            start, end = self._map_extremum(low, lows, "max"), self._map_extremum(high, highs, "min")
             step = ir.IntegerAttr(op.attributes["step"]).value
-            first = [intervals.of_expr(e, self._known(lows))[0] for e in over_dims(low)]
-            last = [intervals.of_expr(e, self._known(highs))[1] for e in over_dims(high)]
+            first = [intervals.expr_interval(e, self._known_ranges(lows))[0] for e in over_dims(low)]
+            last = [intervals.expr_interval(e, self._known_ranges(highs))[1] for e in over_dims(high)]
             ends = [n for n in last if n is not None]
             self._ranges[variable] = (None if None in first else max(first), min(ends) - 1 if ends else None)  # type: ignore[type-var]
             inits = operands[low.n_inputs + high.n_inputs :]
@@ -230,8 +231,10 @@ class _Kernel:
             step, inits = by.text, list(op.operands)[3:]
         results = self._variables(op.results, carried, inits, depth)
         advance = f"++{name}" if step in (1, "1") else f"{name} += {step}"
-        self._line(depth, f"for ({self._index} {name} = {start.text}; {name} < {end.at(UNARY - 5)}; {advance}) {{")
-        self._values[variable] = Text(name)
+        self._line(
+            depth, f"for ({self._index} {name} = {start.text}; {name} < {end.as_operand(UNARY - 5)}; {advance}) {{"
+        )
+        self._values[variable] = CExpression(name)
         self._block(body, depth + 1, targets=results)
         self._line(depth, "}")
         self._names.discard(name)  # the next loop may have it again
@@ -244,7 +247,7 @@ class _Kernel:
         for result, inner, init in zip(results, carried, inits, strict=True):
             names.append(self._name("carried"))
             self._line(depth, f"{self._type(result.type)} {names[-1]} = {self._value(init).text};")
-            self._values[result] = self._values[inner] = Text(names[-1])
+            self._values[result] = self._values[inner] = CExpression(names[-1])
         return names
 
     def _if(self, op: ir.Operation, depth: int) -> None:
@@ -252,7 +255,7 @@ class _Kernel:
         for result in op.results:
             names.append(self._name("chosen"))
             self._line(depth, f"{self._type(result.type)} {names[-1]};")
-            self._values[result] = Text(names[-1])
+            self._values[result] = CExpression(names[-1])
         lifted = self._first_barrier(op)
         if lifted is not None:
             self._line(depth, self._dialect.barrier)
@@ -272,7 +275,7 @@ class _Kernel:
         first = next(o for o in body if o.name != "arith.constant")
         return first if first.name == "gpu.barrier" else None
 
-    def _condition(self, op: ir.Operation) -> Text:
+    def _condition(self, op: ir.Operation) -> CExpression:
         if op.name == "scf.if":
             return self._value(op.operands[0])
         parts = []
@@ -282,26 +285,26 @@ class _Kernel:
             parts.append(affine.condition(index.expr, condition.is_eq))
         if len(parts) == 1:
             return parts[0]
-        return Text(" && ".join(p.at(AND + 1) for p in parts), AND)
+        return CExpression(" && ".join(p.as_operand(AND + 1) for p in parts), AND)
 
     # --- values ---
 
-    def _value(self, value: ir.Value) -> Text:
+    def _value(self, value: ir.Value) -> CExpression:
         return self._values[value]
 
-    def _known(self, values: Sequence[ir.Value]) -> list[Range]:
+    def _known_ranges(self, values: Sequence[ir.Value]) -> list[Range]:
         return [self._ranges.get(v, (None, None)) for v in values]
 
     def _affine(self, values: Sequence[ir.Value]) -> AffineText:
-        return AffineText([self._value(v) for v in values], self._known(values), self._unit.helper)
+        return AffineText([self._value(v) for v in values], self._known_ranges(values), self._unit.helper)
 
-    def _mapped(self, map_: ir.AffineMap, operands: Sequence[ir.Value], joint: str) -> Text:
+    def _map_extremum(self, map_: ir.AffineMap, operands: Sequence[ir.Value], joint: str) -> CExpression:
         """The maximum or minimum of the results of a map."""
         affine = self._affine(operands)
-        results = [affine.of(e) for e in over_dims(map_)]
+        results = [affine.print_expr(e) for e in over_dims(map_)]
         text = results[0]
         for other in results[1:]:
-            text = call(joint, *(Text(f"({self._index}){r.at(UNARY)}") for r in (text, other)))
+            text = call(joint, *(CExpression(f"({self._index}){r.as_operand(UNARY)}") for r in (text, other)))
         return text
 
     def _statement(self, op: ir.Operation, depth: int) -> None:
@@ -311,7 +314,7 @@ class _Kernel:
         elif name == "gpu.dynamic_shared_memory":
             self._dynamic(op)
         elif name == "memref.view":
-            self._in_dynamic(op, depth)
+            self._dynamic_view(op, depth)
         elif name in VIEWS:
             self._places[op.results[0]] = view_of(op, self._places[op.operands[0]], self._value)
         elif name in _STORES:
@@ -327,22 +330,22 @@ class _Kernel:
         align = f" __attribute__((aligned({attrs.get(op, 'alignment', 4)})))" if self._dialect is not CUDA_C else ""
         word = f"__align__({attrs.get(op, 'alignment', 4)}) " if self._dialect is CUDA_C else ""
         self._line(depth, f"{word}{self._unit.type(type_.element_type)} {name}[{_elements(type_)}]{align};")
-        self._places[op.results[0]] = Place.of_type(name, type_)
+        self._places[op.results[0]] = BufferView.of_type(name, type_)
 
     def _dynamic(self, op: ir.Operation) -> None:
         if self._dialect is not CUDA_C:
             raise BuildError("OpenCL C declares its shared memory; fix: build for OPENCL")
         name = self._name("dynamic_shared")
         self._line(1, f"extern __shared__ __align__(16) unsigned char {name}[];")
-        self._places[op.results[0]] = Place(name, 0, (), (1,), "shared", "i8")
+        self._places[op.results[0]] = BufferView(name, 0, (), (1,), "shared", "i8")
 
-    def _in_dynamic(self, op: ir.Operation, depth: int) -> None:
+    def _dynamic_view(self, op: ir.Operation, depth: int) -> None:
         type_ = ir.MemRefType(op.results[0].type)
         name, element = self._name(attrs.get(op, attrs.NAME, "shared")), self._unit.type(type_.element_type)
         source = self._places[op.operands[0]].name
         start = self._value(op.operands[1])
         self._line(depth, f"{element} *const {name} = ({element} *)({source} + {start.text});")
-        self._places[op.results[0]] = Place.of_type(name, type_)
+        self._places[op.results[0]] = BufferView.of_type(name, type_)
 
     def _store(self, op: ir.Operation, depth: int) -> None:
         target, value = self._element(op, 1), self._value(op.operands[0])
@@ -367,27 +370,27 @@ class _Kernel:
         const = "const " if len(op.results) else ""
         return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
 
-    def _linear(self, indices: Sequence, place: Place) -> Number:
+    def _linear(self, indices: Sequence, place: BufferView) -> Number:
         """The offset of an element at affine indices, as one expression where the strides are constant."""
         if all(isinstance(s, int) for s in place.strides):
             total: Any = sum((i * s for i, s in zip(indices, place.strides, strict=True)), start=indices[0] * 0)
-            total = total.simplified()
-            return self._affine(total.values).of(total.expr)
+            total = total.simplify()
+            return self._affine(total.values).print_expr(total.expr)
         result: Number = 0
         for index, stride in zip(indices, place.strides, strict=True):
-            result = plus(result, times(self._affine(index.values).of(index.expr), stride))
+            result = plus(result, times(self._affine(index.values).print_expr(index.expr), stride))
         return result
 
     def _compute(self, op: ir.Operation, depth: int) -> None:
         """Name the result of an op, or keep its expression for its only use."""
         if op.name == "gpu.shuffle":
             value, offset, width = (self._value(v).text for v in op.operands)
-            self._declare(op.results[0], Text(self._dialect.shuffle(value, offset, width)), depth)
+            self._declare(op.results[0], CExpression(self._dialect.shuffle(value, offset, width)), depth)
             return
         text, result = self._expression(op), op.results[0]
         if op.name == "affine.apply":
             index = read_map(attrs.affine_map(op, "map"), list(op.operands))[0]
-            self._ranges[result] = intervals.of_expr(index.expr, self._known(index.values))
+            self._ranges[result] = intervals.expr_interval(index.expr, self._known_ranges(index.values))
         is_load = op.name in LOADS or any(v in self._inlined_loads for v in op.operands)
         if op.name == "arith.constant" or self._is_inlined(op, is_load):
             self._values[result] = text
@@ -396,11 +399,11 @@ class _Kernel:
         else:
             self._declare(result, text, depth)
 
-    def _declare(self, value: ir.Value, text: Text, depth: int) -> None:
+    def _declare(self, value: ir.Value, text: CExpression, depth: int) -> None:
         name = self._name(f"v{self._count}")
         self._count += 1
         self._line(depth, f"const {self._type(value.type)} {name} = {text.text};")
-        self._values[value] = Text(name)
+        self._values[value] = CExpression(name)
 
     def _is_inlined(self, op: ir.Operation, is_load: bool) -> bool:
         """Whether an expression is only used once, in the same body, and before memory changes."""
@@ -416,15 +419,15 @@ class _Kernel:
         between = listed[listed.index(op) + 1 : listed.index(user)]
         return all(_only_computes(o) and not len(o.regions) for o in between)
 
-    def _expression(self, op: ir.Operation) -> Text:
+    def _expression(self, op: ir.Operation) -> CExpression:
         name = op.name
         if name == "affine.apply":
-            return self._mapped(attrs.affine_map(op, "map"), list(op.operands), "max")
+            return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), "max")
         if name in AFFINE_VALUES:
-            return self._mapped(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
+            return self._map_extremum(attrs.affine_map(op, "map"), list(op.operands), name.split(".")[1])
         if name in _LOADS:
             element = self._element(op, 0)
-            return Text(element, UNARY if element[0] == "*" else 15)
+            return CExpression(element, UNARY if element[0] == "*" else 15)
         if name == "memref.dim":
             number = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
             return text_of(self._places[op.operands[0]].sizes[number])
@@ -433,41 +436,41 @@ class _Kernel:
         if isinstance(op.results[0].type, ir.VectorType):
             return self._lanes(op)
         self._type(op.results[0].type)
-        return self._scalars.of(op, [self._value(v) for v in op.operands])
+        return self._scalars.print_op(op, [self._value(v) for v in op.operands])
 
     # --- vectors ---
 
-    def _vector(self, op: ir.Operation) -> Text:
+    def _vector(self, op: ir.Operation) -> CExpression:
         type_ = op.results[0].type
         if op.name == "vector.extract" and not isinstance(type_, ir.VectorType) and len(op.operands) == 1:
             return self._lane(op.operands[0], attrs.integers(op, "static_position")[0])
         if op.name == "vector.from_elements" and _is_plain(type_):
-            return self._made(type_, [self._value(v).text for v in op.operands])
+            return self._make_vector(type_, [self._value(v).text for v in op.operands])
         if op.name == "vector.broadcast" and _is_plain(type_):
-            return self._made(type_, [self._value(op.operands[0]).text] * ir.VectorType(type_).shape[0])
+            return self._make_vector(type_, [self._value(op.operands[0]).text] * ir.VectorType(type_).shape[0])
         if op.name == "vector.insert" and len(op.operands) == 2 and _is_plain(type_):
             position = attrs.integers(op, "static_position")[0]
             lanes = [self._lane(op.operands[1], n).text for n in range(ir.VectorType(type_).shape[0])]
             lanes[position] = self._value(op.operands[0]).text
-            return self._made(type_, lanes)
+            return self._make_vector(type_, lanes)
         raise BuildError(f"{self._dialect.name} of {op.name} is not supported; lib.assembly is the code")
 
-    def _lane(self, value: ir.Value, number: int) -> Text:
+    def _lane(self, value: ir.Value, number: int) -> CExpression:
         type_ = ir.VectorType(value.type)
         component = self._dialect.component(str(type_.element_type), type_.shape[0], number)
-        return Text(self._value(value).at(15) + component)
+        return CExpression(self._value(value).as_operand(15) + component)
 
-    def _made(self, type_: ir.Type, parts: Sequence[str]) -> Text:
+    def _make_vector(self, type_: ir.Type, parts: Sequence[str]) -> CExpression:
         vector = ir.VectorType(type_)
         self._unit.type(vector)
-        return Text(self._dialect.made(str(vector.element_type), parts))
+        return CExpression(self._dialect.make_vector(str(vector.element_type), parts))
 
-    def _lanes(self, op: ir.Operation) -> Text:
+    def _lanes(self, op: ir.Operation) -> CExpression:
         """An operation on vectors, lane by lane."""
         type_ = ir.VectorType(op.results[0].type)
         if op.name == "arith.constant":
             numbers = dense_numbers(op.attributes["value"])
-            return self._made(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
+            return self._make_vector(type_, [self._scalars.literal(n, type_.element_type).text for n in numbers])
         raise BuildError(f"{self._dialect.name} of {op.name} on vectors is not supported; lib.assembly is the code")
 
 

@@ -24,7 +24,7 @@ from tir_mlir.runtime.gpu.source.texts import (
     OR,
     SHIFT,
     UNARY,
-    Text,
+    CExpression,
     binary,
     call,
     cast,
@@ -73,7 +73,7 @@ class Scalars:
     def type(self, type_: ir.Type) -> str:
         return self._index if isinstance(type_, ir.IndexType) else self._dialect.type(str(type_))
 
-    def of(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def print_op(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         """Raises BuildError for an op that C has nothing for."""
         name, type_ = op.name, op.results[0].type
         if name in _FLOAT:
@@ -86,31 +86,33 @@ class Scalars:
             return self._extremum(name, type_, operands)
         if name in _FUNCTIONS:
             return self._function(name, type_, operands)
-        special: Callable[[ir.Operation, Sequence[Text]], Text] | None = getattr(self, f"_{name.split('.')[-1]}", None)
+        special: Callable[[ir.Operation, Sequence[CExpression]], CExpression] | None = getattr(
+            self, f"_{name.split('.')[-1]}", None
+        )
         if special is None or name.split(".")[0] not in ("arith", "math"):
             raise BuildError(f"{self._dialect.name} of {name} is not supported; lib.assembly is the code")
         return special(op, operands)
 
     # --- constants ---
 
-    def _constant(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _constant(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return self.literal(attrs.from_attr(op.attributes["value"]), op.results[0].type)
 
-    def literal(self, value: float | int | bool, type_: ir.Type) -> Text:
+    def literal(self, value: float | int | bool, type_: ir.Type) -> CExpression:
         """A constant of a type."""
         if not isinstance(type_, ir.FloatType):
             text = str(value).lower() if isinstance(value, bool) else str(value)
             if str(type_) == "i1":
-                return Text("true" if value else "false")
-            return Text(f"({text})" if value < -(2**31) else text, UNARY if text.startswith("-") else 15)
+                return CExpression("true" if value else "false")
+            return CExpression(f"({text})" if value < -(2**31) else text, UNARY if text.startswith("-") else 15)
         name = str(type_)
         if math.isnan(value):
-            return Text(f"({self._infinite(name)} - {self._infinite(name)})")
+            return CExpression(f"({self._infinite(name)} - {self._infinite(name)})")
         if math.isinf(value):
-            return Text(f"-{self._infinite(name)}" if value < 0 else self._infinite(name), UNARY)
+            return CExpression(f"-{self._infinite(name)}" if value < 0 else self._infinite(name), UNARY)
         digits = repr(float(value)) if name == "f64" else str(np.float32(value))
         digits = digits if any(c in digits for c in ".e") else f"{digits}.0"
-        text = Text(digits if name == "f64" else f"{digits}f", UNARY if digits.startswith("-") else 15)
+        text = CExpression(digits if name == "f64" else f"{digits}f", UNARY if digits.startswith("-") else 15)
         return text if name in ("f32", "f64") else cast(self.type(type_), text)
 
     def _infinite(self, name: str) -> str:
@@ -119,68 +121,70 @@ class Scalars:
 
     # --- integers ---
 
-    def _integer(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+    def _integer(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         is_index, a, b = isinstance(type_, ir.IndexType), *operands
         if name in _UNSIGNED or (name in _WRAPS and str(type_) in ("i32", "i64")):  # C's own integers do not wrap
             sign, level = (_UNSIGNED | _INTEGER)[name]
             if is_index:
                 return binary(a, sign, b, level)  # sizes and places are not negative
-            unsigned = self._dialect.unsigned(str(type_))
+            unsigned = self._dialect.unsigned_type(str(type_))
             return cast(self.type(type_), binary(cast(unsigned, a), sign, cast(unsigned, b), level))
         sign, level = _INTEGER[name]
         result = binary(a, sign, b, level)
         return cast(self.type(type_), result) if str(type_) in ("i8", "i16") else result
 
-    def _extremum(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+    def _extremum(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         if str(type_) == "i1":
             is_or = name in ("arith.maxui", "arith.minsi")
             return binary(operands[0], "|" if is_or else "&", operands[1], BIT_OR if is_or else BIT_AND)
         if name.endswith("ui") and not isinstance(type_, ir.IndexType):
-            unsigned = self._dialect.unsigned(str(type_))
+            unsigned = self._dialect.unsigned_type(str(type_))
             return cast(self.type(type_), call(_EXTREMA[name], *(cast(unsigned, v) for v in operands)))
         return call(_EXTREMA[name], *(cast(self.type(type_), v) if v.text.isdigit() else v for v in operands))
 
-    def _ceildivsi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _ceildivsi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         a, b = operands
-        return Text(f"-{call(self._needs('floor_div'), Text(f'-{a.at(UNARY)}', UNARY), b).text}", UNARY)
+        return CExpression(
+            f"-{call(self._needs('floor_div'), CExpression(f'-{a.as_operand(UNARY)}', UNARY), b).text}", UNARY
+        )
 
-    def _absi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _absi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return cast(self.type(op.results[0].type), call("abs", *operands))
 
-    def _ctlz(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _ctlz(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return call(self._dialect.functions.get("clz", "clz"), *operands)
 
-    def _ctpop(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _ctpop(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return call(self._dialect.functions.get("popcount", "popcount"), *operands)
 
-    def _cmpi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _cmpi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         predicate = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
         a, b = operands
         if predicate in ("eq", "ne"):
             return binary(a, "==" if predicate == "eq" else "!=", b, EQUAL)
         type_ = op.operands[0].type
         if predicate[0] == "u" and not isinstance(type_, ir.IndexType):
-            unsigned = self._dialect.unsigned(str(type_))
+            unsigned = self._dialect.unsigned_type(str(type_))
             a, b = cast(unsigned, a), cast(unsigned, b)
         return binary(a, _FLOAT_ORDER[predicate[1:]], b, COMPARE)
 
     # --- floats ---
 
-    def _function(self, name: str, type_: ir.Type, operands: Sequence[Text]) -> Text:
+    def _function(self, name: str, type_: ir.Type, operands: Sequence[CExpression]) -> CExpression:
         element = str(type_)
         function = self._dialect.function(_FUNCTIONS[name], element)
         if element in ("f32", "f64"):
             return call(function, *operands)
         return cast(self.type(type_), call(function, *(cast("float", v) for v in operands)))
 
-    def _negf(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
-        return Text(f"-{operands[0].at(UNARY)}", UNARY)
+    def _negf(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
+        return CExpression(f"-{operands[0].as_operand(UNARY)}", UNARY)
 
-    def _cmpf(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _cmpf(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         predicate = _FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
         a, b = operands
         if predicate in ("true", "false"):
-            return Text(predicate)
+            return CExpression(predicate)
         if predicate in ("uno", "ord"):
             sign, joint, level = ("!=", "||", OR) if predicate == "uno" else ("==", "&&", AND)
             return binary(binary(a, sign, a, EQUAL), joint, binary(b, sign, b, EQUAL), level)
@@ -190,43 +194,45 @@ class Scalars:
         if predicate == "one":
             return either
         if predicate == "ueq":
-            return Text(f"!({either.text})", UNARY)
+            return CExpression(f"!({either.text})", UNARY)
         order = predicate[1:]
         if predicate[0] == "o":
             return binary(a, _FLOAT_ORDER[order], b, EQUAL if order == "eq" else COMPARE)
-        return Text(f"!({binary(a, _OPPOSITE[order], b, COMPARE).text})", UNARY)
+        return CExpression(f"!({binary(a, _OPPOSITE[order], b, COMPARE).text})", UNARY)
 
     # --- choices and conversions ---
 
-    def _select(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _select(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         condition, a, b = operands
-        return Text(f"{condition.at(CHOICE + 1)} ? {a.at(CHOICE + 1)} : {b.at(CHOICE)}", CHOICE)
+        return CExpression(
+            f"{condition.as_operand(CHOICE + 1)} ? {a.as_operand(CHOICE + 1)} : {b.as_operand(CHOICE)}", CHOICE
+        )
 
-    def _cast(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _cast(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         return cast(self.type(op.results[0].type), operands[0])
 
     _sitofp = _fptosi = _fptoui = _extf = _truncf = _index_cast = _index_castui = _cast
 
-    def _from_unsigned(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _from_unsigned(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         source = str(op.operands[0].type)
-        value = operands[0] if source == "i1" else cast(self._dialect.unsigned(source), operands[0])
+        value = operands[0] if source == "i1" else cast(self._dialect.unsigned_type(source), operands[0])
         return cast(self.type(op.results[0].type), value)
 
     _uitofp = _extui = _from_unsigned
 
-    def _extsi(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _extsi(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         value = cast(self.type(op.results[0].type), operands[0])
-        return Text(f"-{value.at(UNARY)}", UNARY) if str(op.operands[0].type) == "i1" else value
+        return CExpression(f"-{value.as_operand(UNARY)}", UNARY) if str(op.operands[0].type) == "i1" else value
 
-    def _trunci(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _trunci(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         if str(op.results[0].type) == "i1":
-            return binary(binary(operands[0], "&", Text("1"), BIT_AND), "!=", Text("0"), EQUAL)
+            return binary(binary(operands[0], "&", CExpression("1"), BIT_AND), "!=", CExpression("0"), EQUAL)
         return self._cast(op, operands)
 
-    def _bitcast(self, op: ir.Operation, operands: Sequence[Text]) -> Text:
+    def _bitcast(self, op: ir.Operation, operands: Sequence[CExpression]) -> CExpression:
         key = str(op.operands[0].type), str(op.results[0].type)
         if key[0] == key[1]:
             return operands[0]
         if key not in self._dialect.bits:
             raise BuildError(f"{self._dialect.name} has nothing for the bits of {key[0]} as {key[1]}")
-        return Text(self._dialect.bits[key].format(operands[0].text))
+        return CExpression(self._dialect.bits[key].format(operands[0].text))

@@ -23,7 +23,7 @@ def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) 
         if name in entered:
             return
         entered.add(name)
-        for callee in _called(nodes[name], homes, nodes):
+        for callee in _called_functions(nodes[name], homes, nodes):
             visit(callee)
         order.append(name)
 
@@ -32,7 +32,7 @@ def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) 
     return order
 
 
-def _called(node: ast.FunctionDef, homes: Collection[str], names: Collection[str]) -> Iterator[str]:
+def _called_functions(node: ast.FunctionDef, homes: Collection[str], names: Collection[str]) -> Iterator[str]:
     """The functions of the module that a function calls, and maybe others."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and (name := _callee(call, homes)) in names:

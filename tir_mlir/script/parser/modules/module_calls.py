@@ -49,7 +49,7 @@ def named_call(evaluate: Evaluator, node: ast.Call) -> None:
 def call(evaluate: Evaluator, name: str, args: list[ast.expr], node: ast.Call) -> None:
     """Create `func.call @name(args)`; buffers are passed whole, or as views of regions."""
     callee = _callee(evaluate.state, name)
-    ordered = _in_order(callee, args, node)
+    ordered = _order_arguments(callee, args, node)
     operands = []
     for number, arg in enumerate(ordered):
         try:
@@ -74,7 +74,7 @@ def _callee(state: ParserState, name: str) -> Func:
     return functions[name]
 
 
-def _in_order(callee: Func, args: list[ast.expr], node: ast.Call) -> list[ast.expr]:
+def _order_arguments(callee: Func, args: list[ast.expr], node: ast.Call) -> list[ast.expr]:
     """The argument of each parameter, by position or by name."""
     names = [callee.arg_name(n) for n in range(len(callee.args))]
     arguments = dict(zip(names, args, strict=False))
@@ -94,7 +94,7 @@ def _argument(evaluate: Evaluator, callee: Func, number: int, arg: ast.expr, nod
     if isinstance(param.type, ir.MemRefType):
         part = _part(evaluate, arg, name)
         with evaluate.state.source.location(node):
-            return _fitted(_view(part, Buffer(param)), Buffer(param), name)
+            return _cast_to_parameter(_view(part, Buffer(param)), Buffer(param), name)
     item = evaluate(arg)
     if not is_expr(item) and not isinstance(item, int | float):
         raise ParseError(f"{name} is a number, not {describe(item)}")
@@ -144,7 +144,7 @@ def _view(part: BufferRef | RegionRef, param: Buffer) -> ir.Value:
     return memref.subview(part.buffer.ssa, offsets, extents, [1] * len(sizes), result_type=type_)
 
 
-def _fitted(value: ir.Value, param: Buffer, name: str) -> ir.Value:
+def _cast_to_parameter(value: ir.Value, param: Buffer, name: str) -> ir.Value:
     """A buffer as the type of a parameter; a cast where that knows less of its sizes or strides."""
     if value.type == param.value.type:
         return value

@@ -14,7 +14,7 @@ from programs.short import each, main
 
 from fuzzing.kernels.machine import function_of
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.ir import entered, held_module
+from tir_mlir.dialect.ir import enter_context, held_module
 from tir_mlir.gpu_build import emulation_of
 from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
@@ -109,7 +109,7 @@ def shared(n: int) -> Schedule:
 
 def cuda_kernels_in_opencl(program: Schedule, target: CUDA) -> None:
     """Print kernels that were lowered for a GPU of NVIDIA in OpenCL C."""
-    with entered():
+    with enter_context():
         source_of(emulation_of(held_module(program), target, Timing(), None).device, OPENCL_C)
 
 
@@ -137,7 +137,7 @@ def host(grid: str = GRID, launch: str = LAUNCH, kind: str = "index") -> str:
 
 
 def prepared(text: str, target: object = None) -> None:
-    with entered():
+    with enter_context():
         module = ir.Module.parse(text)
         program = HostProgram(module.body.operations[0].operation)
         assert len(program.prepare([3 if "%x: index" in text else None]).launches) == 1

@@ -10,7 +10,7 @@ from programs.parsed import parse
 from programs.short import each, main, nest, sblock, under
 
 from tir_mlir import Schedule, build
-from tir_mlir.dialect.ir import clone_module, entered, held_module
+from tir_mlir.dialect.ir import clone_module, enter_context, held_module
 from tir_mlir.passes.lower.registry import LOWERINGS
 
 
@@ -196,7 +196,7 @@ def barriers_after(*passes: str):
     """Insert barriers in a program after some other passes."""
 
     def run(program: Schedule, target: str = "") -> None:
-        with entered():
+        with enter_context():
             module = clone_module(held_module(program))
             for name in (*passes, "tir-lower-gpu-barriers"):
                 LOWERINGS[name].run(module)

@@ -1,0 +1,77 @@
+"""Operators of torch whose widths, windows and results are expressions of named sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
+F = torch.nn.functional
+
+import tir_mlir  # noqa: E402
+from tir_mlir.dialect.diagnostics import ArgumentError, GraphError  # noqa: E402
+from tir_mlir.graph.importers.emitter import OperatorEmitter  # noqa: E402
+from tir_mlir.graph.importers.sized_padding import pad_by_sizes  # noqa: E402
+
+
+def to_multiple(x):
+    n = x.shape[1]
+    width = (n + 7) // 8 * 8
+    return F.pad(x, (0, width - n)).view(x.shape[0], width // 8, 8).mean(-1)
+
+
+def padded(mode):
+    return lambda x: F.pad(x[:, None], (-x.shape[1] % 4, -x.shape[1] % 4), mode=mode)
+
+
+def by_half(x):
+    return F.pad(x, (0, x.shape[1] // 2), value=2.5)
+
+
+def cut(x):
+    return F.pad(x, (-2, x.shape[1] // 3))
+
+
+def spectrum(x):
+    return torch.stft(x, 16, 4, window=torch.hann_window(16), return_complex=True).abs()
+
+
+FORWARDS = {
+    "to a multiple": to_multiple,
+    "replicate": padded("replicate"),
+    "reflect": padded("reflect"),
+    "circular": lambda x: F.pad(x[:, None], (x.shape[1] // 2, 0), mode="circular"),
+    "by half": by_half,
+    "cut off": cut,
+    "unfold": lambda x: x.unfold(1, 4, 2).sum(-1),
+    "stft": spectrum,
+}
+
+
+@pytest.mark.parametrize("forward", FORWARDS.values(), ids=FORWARDS)
+def test_sizes_that_vary(forward):
+    dims = ({0: "b", 1: torch.export.Dim("n", min=20)},)
+    lib = tir_mlir.build(tir_mlir.from_torch(forward, (torch.randn(2, 41),), dynamic_shapes=dims), threads=1)
+    for shape in ((3, 32), (1, 47)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(lib(x), forward(x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("least", [None, 3], ids=["any", "from 3"])
+def test_a_size_that_forward_makes_an_expression_of_another(least):
+    def forward(x, z):
+        return x + z[:, ::2]
+
+    dims = tuple({1: torch.export.Dim(name, min=least) if least else name} for name in "nm")
+    graph = tir_mlir.from_torch(forward, (torch.randn(2, 11), torch.randn(2, 21)), dynamic_shapes=dims)
+    lib = tir_mlir.build(graph, threads=1)
+    for m in (20, 31):
+        x, z = torch.randn(2, (m + 1) // 2), torch.randn(2, m)
+        torch.testing.assert_close(lib(x, z), forward(x, z))
+    with pytest.raises(ArgumentError, match="x: (?s:.*)has extent 9 in dimension 1"):
+        lib(torch.randn(2, 9), torch.randn(2, 20))
+
+
+def test_a_mode_that_there_is_not():
+    with pytest.raises(GraphError, match="padding of mode 'edgy'(?s:.*)fix: one of constant, edge, reflect, wrap"):
+        pad_by_sizes(OperatorEmitter(None), None, [(0, "n")], "edgy", 0, "pad")

@@ -1,0 +1,165 @@
+"""What fronts are written with: operators of a graph builder on values and numbers, with types converted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir import te
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.symbolic import IntExpr, Symbol, equal, leaves, parse, sources
+from tir_mlir.te.expr import int_expr
+
+_EMBEDDED = 1024
+"""The most numbers of a constant in the text of a graph."""
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+class OperatorEmitter:
+    """A graph builder with the few shapes that the tables of all fronts share.
+
+    Operands are Values or numbers; a number becomes a constant of the type that is asked for.
+    """
+
+    def __init__(self, builder: Any):
+        self.builder = builder
+        self.inputs: list[Any] = []  # those of the graph that are no weights
+        self._tables: dict[tuple[bytes, tuple[int, ...], str], Any] = {}
+        self._made: dict[Hashable, Any] = {}
+
+    def op(self, operator: str, *operands: Any, **attrs: Any) -> Any:
+        """One operator of the table; attributes that are None are left at their defaults."""
+        return self.builder.op(operator, *operands, **{k: v for k, v in attrs.items() if v is not None})
+
+    def constant(self, value: Any, dtype: str) -> Any:
+        """A constant: a number or an array, of a type."""
+        if dtype == "bfloat16":  # NumPy has no such type
+            return self.op("astype", self.builder.constant(np.asarray(value, "float32")), dtype=dtype)
+        try:
+            return self.builder.constant(np.asarray(value, dtype))
+        except OverflowError:
+            raise GraphError(
+                f"the number {value} is no {dtype}\n  fix: cast the operands to a type that has it"
+            ) from None
+
+    def table(self, value: np.ndarray, dtype: str) -> Any:
+        """Many numbers of a float type, known when the graph is made: a weight, the same one for the same numbers."""
+        if value.size <= _EMBEDDED or dtype not in ("float32", "float64"):
+            return self.constant(value, dtype)
+        array = np.asarray(value, dtype)
+        key = array.tobytes(), array.shape, dtype
+        if key not in self._tables:
+            self._tables[key] = self.builder.weight(f"table_{len(self._tables)}", array)
+        return self._tables[key]
+
+    def get_or_create(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` returns, which is called the first time that there is this key."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def cast(self, x: Any, dtype: str) -> Any:
+        """x in a type: itself if it has it, a constant for a number."""
+        if isinstance(x, (bool, int, float)):
+            return self.constant(x, dtype)
+        return x if x.dtype == dtype else self.op("astype", x, dtype=dtype)
+
+    def binary(self, operator: str, x: Any, y: Any, dtype: str) -> Any:
+        """operator(x, y), both in a type; they broadcast."""
+        return self.op(operator, self.cast(x, dtype), self.cast(y, dtype))
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x + y in the type of x."""
+        return self.binary("add", x, y, x.dtype)
+
+    def subtract(self, x: Any, y: Any) -> Any:
+        """x - y in the type of x."""
+        return self.binary("subtract", x, y, x.dtype)
+
+    def multiply(self, x: Any, y: Any) -> Any:
+        """x * y in the type of x."""
+        return self.binary("multiply", x, y, x.dtype)
+
+    def divide(self, x: Any, y: Any) -> Any:
+        """x / y in the type of x."""
+        return self.binary("divide", x, y, x.dtype)
+
+    def clip(self, x: Any, low: float | None, high: float | None) -> Any:
+        """min(max(x, low), high); None: no bound."""
+        if low is not None:
+            x = self.binary("maximum", x, low, x.dtype)
+        return x if high is None else self.binary("minimum", x, high, x.dtype)
+
+    def log_sum_exp(self, x: Any, axes: Sequence[int], keepdims: bool) -> Any:
+        """log(sum(exp(x))) over axes, with the maximum taken out where it is finite: infinities, and sums of no terms,
+        are those of the formula."""
+        top = self.op("max", x, axis=list(axes), keepdims=True)
+        top = self.op("where", self.op("isfinite", top), top, self.constant(0, x.dtype))
+        total = self.op("sum", self.op("exp", self.subtract(x, top)), axis=list(axes), keepdims=True)
+        result = self.add(self.op("log", total), top)
+        reduced_shape = [n for axis, n in enumerate(x.shape) if axis not in axes]
+        return result if keepdims else self.op("reshape", result, shape=tuple(reduced_shape))
+
+    def reshape(self, x: Any, shape: Sequence[Any]) -> Any:
+        """x in another shape; itself if it has it."""
+        return x if same_shape(x.shape, shape) else self.op("reshape", x, shape=tuple(shape))
+
+    def permute(self, x: Any, axes: Sequence[int]) -> Any:
+        """Axis i of the result is axis axes[i] of x."""
+        return x if list(axes) == list(range(len(axes))) else self.op("permute_dims", x, axes=tuple(axes))
+
+    def broadcast(self, x: Any, shape: Sequence[Any]) -> Any:
+        """x repeated along axes of size 1 and new leading axes."""
+        return x if same_shape(x.shape, shape) else self.op("broadcast_to", x, shape=tuple(shape))
+
+    def slice(self, x: Any, axis: int, begin: Any, end: Any, step: int = 1) -> Any:
+        """x[begin:end:step] along an axis, 0 <= begin <= end <= its size."""
+        if step == 1 and is_number(begin, 0) and equal(size_form(end), size_form(x.shape[axis])):
+            return x
+        return self.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], strides=[step])
+
+    def concat(self, parts: Sequence[Any], axis: int) -> Any:
+        """Tensors one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.op("concat", *parts, axis=axis)
+
+    def carriers(self, sizes: Sequence[str]) -> list[Any]:
+        """Inputs of the graph that have the names in these sizes among their own."""
+        names = dict.fromkeys(p.name for size in sizes for p in leaves(parse(size)) if isinstance(p, Symbol))
+        found = sources([x.shape for x in self.inputs])
+        inputs = {name: self.inputs[found[name].tensor] if name in found else None for name in names}
+        if missing := [name for name, x in inputs.items() if x is None]:
+            raise GraphError(
+                f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"
+            )
+        return [x for n, x in enumerate(inputs.values()) if all(x is not y for y in list(inputs.values())[:n])]
+
+
+def is_number(size: Any, number: int) -> bool:
+    """Whether a size is a number, and this one."""
+    return isinstance(size, int) and size == number
+
+
+def size_form(size: Any) -> IntExpr:
+    """The integer expression of a size: a number, text or a te expression; of anything else a symbol."""
+    if isinstance(size, te.Expr):
+        return int_expr(size, lambda key: Symbol(size.leaves[key].name), lambda part: Symbol(str(part)))
+    return parse(size) if isinstance(size, int | str) else Symbol(str(size))
+
+
+def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two shapes are known to be equal."""
+    return len(a) == len(b) and all(map(equal, map(size_form, a), map(size_form, b)))
+
+
+def static_size(size: Any, what: str) -> int:
+    """A size that has to be a number."""
+    if isinstance(size, int):
+        return size
+    raise GraphError(f"{what} is {size}, which is known only when the model runs\n  fix: make this dimension static")
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """A possibly negative axis as one in 0..rank - 1."""
+    return axis + rank if axis < 0 else axis

@@ -1,0 +1,337 @@
+"""Integers with scales: conversions by tensor, axis and block, and products of integers, exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.importers.emitter import axis_in, static_size
+from tir_mlir.graph.importers.layers import convolution, every_axis
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import (
+    MICROSOFT,
+    STORAGE_TYPES,
+    OnnxEmitter,
+    dtype_of,
+    onnx_op,
+    rank_of,
+)
+from tir_mlir.graph.importers.onnx_operators.onnx_layers import matmul, window_padding
+from tir_mlir.graph.importers.onnx_operators.onnx_small_types import round_to_small_type
+
+LIMITS = {
+    "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535),
+    "int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3),
+}  # fmt: skip
+"""The least and greatest numbers of the types that floats are rounded to; those of few bits are kept in bytes."""
+
+
+def spread_parameter(e: OnnxEmitter, parameter: Any, x: Any, axis: int, block: int) -> Any:
+    """A scale or zero point in a shape that broadcasts to x: of the tensor, of an axis, or of blocks along it."""
+    shape = parameter.shape
+    if not shape or (len(shape) == 1 and shape[0] == 1 and not block):
+        return e.reshape(e.value(parameter), ())
+    axis = axis_in(axis, rank_of(x))
+    if not block:
+        return e.reshape(e.value(parameter), [shape[0], *[1] * (rank_of(x) - axis - 1)])
+    repeated = e.op("repeat", parameter, repeats=block, axis=axis)
+    return e.slice(repeated, axis, 0, static_size(x.shape[axis], "an axis of blocks"))
+
+
+@onnx_op("QuantizeLinear")
+@onnx_op("QuantizeLinear", domain=MICROSOFT)
+def quantize(
+    e: OnnxEmitter,
+    x: Any,
+    scale: Any,
+    zero: Any = None,
+    axis: int = 1,
+    saturate: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    precision: int = 0,
+) -> Any:
+    """round(x / scale) + zero, ties to even, limited to the type of zero (default uint8)."""
+    to = e.type_of(zero) if zero is not None else _dtype_name(output_dtype) if output_dtype else "uint8"
+    if to not in LIMITS and to not in STORAGE_TYPES:
+        raise GraphError(f"numbers rounded to {to} are not supported\n  fix: export the model with int8 or uint8")
+    by = spread_parameter(e, scale, x, axis, block_size)
+    wide = "float32" if by.dtype in ("float16", "bfloat16") else by.dtype
+    if _is_plain(x, scale, zero, block_size) and to in PLAIN:
+        return e.op("quantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0, out_dtype=to)
+    if to not in LIMITS:  # floats of few bits, whose zero point is 0
+        return round_to_small_type(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), to, bool(saturate))
+    shifts = None if zero is None else spread_parameter(e, zero, x, axis, block_size)
+    return round_and_saturate(e, e.op("divide", e.cast(e.value(x), wide), e.cast(by, wide)), shifts, to)
+
+
+PLAIN = ("int8", "uint8", "int16")
+"""The types of the operators `quantize` and `dequantize` of graphs."""
+
+
+def _is_plain(x: Any, scale: Any, zero: Any, block: int) -> bool:
+    """Whether a conversion is the operator of graphs: floats of 32 bits, scales not by blocks, zeros that are known."""
+    if not rank_of(x):
+        return False
+    known = zero is None or (isinstance(zero, np.ndarray) and zero.dtype.name in (*PLAIN, "int32"))
+    return known and not block and dtype_of(scale) == "float32" and dtype_of(x) in ("float32", *PLAIN, "int32")
+
+
+def _by_axis(scale: Any) -> bool:
+    """Whether there are several scales; one is of the whole tensor, whatever the axis is."""
+    return rank_of(scale) > 0 and scale.shape[0] != 1
+
+
+def _steps(e: OnnxEmitter, scale: Any, zero: Any) -> list[Any]:
+    """A scale and the zero point that goes with it, a constant, as operands; no zero point if all are 0."""
+    by = e.value(scale) if _by_axis(scale) else e.reshape(e.value(scale), ())
+    if zero is None or not zero.any():
+        return [by]
+    same = bool((zero == zero.flat[0]).all())
+    return [by, e.constant(zero.flat[0].astype("int32") if same else zero.astype("int32"), "int32")]
+
+
+def round_and_saturate(e: OnnxEmitter, x: Any, zero: Any, to: str) -> Any:
+    """round(x) + zero in a type of integers, ties to even, limited to its range."""
+    y, (low, high) = e.op("round", x), LIMITS[to]
+    if zero is not None:
+        y = e.op("add", y, e.cast(e.value(zero), y.dtype))
+    result = e.cast(e.clip(y, low, high), STORAGE_TYPES.get(to, to))
+    if to in STORAGE_TYPES:
+        e.small[result] = to
+    return result
+
+
+def _dtype_name(data_type: int) -> str:
+    import onnx
+
+    return onnx.helper.tensor_dtype_to_np_dtype(data_type).name
+
+
+@onnx_op("DequantizeLinear")
+@onnx_op("DequantizeLinear", domain=MICROSOFT)
+def dequantize(
+    e: OnnxEmitter,
+    x: Any,
+    scale: Any,
+    zero: Any = None,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+) -> Any:
+    """(x - zero) * scale, in the type of the scale."""
+    if _is_plain(x, scale, zero, block_size) and dtype_of(x) in (*PLAIN, "int32") and not output_dtype:
+        return e.op("dequantize", x, *_steps(e, scale, zero), axis=axis if _by_axis(scale) else 0)
+    by = spread_parameter(e, scale, x, axis, block_size)
+    to, wide = (
+        _dtype_name(output_dtype) if output_dtype else by.dtype,
+        "float64" if by.dtype == "float64" else "float32",
+    )
+    numbers = e.value(x)
+    if zero is not None and not (isinstance(zero, np.ndarray) and not zero.astype("float32").any()):
+        number = "int32" if numbers.dtype[:3] in ("int", "uin") else wide
+        numbers = e.binary("subtract", numbers, spread_parameter(e, zero, x, axis, block_size), number)
+    return e.cast(e.binary("multiply", numbers, by, wide), to)
+
+
+def subtract_zero_point(e: OnnxEmitter, x: Any, zero: Any, trailing: int | None = None) -> Any:
+    """x - zero in int32. trailing: axes of x after the one that zeros of several positions are of."""
+    numbers = e.cast(e.value(x), "int32")
+    if zero is None or (isinstance(zero, np.ndarray) and not zero.any()):
+        return numbers
+    return e.binary("subtract", numbers, _broadcast_parameter(e, zero, trailing), "int32")
+
+
+def _broadcast_parameter(e: OnnxEmitter, parameter: Any, trailing: int | None) -> Any:
+    if math.prod(n for n in parameter.shape if isinstance(n, int)) == 1:
+        return e.reshape(e.value(parameter), ())
+    if trailing is None or len(parameter.shape) != 1:
+        return e.value(parameter)
+    return e.reshape(e.value(parameter), [parameter.shape[0], *[1] * trailing])
+
+
+@onnx_op("MatMulInteger")
+def matmul_integer(e: OnnxEmitter, x: Any, y: Any, x_zero: Any = None, y_zero: Any = None) -> Any:
+    """(x - x_zero) @ (y - y_zero) in int32; zeros of x by row, of y by column.
+
+    Of matrices x @ y - x_zero * sums of columns of y - y_zero * (sums of rows of x - k * x_zero), so that a product is
+    of the numbers of 8 bits: the same, modulo 2^32.
+    """
+    if rank_of(x) < 2 or rank_of(y) < 2:
+        return matmul(e, subtract_zero_point(e, x, x_zero, trailing=1), subtract_zero_point(e, y, y_zero, trailing=0))
+    total = e.op("matmul", x, y, out_dtype="int32")
+    by_row, by_column = _zeros(e, x_zero, 1), _zeros(e, y_zero, 0)
+    if by_row is not None:
+        total = e.subtract(total, e.multiply(_totals(e, y, -2), by_row))
+    if by_column is not None:
+        sums = _totals(e, x, -1)
+        if by_row is not None:
+            depth = e.value(x).shape[-1]
+            sums = e.subtract(sums, e.multiply(by_row, static_size(depth, "the length of rows of a product")))
+        total = e.subtract(total, e.multiply(sums, by_column))
+    return total
+
+
+def _zeros(e: OnnxEmitter, zero: Any, trailing: int) -> Any:
+    """Zero points in int32, in a shape that broadcasts to a product; None if all are known to be 0."""
+    known = zero is None or (isinstance(zero, np.ndarray) and not zero.any())
+    return None if known else e.cast(_broadcast_parameter(e, zero, trailing), "int32")
+
+
+def _totals(e: OnnxEmitter, x: Any, axis: int) -> Any:
+    """Sums along an axis in int32."""
+    return e.op("sum", e.cast(e.value(x), "int32"), axis=[axis], keepdims=True)
+
+
+@onnx_op("QLinearMatMul")
+def qlinear_matmul(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, y: Any, y_scale: Any, y_zero: Any, scale: Any, zero: Any
+) -> Any:
+    """The product of the numbers that x and y stand for, rounded to scale and zero."""
+    total = matmul_integer(e, x, y, x_zero, y_zero)
+    factor = e.binary("multiply", _broadcast_parameter(e, x_scale, 1), _broadcast_parameter(e, y_scale, 0), "float32")
+    return _requantize(e, total, factor, scale, zero)
+
+
+def _requantize(e: OnnxEmitter, total: Any, factor: Any, scale: Any, zero: Any) -> Any:
+    """An exact sum of integers times a factor, in units of a scale, rounded; in float32, as ONNX Runtime, so that
+    numbers in the middle of two are rounded as there."""
+    factor = e.binary("divide", factor, e.reshape(e.value(scale), ()), "float32")
+    product = e.op("multiply", e.cast(total, "float32"), factor)
+    return round_and_saturate(e, product, e.reshape(e.value(zero), ()), dtype_of(zero))
+
+
+@onnx_op("ConvInteger")
+def conv_integer(
+    e: OnnxEmitter,
+    x: Any,
+    weight: Any,
+    x_zero: Any = None,
+    weight_zero: Any = None,
+    auto_pad: str = "NOTSET",
+    kernel_shape: Any = None,
+    strides: Any = None,
+    pads: Any = None,
+    dilations: Any = None,
+    group: int = 1,
+) -> Any:
+    """The convolution of x - x_zero and weight - weight_zero (by result channel) in int32."""
+    axes = len(weight.shape) - 2
+    strides, dilations = every_axis(strides or 1, axes), every_axis(dilations or 1, axes)
+    padding = window_padding(auto_pad, pads, x, weight.shape[2:], strides, dilations)
+    image, kernel = subtract_zero_point(e, x, x_zero), subtract_zero_point(e, weight, weight_zero, trailing=axes + 1)
+    return convolution(e, image, kernel, None, strides, padding, dilations, group)
+
+
+@onnx_op("QLinearConv")
+def qlinear_conv(
+    e: OnnxEmitter,
+    x: Any,
+    x_scale: Any,
+    x_zero: Any,
+    weight: Any,
+    weight_scale: Any,
+    weight_zero: Any,
+    scale: Any,
+    zero: Any,
+    bias: Any = None,
+    **window: Any,
+) -> Any:
+    """The convolution of the numbers that x and weight stand for, rounded to scale and zero; bias in int32."""
+    axes = len(weight.shape) - 2
+    total = conv_integer(e, x, weight, x_zero, weight_zero, **window)
+    if bias is not None:
+        total = e.op("add", total, e.reshape(e.value(bias), [bias.shape[0], *[1] * axes]))
+    factor = e.binary(
+        "multiply", e.reshape(e.value(x_scale), ()), _broadcast_parameter(e, weight_scale, axes), "float32"
+    )
+    return _requantize(e, total, factor, scale, zero)
+
+
+@onnx_op("MatMulIntegerToFloat", domain=MICROSOFT)
+def matmul_to_float(
+    e: OnnxEmitter,
+    x: Any,
+    y: Any,
+    x_scale: Any,
+    y_scale: Any,
+    x_zero: Any = None,
+    y_zero: Any = None,
+    bias: Any = None,
+) -> Any:
+    """The product of the numbers that x and y stand for, plus a bias."""
+    total = e.cast(matmul_integer(e, x, y, x_zero, y_zero), "float32")
+    product = e.op(
+        "multiply", total, e.op("multiply", _broadcast_parameter(e, x_scale, 1), _broadcast_parameter(e, y_scale, 0))
+    )
+    return product if bias is None else e.op("add", product, bias)
+
+
+@onnx_op("DynamicQuantizeMatMul", domain=MICROSOFT)
+def dynamic_matmul(e: OnnxEmitter, x: Any, y: Any, y_scale: Any, y_zero: Any = None, bias: Any = None) -> Any:
+    """x rounded to uint8 by its range, times the numbers that y stands for, plus a bias."""
+    numbers, scale, zero = dynamic_quantize(e, x)
+    return matmul_to_float(e, numbers, y, scale, y_scale, zero, y_zero, bias)
+
+
+@onnx_op("DynamicQuantizeLinear")
+def dynamic_quantize(e: OnnxEmitter, x: Any) -> tuple[Any, Any, Any]:
+    """x in uint8, by a scale and zero point of its range, which has 0 in it; the scale of zeros is 1."""
+    x = e.value(x)
+    axes = list(range(len(x.shape)))
+    least = e.binary("minimum", e.op("min", x, axis=axes, keepdims=False), 0.0, "float32")
+    greatest = e.binary("maximum", e.op("max", x, axis=axes, keepdims=False), 0.0, "float32")
+    scale = e.divide(e.subtract(greatest, least), 255.0)
+    scale = e.op("where", e.op("equal", greatest, least), e.constant(1, "float32"), scale)
+    place = e.op("divide", e.op("negative", least), scale)
+    zero = e.cast(e.op("round", e.clip(place, 0.0, 255.0)), "uint8")
+    return round_and_saturate(e, e.op("divide", x, scale), zero, "uint8"), scale, zero
+
+
+def _by_floats(name: str, count: int) -> None:
+    """An operator of ONNX Runtime on integers with scales, (x, scale, zero) each, then those of the result."""
+
+    def translate(e: OnnxEmitter, *operands: Any, **attrs: Any) -> Any:
+        from tir_mlir.graph.importers.onnx_operators.onnx_emitter import translations
+
+        parts = [dequantize(e, *operands[3 * n : 3 * n + 3]) for n in range(count)]
+        y = translations()[name](e, *parts, **attrs)
+        return quantize(e, y, *_result(operands[3 * count :]))
+
+    translate.__doc__ = f"`{name}` of the numbers that integers stand for, rounded to scale and zero."
+    onnx_op(f"QLinear{name}", domain=MICROSOFT)(translate)
+
+
+def _result(parameters: Sequence[Any]) -> tuple[Any, Any]:
+    return parameters[0], parameters[1] if len(parameters) > 1 else None
+
+
+for _name, _count in (("Add", 2), ("Mul", 2), ("Sigmoid", 1), ("LeakyRelu", 1)):
+    _by_floats(_name, _count)
+
+
+@onnx_op("QLinearConcat", domain=MICROSOFT)
+def qlinear_concat(e: OnnxEmitter, scale: Any, zero: Any, *parts: Any, axis: int) -> Any:
+    """Tensors one after the other along an axis, rounded to one scale and zero."""
+    tensors = [dequantize(e, *parts[n : n + 3]) for n in range(0, len(parts), 3)]
+    return quantize(e, e.concat(tensors, axis_in(axis, len(tensors[0].shape))), scale, zero)
+
+
+@onnx_op("QLinearGlobalAveragePool", domain=MICROSOFT)
+def qlinear_mean(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, channels_last: int = 0
+) -> Any:
+    """The mean over the axes of the image, rounded to scale and zero."""
+    axes = list(range(1, rank_of(x) - 1)) if channels_last else list(range(2, rank_of(x)))
+    return quantize(e, e.op("mean", dequantize(e, x, x_scale, x_zero), axis=axes, keepdims=True), scale, zero)
+
+
+@onnx_op("QLinearSoftmax", domain=MICROSOFT)
+def qlinear_softmax(
+    e: OnnxEmitter, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any, axis: int = -1, opset: int = 13
+) -> Any:
+    """Softmax along an axis, rounded to scale and zero."""
+    return quantize(e, e.op("nn.softmax", dequantize(e, x, x_scale, x_zero), axis=axis), scale, zero)

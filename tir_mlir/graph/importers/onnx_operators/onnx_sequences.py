@@ -1,0 +1,95 @@
+"""Sequences of tensors, whose length is known when the model is imported; branches and loops that are known then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.importers.emitter import axis_in
+from tir_mlir.graph.importers.onnx_operators.onnx_emitter import OnnxEmitter, TensorSequence, onnx_op, rank_of
+
+
+@onnx_op("SequenceConstruct")
+def sequence(e: OnnxEmitter, *elements: Any) -> Any:
+    return TensorSequence(elements)
+
+
+@onnx_op("SequenceEmpty")
+def empty_sequence(e: OnnxEmitter, dtype: int = 1) -> Any:
+    return TensorSequence()
+
+
+@onnx_op("SequenceLength")
+def sequence_length(e: OnnxEmitter, elements: Any) -> Any:
+    return np.asarray(len(elements), "int64")
+
+
+@onnx_op("SequenceAt")
+def element_at(e: OnnxEmitter, elements: Any, position: Any) -> Any:
+    return elements[_element_position(e, position, len(elements), len(elements) - 1)]
+
+
+@onnx_op("SequenceInsert")
+def with_element(e: OnnxEmitter, elements: Any, tensor: Any, position: Any = None) -> Any:
+    count = len(elements)
+    place = count if position is None else _element_position(e, position, count, count)
+    return TensorSequence([*elements[:place], tensor, *elements[place:]])
+
+
+@onnx_op("SequenceErase")
+def without_element(e: OnnxEmitter, elements: Any, position: Any = None) -> Any:
+    count = len(elements)
+    place = count - 1 if position is None else _element_position(e, position, count, count - 1)
+    return TensorSequence([*elements[:place], *elements[place + 1 :]])
+
+
+def _element_position(e: OnnxEmitter, position: Any, count: int, greatest: int) -> int:
+    """A position as a number in 0..greatest; negative ones count from the end."""
+    place = int(e.known_elements(position, "the position in a sequence")[0])
+    if not -count <= place <= greatest:
+        raise GraphError(f"position {place} of a sequence of {count}\n  fix: a position in {-count}..{greatest}")
+    return place + count if place < 0 else place
+
+
+@onnx_op("ConcatFromSequence")
+def concat_sequence(e: OnnxEmitter, elements: Any, axis: int, new_axis: int = 0) -> Any:
+    if not elements:
+        raise GraphError("an empty sequence has no shape to join\n  fix: a sequence of at least one tensor")
+    values = [e.value(x) for x in elements]
+    if new_axis:
+        return e.op("stack", *values, axis=axis_in(axis, rank_of(values[0]) + 1))
+    return e.concat(values, axis_in(axis, rank_of(values[0])))
+
+
+@onnx_op("SplitToSequence")
+def parts(e: OnnxEmitter, x: Any, split: Any = None, axis: int = 0, keepdims: int = 1) -> Any:
+    """Parts of given lengths, of one length (the last is what is left), or of one element each."""
+    x, axis = e.value(x), axis_in(axis, rank_of(x))
+    extent = x.shape[axis]
+    if not isinstance(extent, int):
+        raise GraphError(f"a sequence of {extent} tensors\n  fix: make this dimension static")
+    known = [1] if split is None else [int(n) for n in e.known_elements(split, "the lengths of a SplitToSequence")]
+    if split is None or not split.ndim:
+        part = max(known[0], 1)
+        lengths = [min(part, extent - begin) for begin in range(0, extent, part)]
+    else:
+        lengths = known
+    ends = np.cumsum(lengths).tolist()
+    if min(lengths, default=0) < 0 or (ends[-1] if ends else 0) != extent:
+        raise GraphError(f"parts of {lengths} elements of {extent}\n  fix: parts whose sum is {extent}")
+    tensors = [e.slice(x, axis, end - n, end) for n, end in zip(lengths, ends, strict=True)]
+    if split is None and not keepdims:
+        rest = [s for n, s in enumerate(x.shape) if n != axis]
+        tensors = [e.reshape(t, rest) for t in tensors]
+    return TensorSequence(tensors)
+
+
+@onnx_op("SequenceMap")
+def map_sequence(e: OnnxEmitter, elements: Any, *others: Any, body: Any) -> Any:
+    """The body's results for each element, with those of other sequences at its position."""
+    results = []
+    for n, x in enumerate(elements):
+        results.append(e.graph_results(body, [x, *(y[n] if isinstance(y, TensorSequence) else y for y in others)]))
+    return tuple(TensorSequence(r[n] for r in results) for n in range(len(body.output)))

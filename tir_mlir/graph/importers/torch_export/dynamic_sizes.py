@@ -1,0 +1,185 @@
+"""The sizes that `dynamic_shapes` of `from_torch` names, as torch.export takes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.graph.importers.torch_export.export_refusals import export_refusal, suggested_fixes
+from tir_mlir.graph.importers.torch_export.size_guards import guard_ranges
+
+_ROUNDS = 8
+"""Times that an export is tried with what torch says of the sizes: each fixes some of them."""
+
+
+class Dimensions:
+    """The sizes of one import.
+
+    spec: what torch takes (a Dim, Dim.AUTO, None or a number for each axis, by argument or in their order; or a
+    ShapesCollection), where a name in text is a Dim of that name.
+    """
+
+    def __init__(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spec: Any):
+        if hasattr(spec, "dynamic_shapes"):  # ShapesCollection, AdditionalInputs
+            spec = spec.dynamic_shapes(model, args, kwargs)
+        self._arguments = _by_name(model, args, kwargs)
+        self.shapes = _dimensions(self._arguments, spec)
+        self.from_two = {d.__name__ for d in _dims(self.shapes) if d.min >= 2}
+        """The names of sizes that are said to be at least 2, which is also what torch takes for the least of others."""
+
+    def refine_and_export(self, export: Callable[[Any, bool], Any]) -> Any:
+        """`export(shapes, False)` for sizes as forward needs them: n becomes 8 * n, or m, or at most 512 where torch
+        says so. `export(shapes, True)` where what torch says holds for all sizes: it is not to restrict them.
+
+        Errors: GraphError, also for a size that forward needs to be a number."""
+        deferred = False
+        for _ in range(_ROUNDS):
+            try:
+                return export(self.shapes, deferred)
+            except Exception as error:  # torch's errors have many classes
+                ranges = guard_ranges(str(error))
+                fixes = suggested_fixes(error) if ranges is None else [_range_fix(n, *r) for n, r in ranges.items()]
+                shapes = self._refine_shapes(fixes, may_stay=ranges is not None and not deferred)
+                deferred = deferred or ranges is not None
+                if shapes is None:
+                    raise export_refusal(error) from error
+                self.shapes = shapes
+        raise GraphError(f"from_torch: torch.export.export finds no sizes that forward takes in {_ROUNDS} attempts")
+
+    def _refine_shapes(self, suggested: list[str], may_stay: bool) -> Any:
+        """The sizes with what torch suggests; None where it suggests nothing, or a number. may_stay: or no change."""
+        from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+
+        if self.shapes is None or not suggested or any(fix.partition(" = ")[2].isdigit() for fix in suggested):
+            return None
+        try:
+            message = "\n".join(["Suggested fixes:", *suggested])
+            fixed = refine_dynamic_shapes_from_suggested_fixes(message, self.shapes)
+        except Exception:  # noqa: BLE001  # it does not take all that `dynamic_shapes` may have
+            return None
+        return None if str(fixed) == str(self.shapes) and not may_stay else fixed
+
+    def leaves(self) -> list[tuple[Any, Any]]:
+        """The inputs in torch's order, each with what is said of its sizes."""
+        return [
+            pair for name, value in self._arguments.items() for pair in _leaves(value, (self.shapes or {}).get(name))
+        ]
+
+    def names(self, program: Any) -> dict[str, str]:
+        """The names that the user gave the symbols of a program: {"s77": "n"}."""
+        placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+        user_inputs = program.graph_signature.user_inputs
+        values = [placeholders[name].meta["val"] for name in user_inputs if name in placeholders]
+        names: dict[str, str] = {}
+        for value, (_, spec) in zip(values, self.leaves(), strict=False):
+            dims = dict(enumerate(spec)) if isinstance(spec, (tuple, list)) else spec
+            for axis, dim in (dims or {}).items() if isinstance(dims, Mapping) else ():
+                symbols = getattr(getattr(value.shape[axis], "node", None), "expr", None)
+                root = getattr(dim, "root", dim)
+                if symbols is not None and len(symbols.free_symbols) == 1 and hasattr(root, "__name__"):
+                    names.setdefault(str(next(iter(symbols.free_symbols))), root.__name__)
+        return names
+
+
+def enlarged_examples(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], spec: Any) -> tuple[Any, Any]:
+    """Example inputs in which each named size is more than one: torch takes a size whose example is 1 for a constant.
+
+    The elements along an axis are repeated; multiples of a size change with it. Others are as they are.
+    """
+    import torch
+    from torch.utils._pytree import tree_map
+
+    replaced: dict[int, Any] = {}
+    for tensor, dims in Dimensions(model, args, kwargs, spec).leaves() if spec is not None else ():
+        pairs = (
+            dims.items() if isinstance(dims, Mapping) else enumerate(dims if isinstance(dims, (tuple, list)) else ())
+        )
+        for axis, dim in pairs if isinstance(tensor, torch.Tensor) else ():
+            if isinstance(axis, int) and _is_one(dim, tensor.shape[axis]):
+                several = replaced.get(id(tensor), tensor)
+                rows = torch.arange(_enlarged_size(dim)) % tensor.shape[axis]
+                replaced[id(tensor)] = several.detach().index_select(axis, rows.to(tensor.device))
+    return tree_map(lambda leaf: replaced.get(id(leaf), leaf), (args, kwargs))
+
+
+def _is_one(dim: Any, size: int) -> bool:
+    """Whether a Dim, or the one that it is a multiple of, is 1 in an axis of this size."""
+    return bool(_dims(dim)) and size == (dim.fn(1) if hasattr(dim, "root") else 1)
+
+
+def _enlarged_size(dim: Any) -> int:
+    """The size of an axis where its Dim, or the one that it is a multiple of, is 2."""
+    return dim.fn(2) if hasattr(dim, "root") else 2
+
+
+def _range_fix(name: str, least: int, greatest: int | None) -> str:
+    """A range in the words of torch's suggestions: `t = Dim('t', min=60)`."""
+    return f"{name} = Dim('{name}', min={least}{'' if greatest is None else f', max={greatest}'})"
+
+
+def _by_name(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of forward by name, in order; those of `*args` and `**kwargs` under the names of these."""
+    try:
+        return dict(inspect.signature(model.forward).bind(*args, **kwargs).arguments)
+    except TypeError as error:
+        raise GraphError(f"from_torch: the example inputs do not fit forward: {error}") from error
+
+
+def _dimensions(named: dict[str, Any], dynamic: Any) -> dict[str, Any] | None:
+    """`dynamic_shapes` as torch wants it: all arguments, with a torch Dim for each name."""
+    if dynamic is None:
+        return None
+    if isinstance(dynamic, (tuple, list)):
+        dynamic = dict(zip(named, dynamic, strict=False))
+    unknown = [name for name in dynamic if name not in named]
+    if unknown:
+        raise GraphError(
+            f"from_torch: dynamic_shapes names {short_repr(unknown[0])}, which forward is not called with\n"
+            f"  fix: its arguments are {', '.join(named)}"
+        )
+    dims: dict[str, Any] = {}
+    return {name: _with_dims(dynamic.get(name), dims) for name in named}
+
+
+def _with_dims(spec: Any, dims: dict[str, Any]) -> Any:
+    import torch
+
+    if isinstance(spec, str):
+        if not spec.isidentifier():
+            raise GraphError(
+                f"from_torch: dynamic size {spec!r} is no name\n"
+                '  fix: use a name such as "n"; for a multiple of a size pass 2 * torch.export.Dim("n")'
+            )
+        return dims.setdefault(spec, torch.export.Dim(spec))
+    if isinstance(spec, Mapping):
+        return {key: _with_dims(value, dims) for key, value in spec.items()}
+    if isinstance(spec, (tuple, list)):
+        return type(spec)(_with_dims(value, dims) for value in spec)
+    return spec
+
+
+def _dims(spec: Any) -> list[Any]:
+    """The Dims in a specification, those that others are multiples of for these."""
+    if isinstance(spec, Mapping):
+        return [d for value in spec.values() for d in _dims(value)]
+    if isinstance(spec, (tuple, list)):
+        return [d for value in spec for d in _dims(value)]
+    root = getattr(spec, "root", spec)
+    return [root] if hasattr(root, "min") and hasattr(root, "__name__") else []
+
+
+def _leaves(value: Any, spec: Any) -> Iterator[tuple[Any, Any]]:
+    """The leaves of an argument with their parts of the specification, in torch's order."""
+    import torch
+
+    if isinstance(value, torch.Tensor) or not isinstance(value, (tuple, list, dict)):
+        yield value, spec
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, spec.get(key) if isinstance(spec, Mapping) else None)
+    else:
+        specs = spec if isinstance(spec, (tuple, list)) else [None] * len(value)
+        for item, part in zip(value, specs, strict=False):
+            yield from _leaves(item, part)

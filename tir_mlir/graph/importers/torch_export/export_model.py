@@ -1,0 +1,259 @@
+"""The exported program of a model, in operators that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.graph.importers.torch_export.control_flow import is_control, subgraphs
+from tir_mlir.graph.importers.torch_export.dynamic_sizes import Dimensions, enlarged_examples
+from tir_mlir.graph.importers.torch_export.export_refusals import NumberNeeded, export_refusal
+from tir_mlir.graph.operators import OPERATORS, OperatorKind
+
+
+def export_program(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
+) -> tuple[Any, dict[str, str], set[str]]:
+    """The program of a module, or the one given, the names of its size symbols, {"s77": "n"}, and the sizes that are
+    said to be at least 2. dynamic: see `dynamic_sizes.Dimensions`."""
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        if dynamic is not None:
+            raise GraphError(
+                "from_torch: dynamic_shapes= with an ExportedProgram, whose sizes are fixed already\n"
+                "  fix: pass dynamic_shapes to torch.export.export"
+            )
+        _check_dense({**model.state_dict, **model.constants})
+        return model, {}, set()
+    if args is None and not kwargs:
+        raise GraphError("from_torch: no example inputs\n  fix: from_torch(model, (torch.randn(1, 784),))")
+    args = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    _check_leaves(args, kwargs or {})
+    _check_dense({**dict(model.named_parameters()), **dict(model.named_buffers())})
+    from tir_mlir.graph.importers.torch_export.constant_numbers import constant_numbers
+    from tir_mlir.graph.importers.torch_export.module_state import preserve_state
+    from tir_mlir.graph.importers.torch_export.recurrent_calls import keep_recurrent_calls
+
+    def attempt() -> tuple[Any, dict[str, str], set[str]]:
+        sizes = Dimensions(model, args, dict(kwargs or {}), dynamic)
+        program = sizes.refine_and_export(lambda *found: _export(model, args, dict(kwargs or {}), *found))
+        return program, sizes.names(program), sizes.from_two
+
+    with evaluation_mode(model), preserve_state(model), keep_recurrent_calls():
+        try:
+            program, names, from_two = attempt()
+            if not reads_numbers(program):
+                return program, names, from_two
+        except NumberNeeded:
+            pass
+        with constant_numbers(model):  # a second time, as few models read any
+            return attempt()
+
+
+def clone_repeated_inputs(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
+    """Example inputs of which no two are the same tensor: torch.export makes one input of two that are.
+
+    (x, x) -> (x, x.clone())
+    """
+    import torch
+    from torch.utils._pytree import tree_map
+
+    seen: set[int] = set()
+
+    def clone_repeated(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        if id(leaf) in seen:
+            return leaf.detach().clone()
+        seen.add(id(leaf))
+        return leaf
+
+    return tree_map(clone_repeated, args), None if kwargs is None else tree_map(clone_repeated, dict(kwargs))
+
+
+def enlarge_example_inputs(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic: Any
+) -> tuple[Any, Mapping[str, Any] | None]:
+    """Example inputs of a module whose named sizes are more than one, see `dynamic_sizes.examples_of_several`."""
+    import torch
+
+    if dynamic is None or isinstance(model, torch.export.ExportedProgram) or (args is None and not kwargs):
+        return args, kwargs
+    positional = (args,) if isinstance(args, torch.Tensor) else tuple(args or ())
+    return enlarged_examples(model, positional, dict(kwargs or {}), dynamic)
+
+
+class evaluation_mode:  # noqa: N801
+    """The model in evaluation mode for a while."""
+
+    def __init__(self, model: Any):
+        self._training = [m for m in model.modules() if m.training]
+
+    def __enter__(self) -> None:
+        for module in self._training:
+            module.training = False
+
+    def __exit__(self, *_: object) -> None:
+        for module in self._training:
+            module.training = True
+
+
+def _export(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: dict[str, Any] | None, deferred: bool
+) -> Any:
+    """deferred: what torch cannot decide of sizes is left to be checked when the program runs."""
+    import torch
+
+    with torch.no_grad():
+        return torch.export.export(
+            model,
+            args,
+            kwargs,
+            dynamic_shapes=dynamic_shapes,
+            prefer_deferred_runtime_asserts_over_guards=deferred,
+        )
+
+
+def _check_dense(tensors: Mapping[str, Any]) -> None:
+    """Refuse sparse parameters, buffers and constants by name: torch's decompositions abort the process on them."""
+    import torch
+
+    for name, tensor in tensors.items():
+        if isinstance(tensor, torch.Tensor) and tensor.layout is not torch.strided:
+            kind = str(tensor.layout).removeprefix("torch.")
+            raise GraphError(
+                f"from_torch: {name} is a tensor of layout {kind}, and graphs have dense tensors only\n"
+                f"  fix: store {name}.to_dense() in the model"
+            )
+
+
+def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    from torch.utils._pytree import tree_leaves
+
+    leaves = tree_leaves((args, dict(kwargs)))
+    if any(isinstance(leaf, np.ndarray) for leaf in leaves):
+        raise GraphError("from_torch: an example input is an array of NumPy\n  fix: torch.from_numpy(x)")
+    _check_dense({f"example input {number}": leaf for number, leaf in enumerate(leaves)})
+
+
+def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any:
+    """The program without writes through views and without operators that are not known but can be decomposed.
+
+    add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known stay whole.
+    """
+    import torch
+
+    wrapped = any(hasattr(tensor, "__tensor_flatten__") for tensor in program.state_dict.values())  # as torchao's
+    if wrapped or not all(writes_are_simple(graph) for graph in subgraphs(program.graph_module)):
+        program = functionalize(program)
+    table: dict[Any, Any] = {}
+    while unknown := {op for op in operators(program) if known_operator_name(op, supported) is None} - {*table}:
+        if not table:
+            every = dict(torch.export.default_decompositions().items())
+        decompositions = {op: every[op] for op in unknown if op in every}
+        if not decompositions:
+            break
+        table |= decompositions
+        program = _run_decompositions(program, table)
+    return program
+
+
+def functionalize(program: Any) -> Any:
+    """The program without writes to views: add_(x[1:], y) -> slice_scatter.
+
+    An einsum of one operand, a view that torch's pass takes for memory of its own, becomes the views it is made of.
+    """
+    import torch
+
+    einsum = torch.ops.aten.einsum.default
+    if einsum not in operators(program):
+        return _run_decompositions(program, {})
+    parts = dict(torch.export.default_decompositions().items())[einsum]
+
+    def of_one(equation: str, operands: Any, **path: Any) -> Any:
+        return parts(equation, operands, **path) if len(operands) == 1 else NotImplemented  # which keeps it whole
+
+    return _run_decompositions(program, {einsum: of_one})
+
+
+def _run_decompositions(program: Any, table: Mapping[Any, Any]) -> Any:
+    """The program after torch's pass, which has no writes to views; it refuses those to windows that overlap."""
+    try:
+        return program.run_decompositions(dict(table))
+    except Exception as error:  # torch's errors have many classes
+        raise export_refusal(error) from error
+
+
+def operators(program: Any) -> set[Any]:
+    """The operators of torch.ops that a program calls."""
+    nodes = [node for graph in subgraphs(program.graph_module) for node in graph.nodes]
+    return {n.target for n in nodes if n.op == "call_function" and hasattr(n.target, "_schema")}
+
+
+READS = ("aten.item.default", "aten._local_scalar_dense.default")
+"""Operators that make a number of a tensor of one element."""
+
+
+def reads_numbers(program: Any) -> bool:
+    """Whether a program reads numbers from tensors."""
+    return any(str(operator) in READS for operator in operators(program))
+
+
+def known_operator_name(op: Any, supported: Collection[str]) -> str | None:
+    """The name an operator is known by: its own, that of all overloads, or that of its form that does not write."""
+    name = str(op)
+    packet, _, overload = name.rpartition(".")
+    forms = [name, packet]
+    if packet.endswith("_") and not packet.endswith("__"):
+        forms += [f"{packet[:-1]}.{overload}", packet[:-1]]
+    return next((form for form in forms if form in supported), None)
+
+
+# Their results share memory with no operand. Torch's schema does not say so of every operator (dropout, pad).
+_FRESH = frozenset(
+    "linear conv1d conv2d conv3d batch_norm layer_norm group_norm add sub mul div gelu hardtanh leaky_relu elu matmul "
+    "mm bmm addmm cat stack max_pool2d avg_pool2d adaptive_avg_pool2d softmax conv_transpose2d embedding sum "
+    "mean".split()
+)
+
+
+def _fresh_names() -> frozenset[str]:
+    """The operators of torch whose result is memory of its own: those, and all that are elementwise."""
+    rows = (row for row in OPERATORS.values() if row.kind is OperatorKind.ELEMENTWISE)
+    return _FRESH.union(name.split(".")[0] for row in rows for name in row.torch.split())
+
+
+def writes_are_simple(graph: Any) -> bool:
+    """Whether every write is of an operator `x_` to a value that only operators with fresh results used before: then
+    later uses of x are uses of the result, and nothing else sees the write."""
+    order, fresh = {node: position for position, node in enumerate(graph.nodes)}, _fresh_names()
+    return all(
+        _is_simple_write(node, order, fresh) for node in graph.nodes if node.op == "call_function" and _writes(node)
+    )
+
+
+def _writes(node: Any) -> bool:
+    """Whether a node writes to an operand, or runs a graph of its own (a region without gradients, say)."""
+    if is_control(node.target):
+        return False
+    schema = getattr(node.target, "_schema", None)
+    return schema.is_mutable if schema is not None else node.target.__class__.__module__.startswith("torch")
+
+
+def _is_simple_write(node: Any, order: dict[Any, int], fresh: Collection[str]) -> bool:
+    if not _short_name(node.target)[1] or list(node.args).count(node.args[0]) != 1:
+        return False
+    operand = node.args[0]
+    earlier_users = [user for user in operand.users if order[user] < order[node]]
+    return all(n.op == "call_function" and _short_name(n.target)[0] in fresh for n in (operand, *earlier_users))
+
+
+def _short_name(target: Any) -> tuple[str, bool]:
+    """("relu", True) of aten.relu_.default: the name, and whether it is the form that writes."""
+    parts = str(target).split(".")
+    name = parts[1] if len(parts) == 3 and parts[0] == "aten" else ""
+    return (name[:-1], True) if name.endswith("_") and not name.endswith("__") else (name, False)

@@ -1,0 +1,112 @@
+"""What a user passes as a model, as a module."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import torch
+from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.dropout import _DropoutNd
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+
+
+def as_module(model: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+    """A module as it is, without `torch.compile`; a function of tensors, a method of a module or another object that
+    can be called, as a module; an ExportedProgram. args, kwargs: the example inputs, which are the arguments of a
+    function that does not tell its own, as those of torch in C. Raises GraphError for others."""
+    if isinstance(model, torch.export.ExportedProgram):
+        return model
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        raise GraphError(
+            "from_torch: a program of TorchScript\n  fix: pass the module or the function that it was made of"
+        )
+    if isinstance(model, torch.nn.Module):
+        module = getattr(model, "_orig_mod", model) if type(model).__name__ == "OptimizedModule" else model
+        _check_values(module)
+        return module
+    if isinstance(model, type):
+        raise GraphError(f"from_torch: {model.__name__} is a class\n  fix: pass {model.__name__}(...)")
+    if not callable(model):
+        raise GraphError(
+            f"from_torch: {short_repr(model)} is no model\n"
+            "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
+        )
+    positional = 1 if isinstance(args, torch.Tensor) else len(args or ())
+    return _module_of_function(model, positional, kwargs or {})
+
+
+def number_of_operators(model: Any) -> int:
+    """About how many operators a model has."""
+    parts = model.graph.nodes if isinstance(model, torch.export.ExportedProgram) else model.modules()
+    return sum(1 for _ in parts)
+
+
+def warn_of_training(model: Any) -> None:
+    """Warn if a module is in training mode and has layers that compute something else then."""
+    if not isinstance(model, torch.nn.Module):
+        return
+    for name, module in model.named_modules():
+        drops = isinstance(module, _DropoutNd) and module.p > 0
+        if module.training and (drops or isinstance(module, _NormBase)):
+            warnings.warn(
+                f"from_torch: the model is in training mode, and is imported as for inference: {name or 'it'} "
+                f"({type(module).__name__}) computes something else in training; fix: model.eval()",
+                stacklevel=3,
+            )
+            return
+
+
+def _module_of_function(function: Any, positional: int, names: Collection[str]) -> torch.nn.Module:
+    """forward of the module is the function; the weights of a method are those of its module, under the same names."""
+
+    class FunctionModule(torch.nn.Module):
+        forward = staticmethod(_with_arguments(function, positional, names))
+
+    module, owner = FunctionModule().eval(), _owner(function)
+    if isinstance(owner, torch.nn.Module):
+        module._parameters, module._buffers, module._modules = owner._parameters, owner._buffers, owner._modules
+        module._non_persistent_buffers_set, module.training = owner._non_persistent_buffers_set, owner.training
+        _check_values(module)
+    return module
+
+
+def _owner(function: Any) -> Any:
+    """The module whose method is called, also with some arguments given (functools.partial)."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function.__self__ if isinstance(function, types.MethodType) else function
+
+
+def _with_arguments(function: Any, positional: int, names: Collection[str]) -> Callable[..., Any]:
+    """A function or a method of Python, which tells its arguments, as it is; for what else can be called a function of
+    the same arguments, or of so many and of these names."""
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return function
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # it is of C
+        kind = inspect.Parameter
+        unnamed = [kind(f"input_{number}", kind.POSITIONAL_ONLY) for number in range(positional)]
+        signature = inspect.Signature([*unnamed, *(kind(name, kind.KEYWORD_ONLY) for name in names)])
+    forward.__signature__ = signature  # type: ignore[attr-defined]
+    return forward
+
+
+def _check_values(model: torch.nn.Module) -> None:
+    bare = [name for name, tensor in (*model.named_parameters(), *model.named_buffers()) if tensor.is_meta]
+    if bare:
+        others = f" and {len(bare) - 1} more" if len(bare) > 1 else ""
+        raise GraphError(
+            f"from_torch: {bare[0]}{others} of the model have no values: they are on the device meta\n"
+            "  fix: model.load_state_dict(weights, assign=True)"
+        )

@@ -1,0 +1,94 @@
+"""Ask the same question about several functions: as tasks of worker processes, whose answers are kept by content."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from tir_mlir.dialect.diagnostics import GraphError, short_repr
+from tir_mlir.dialect.ir.budget import given_operations
+from tir_mlir.graph.units.canonical import canonical_text
+from tir_mlir.runtime import workers
+from tir_mlir.runtime.cache import fingerprint, store
+from tir_mlir.script.module import PrimFunc
+from tir_mlir.target import Target, host
+
+KIND = "functions"
+"""The folder of the cache."""
+
+
+FULL, FAST = "full", "fast"
+
+
+def optimize_option(value: object) -> str:
+    """What a model is built for: "full", to run fast, or "fast", to be ready soon. Errors: GraphError."""
+    if not isinstance(value, str) or value not in (FULL, FAST):
+        raise GraphError(
+            f'optimize is "{FULL}", for a model that runs as fast as can be, or "{FAST}", for one that is ready soon, '
+            f"not {short_repr(value)}"
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What functions are compiled for, whether answers are read from the cache and kept there, and whether the program
+    is to be ready soon: "fast"."""
+
+    target: Target | str = "llvm"
+    threads: int | None = None
+    cache: bool = False
+    optimize: str = FULL
+
+
+@dataclass(frozen=True)
+class UnitQuery:
+    """A function, which `run` of the task gets as its canonical text, and what else the answer depends on, in JSON."""
+
+    function: PrimFunc
+    about: Any = None
+
+
+def run_unit(unit: str, questions: Sequence[UnitQuery], goal: Goal) -> list[Any]:
+    """The answers, JSON, of a unit, "package.module:name", to questions, in order.
+
+    A unit is a pure function of the bytes that `asked` reads; `answered` makes its result.
+    """
+    goal_text = goal_key(goal.target, goal.threads)
+    tasks = [_task(unit, question, goal, goal_text) for question in questions]
+    return [decode_result(answer) for answer in workers.run(tasks, cache=goal.cache)]
+
+
+def _task(unit: str, question: UnitQuery, goal: Goal, goal_text: str) -> workers.Task:
+    text = canonical_text(question.function)
+    about = json.dumps(question.about)
+    versions = fingerprint.installation(), fingerprint.package()
+    key = store.digest(*versions, unit, goal_text, about, text, str(given_operations()))
+    payload = pickle.dumps((text, question.about, goal.target, goal.threads))
+    return workers.Task(unit, payload, KIND, key, question.function.name)
+
+
+def decode_query(payload: bytes) -> tuple[str, Any, Target | str, int | None]:
+    """What a unit is asked: the text of a function, what else there is to know, the target, and the threads."""
+    return pickle.loads(payload)
+
+
+def encode_result(answer: Any) -> bytes:
+    """The bytes of an answer, of what JSON has."""
+    return json.dumps(answer).encode()
+
+
+def decode_result(result: bytes) -> Any:
+    """The answer of the bytes that `answered` made."""
+    return json.loads(result)
+
+
+def goal_key(target: Target | str, threads: int | None) -> str:
+    """What is compiled for, as text that is the same in every process."""
+    cpu = target if isinstance(target, Target) else host()
+    facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
+    plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
+    return f"{target if isinstance(target, str) else ''} {plain} {threads}"

@@ -1,0 +1,132 @@
+"""A part of a model that repeats: its graph is compiled once, and run with the weights of each of its places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tir_mlir.dialect.graph import encoding
+from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.graph.build_model import library_of
+from tir_mlir.graph.compile import Options
+from tir_mlir.graph.compiled_cache import compiled_by_content
+from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.memory.buffer_assignment import ExecutionPlan
+from tir_mlir.graph.model_weights import bound_weights
+from tir_mlir.graph.precision.formats import INT4, Format
+from tir_mlir.graph.precision.quantize_weights import quantize_without_values
+from tir_mlir.graph.precision.stored_formats import Grouped
+from tir_mlir.graph.transforms.lift_weights import weights_graph
+from tir_mlir.llm.native.parts import CompiledProgram
+from tir_mlir.llm.rounded_ahead import RoundedRows
+from tir_mlir.llm.rounding import rounded_rows, widen_rows
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.timing import Timing
+
+Weight = np.ndarray | Grouped | RoundedRows
+"""Of a file: float32, the bits of bfloat16, numbers of few bits, or what is rounded already."""
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How weights are stored: the arguments of `quantize_weights`; dtype None: as float32."""
+
+    dtype: str | None
+    group: int | None = None
+    activations: str | None = None
+
+    @property
+    def format(self) -> Format | None:
+        return None if self.dtype is None else Format(self.dtype, self.group, self.activations)
+
+    def quantize_graph(self, graph: Graph) -> tuple[Graph, dict[str, bool]]:
+        how = self.format
+        return (graph, {}) if how is None else quantize_without_values(graph, how)
+
+
+def build_cached(graph: Graph, threads: int | None) -> tuple[Graph, ExecutionPlan, Library, dict[str, tuple[Any, int]]]:
+    """The compiled graph, its plan, its code and that of what computes its weights: from the cache, or put there."""
+    compiled = compiled_by_content(graph, Options("llvm", threads, cache=True))
+    return compiled, *library_of(compiled, "llvm", Timing())
+
+
+class RepeatedPart:
+    """Graphs that read the same weights, such as those for one token and for several, compiled once.
+
+    graphs: with weights of the right shapes, whose values do not count. programs: of each; `bound(arrays)`: the buffer
+    of weights of each program, with these weights; one where their layouts are the same.
+    """
+
+    def __init__(self, graphs: Sequence[Graph], precision: Precision, threads: int | None):
+        self.precision = precision
+        self.read = set[str]()
+        rounded, self.transposed = [], dict[str, bool]()
+        self.stored = dict[str, Sequence[str]]()
+        for graph in graphs:
+            quantized, transposed = precision.quantize_graph(graph)
+            self.read |= set(graph.weights)
+            self.transposed |= transposed
+            rounded.append(quantized)
+            with enter_context():
+                self.stored |= attrs.get(quantized.func.op, encoding.STORED, {})
+        parts = [build_cached(graph, threads) for graph in rounded]
+        self.compiled = [compiled for compiled, *_ in parts]
+        self.functions = [functions for *_, functions in parts]
+        for compiled in self.compiled:
+            compiled.weights = {name: array for name, array in compiled.weights.items() if name in compiled.from_text}
+        self.programs = [
+            CompiledProgram(Graph(compiled.module, {}, compiled.name), plan, library)
+            for compiled, plan, library, _ in parts
+        ]
+
+    def bind_weights(self, arrays: Mapping[str, Weight]) -> list[np.ndarray]:
+        """The buffers of weights, by the names of the graph. The arrays are not kept."""
+        weights, made = self._round_weights(arrays), []
+        memory: list[tuple[object, np.ndarray]] = []
+        for compiled, program, functions in zip(self.compiled, self.programs, self.functions, strict=True):
+            layout = program.plan.weights, _computation(compiled)
+            buffer = next((array for known, array in memory if known == layout), None)
+            if buffer is None:
+                graph = Graph(compiled.module, {**compiled.weights, **weights}, compiled.name)
+                buffer = bound_weights(graph, program.plan, functions)
+                memory.append((layout, buffer))
+            made.append(buffer)
+        return made
+
+    def _round_weights(self, arrays: Mapping[str, Weight]) -> dict[str, np.ndarray]:
+        """The weights of the rounded graphs."""
+        how, found = self.precision.format, dict[str, np.ndarray]()
+        for name in self.read:
+            array = arrays[name]
+            if how is not None and name in self.stored:
+                found |= zip(self.stored[name], self._parts(name, array, how), strict=True)
+            else:
+                array = array.read() if isinstance(array, RoundedRows) else array
+                found[name] = array.values() if isinstance(array, Grouped) else widen_rows(array)
+        return found
+
+    def _parts(self, name: str, array: Weight, how: Format) -> list[np.ndarray]:
+        """The arrays of a rounded weight: those of a file where they are of the same format, which are not rounded."""
+        turned = self.transposed[name]
+        if isinstance(array, RoundedRows):
+            if array.how == how and not turned:
+                return array.parts
+            array = array.read()
+        if isinstance(array, Grouped):
+            same = array.offset is None and array.bits == (4 if how.name == INT4 else 8)
+            if same and array.group % (how.group or 1) == 0 and how.activations is not None and not turned:
+                array = array.in_groups(how.group or array.group)
+                return [array.weight, array.scale]
+            array = array.values()
+        return rounded_rows(name, np.ascontiguousarray(array.T) if turned else array, how)
+
+
+def _computation(graph: Graph) -> list[object]:
+    """What the graph of the weights computes, node by node: the same for those that come out the same."""
+    with enter_context():
+        func = weights_graph(graph)
+        nodes = [] if func is None else func.nodes
+        return [(node.operator, str(node.attributes), node.names, [str(t) for t in node.types]) for node in nodes]

@@ -1,0 +1,231 @@
+"""Runs candidates on a board: built and linked here, sent there by the program `ssh`, run there, compared here."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+import tempfile
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.build import build
+from tir_mlir.dialect.diagnostics import BuildError, TuneError
+from tir_mlir.dialect.ir import enter_context
+from tir_mlir.runtime.kernels.registry import emit, register_kernel
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
+from tir_mlir.runtime.tools import processes
+from tir_mlir.runtime.tools.toolchain import status
+from tir_mlir.target import chosen
+from tir_mlir.tune.boards.board_program import BoardCall, link_executable, results
+from tir_mlir.tune.trials.job import PATIENCE, Job
+from tir_mlir.tune.trials.local_measurer import arguments_of
+from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
+
+FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}"/tir_mlir'
+"""Where a board keeps arguments; those that were not used for a week are removed."""
+NO_DATA, NO_MEMORY = 3, 4
+SLACK = 30.0
+"""Seconds for the way to a board and back."""
+_ENDS = {24: Status.TIMED_OUT, 14: Status.TIMED_OUT}
+_RESULTS = re.compile(rb"results (\d+)\n")
+
+
+@dataclass(frozen=True)
+class SshMeasurer:
+    """A board by its name for ssh. program: instead of ssh and its options."""
+
+    host: str
+    program: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _is_name(self.host):
+            raise TuneError(f"{self.host!r} is not the name of a machine")
+
+    @property
+    def lane(self) -> str:
+        """What it is called in records."""
+        return f"board {self.host}"
+
+    def build(self, job: Job) -> Library:
+        """The object file for the target, linked to a program. Raises BuildError for what boards do not run."""
+        if job.parallel:
+            raise BuildError("the program has parallel loops, and boards have no OpenMP runtime; fix: threads=1")
+        if job.libs:
+            raise BuildError(f"the program needs {', '.join(job.libs)}, which is not sent to boards; fix: without libs")
+        for kernel in job.kernels:
+            register_kernel(kernel.symbol, partial(emit, kernel.text), override=True, needs=kernel.needs)
+        with enter_context():
+            module = ir.Module.parse(job.text)
+        target = chosen(job.target)
+        built = build(module, target, driver="object", cache=False)
+        signature, values = arguments_of(built, job)
+        call = BoardCall(signature, tuple(values))
+        _PROGRAMS[built] = call, link_executable(built, call, target)
+        return built
+
+    def measure(self, built: Library, job: Job) -> Outcome:
+        """Run it on the board, compare its results here, and time it there."""
+        start = time.process_time()
+        outcome, data = self._trial(built, job)
+        if data is None:
+            return outcome
+        call = _PROGRAMS[built][0]
+        wrong = job.reference.difference(results(data, call), call.signature) if job.reference is not None else None
+        stages = {"measure.board": time.process_time() - start}
+        if wrong:
+            return Outcome(Status.WRONG, (), stages, wrong, machine=self.lane)
+        return replace(outcome, stages=stages)
+
+    def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
+        """Time candidates in turns on the board; without those that are wrong or fail."""
+        right = [n for n, library in enumerate(built) if self.measure(library, jobs[n]).status is Status.OK]
+        times: list[list[float]] = [[] for _ in jobs]
+        for turn in range(rounds):
+            for position in range(len(right)):
+                n = right[(position + turn) % len(right)]
+                code, out, stderr = self._run(built[n], jobs[n], "turn")
+                if code:
+                    raise TuneError(f"the board {self.host} did not run a candidate again: {_reason(code, stderr)}")
+                times[n] += _times(out)
+        return times
+
+    def _trial(self, built: Library, job: Job) -> tuple[Outcome, bytes | None]:
+        """How it ran, and the contents of its results; None if it did not."""
+        code, out, stderr = self._run(built, job, "trial")
+        header = _RESULTS.match(out)
+        if code or header is None:
+            number = code - 128
+            kind = Status.OUT_OF_MEMORY if code == NO_MEMORY else _ENDS.get(number, Status.CRASHED)
+            return Outcome(kind, reason=f"on {self.host}: {_reason(code, stderr)}", machine=self.lane), None
+        end = header.end() + int(header[1])
+        text = out[end:]
+        slow = b"slow" in text
+        kind, reason = (Status.SLOW, "more than three times as long as the best") if slow else (Status.OK, "")
+        return Outcome(kind, tuple(_times(text)), reason=reason, machine=self.lane), out[header.end() : end]
+
+    def _run(self, built: Library, job: Job, mode: str) -> tuple[int, bytes, str]:
+        """Run the program of a candidate once; its arguments are sent first if the board does not have them."""
+        call, program = _PROGRAMS[built]
+        limits, seconds = job.limits, math.ceil(job.limits.run)
+        wait = math.ceil(PATIENCE * limits.run)
+        words = [seconds, wait, limits.memory + sum(a.nbytes for a in call.buffers), mode]
+        words += [SHORTEST, FEWEST, MOST, BUDGET, job.best or 0]
+        arguments = " ".join(shlex.quote(str(word)) for word in words)
+        command = (
+            f'd={FOLDER}/{call.key}; p="$d/p$$"; [ -f "$d/all" ] || exit {NO_DATA}; touch "$d"; cat > "$p" && '
+            f'chmod 700 "$p" && "$p" "$d" {arguments}; c=$?; rm -f "$p"; exit $c'
+        )
+        connection = SshConnection(self.host, self.program)
+        answer = connection.run(command, program, wait + SLACK)
+        if answer[0] == NO_DATA:
+            self._send(connection, call)
+            answer = connection.run(command, program, wait + SLACK)
+        return answer
+
+    def _send(self, connection: SshConnection, call: BoardCall) -> None:
+        """Send the arguments, all or nothing. Raises MachineLost if the board does not take them."""
+        clean = f"find {FOLDER} -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {{}} +"
+        connection.run(f"mkdir -p {FOLDER}/{call.key} && {clean}")
+        for number, array in enumerate(call.buffers):
+            path = f"{FOLDER}/{call.key}/in{number}"
+            code, _, stderr = connection.run(f"cat > {path}.$$ && mv {path}.$$ {path}", array.tobytes(), 600.0)
+            if code:
+                raise MachineLost(f"the board {self.host} does not take the arguments: {stderr}; fix: make space there")
+        connection.run(f"touch {FOLDER}/{call.key}/all")
+
+
+_PROGRAMS: weakref.WeakKeyDictionary[Library, tuple[BoardCall, bytes]] = weakref.WeakKeyDictionary()
+"""By library that was built here: the call, and the program for the board."""
+
+
+def _times(text: bytes) -> list[float]:
+    return [float(line.split()[1]) for line in text.splitlines() if line.startswith(b"run ")]
+
+
+def _reason(code: int, stderr: str) -> str:
+    if code == NO_MEMORY:
+        return "its arguments do not fit into the memory"
+    if _ENDS.get(code - 128) is Status.TIMED_OUT:
+        return "it runs longer than the limit"
+    text = f"the run was {status(128 - code)}" if 128 < code < 160 else f"the run ended with {status(code)}"
+    return text + (f": {stderr.splitlines()[-1]}" if stderr else "")
+
+
+def _is_name(host: Any) -> bool:
+    """Whether ssh can take a name: not an option, and without letters of control."""
+    return isinstance(host, str) and host.isprintable() and bool(host) and not host.startswith("-")
+
+
+def boards_of(hosts: Sequence[str]) -> list[SshMeasurer]:
+    """The boards with these names. Raises TuneError for no name, one that is an option, or the same one twice."""
+    if len(set(hosts)) < len(hosts) or not all(map(_is_name, hosts)):
+        raise TuneError(f"ssh is a list of different names of machines, not {list(hosts)!r}")
+    return [SshMeasurer(host) for host in hosts]
+
+
+# --- commands on another machine, by the program `ssh`. Nothing listens there but its SSH server ----------------------
+
+
+PROGRAM = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10")
+"""No password is asked for, no host waited for long, a connection that is lost is noticed within half a minute."""
+LOST = 255
+"""The exit code of ssh for errors of its own."""
+LONGEST = 107 - len("/") - 40 - len(".0123456789abcdef")
+"""Bytes of the name of a folder of sockets: that of a socket has at most 107, and ssh adds a hash and a suffix."""
+
+
+@dataclass(frozen=True)
+class SshConnection:
+    """A machine by its name for ssh: `pi@board7`, or a Host of ~/.ssh/config. program: instead of ssh and options."""
+
+    host: str
+    program: tuple[str, ...] = ()
+
+    def run(self, command: str, stdin: bytes = b"", seconds: float = 60.0) -> tuple[int, bytes, str]:
+        """Run a command of the shell there: its exit code, what it printed, what it printed as errors.
+
+        Raises MachineLost if the machine cannot be reached, or does not answer within `seconds`; TuneError without ssh.
+        """
+        start = [
+            *(self.program or (*PROGRAM, *shared_connection_options())),
+            self.host,
+            f"sh -c {shlex.quote(command)}",
+        ]
+        with tempfile.TemporaryFile() as words:  # a pipe would be held open by the process that keeps the connection
+            try:
+                done = processes.run(start, input=stdin, stdout=processes.PIPE, stderr=words, timeout=seconds)
+            except processes.TimeoutExpired:
+                raise MachineLost(f"the board {self.host} does not answer within {seconds:g} s") from None
+            except OSError as error:
+                raise TuneError(f"{start[0]} does not start: {error}; fix: install an SSH client") from None
+            words.seek(0)
+            stderr = words.read().decode(errors="replace").strip()
+        if done.returncode == LOST:
+            last = (stderr.splitlines() or ["no message"])[-1]
+            raise MachineLost(f"the board {self.host} cannot be reached: {last}; fix: `ssh {self.host} true` works")
+        return done.returncode, done.stdout, stderr
+
+
+def shared_connection_options() -> list[str]:
+    """Options by which commands share one connection for a minute: they start in milliseconds. None without a place."""
+    for root in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
+        folder = Path(root) / f"tir-ssh-{os.getuid()}"
+        if len(os.fsencode(folder)) > LONGEST or set(root) & {'"', "\\"}:
+            continue
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o077:
+                sockets = str(folder).replace("%", "%%") + "/%C"
+                return ["-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", f'ControlPath="{sockets}"']
+    return []

@@ -1,0 +1,160 @@
+"""The elements of a buffer that a block accesses in one iteration of a loop: exact sets, as boxes to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from mlir import ir
+
+from tir_mlir.dialect.analysis import READ, WRITE, Access, access_domain
+from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.ir import Block, Buffer, Func, Loop, func_of, is_loop, only_reads, parents
+from tir_mlir.dialect.presburger import Domain, dim_type, question, region_map
+from tir_mlir.visual import sizes
+from tir_mlir.visual.nest import buffer_names
+from tir_mlir.visual.tile_boxes import Box, hull_of, tile_of, volume
+from tir_mlir.visual.tile_motion import Motion, motion
+
+
+@dataclass(frozen=True)
+class AccessedRegion:
+    """The elements of a buffer that a block reads or writes in one iteration of a loop.
+
+    `tile`: boxes that cover exactly these elements; `hull`: their bounding box; `count`: their number; `sweep`: the
+    bounding box of the elements of all iterations of the loop; `motion`: where the tile is in them, None for the whole
+    run. `exact`: false if an access is not affine, so that the
+    tile is an over-approximation. `at`: the iteration shown, by loop. `sizes`: the values of the shape variables.
+    """
+
+    buffer: str
+    shape: tuple[int, ...]
+    kind: str
+    block: str
+    loop: str
+    tile: tuple[Box, ...]
+    hull: Box
+    count: int
+    sweep: Box
+    exact: bool
+    at: tuple[tuple[str, int], ...]
+    sizes: tuple[tuple[str, int], ...] = ()
+    motion: Motion | None = None
+
+    @property
+    def region(self) -> str:
+        """`A[0:16, 3]`, the hull of the tile."""
+        return region_text(self.buffer, self.hull)
+
+    @property
+    def is_box(self) -> bool:
+        """Whether the iteration accesses every element of the hull."""
+        return self.count == volume(self.hull)
+
+
+def region_text(buffer: str, hull: Box) -> str:
+    """`A[0:16, 3]`."""
+    parts = [str(low) if low == high else f"{low}:{high + 1}" for low, high in hull]
+    return f"{buffer}[{', '.join(parts) or '()'}]"
+
+
+def enclosing_loops(block: Block) -> list[Loop]:
+    """All loops around a block, outer to inner, including those around its enclosing blocks."""
+    return [Loop(p) for p in parents(block.op)[::-1] if is_loop(p)]
+
+
+@only_reads
+def accessed_regions(
+    block: Block, loop: Loop | None = None, given: Mapping[str, int] | None = None
+) -> list[AccessedRegion]:
+    """The elements that a block accesses in the first iteration of a loop around it (None: in the whole run).
+
+    One result per buffer and kind of access, reads first, without buffers that the block allocates. Shape variables
+    without a given value get one that the function allows. Errors: NotProvable if isl gives up.
+    """
+    func = func_of(block.op)
+    values = sizes.choose_sizes(func, given)
+    names = buffer_names(func)
+    allocated = {o.result for o in block.body_ops() if o.name == "memref.alloc"}
+    groups: dict[tuple[str, ir.Value], list[Access]] = {}
+    for access in accesses(block.op):
+        if access.buffer not in allocated and access.buffer in names:
+            groups.setdefault((access.kind, access.buffer), []).append(access)
+    order = sorted(groups, key=lambda key: (READ, WRITE).index(key[0]))
+    regions = [_accessed_region(block, loop, groups[key], values, names[key[1]], func) for key in order]
+    return [region for region in regions if region is not None]
+
+
+def _accessed_region(
+    block: Block, loop: Loop | None, group: Sequence[Access], values: Mapping[str, int], name: str, func: Func
+) -> AccessedRegion | None:
+    buffer = Buffer(group[0].buffer)
+    with question(f"the elements of {name} that {block.name} accesses"):
+        outer = [] if loop is None else _loop_and_ancestors(loop)
+        access_sets = [_sets(access, outer, values) for access in group]
+        iteration = min((point for _, _, point in access_sets if point is not None), default=None)
+        if iteration is None:
+            return None
+        tile, sweep, by_iteration = _tile_and_sweep([relation for _, relation, _ in access_sets], iteration)
+        shape = tile_of(tile)
+        moves = None if by_iteration is None else motion(by_iteration, tile, iteration[-1])
+    facts = (buffer.name if not name else name, sizes.extents(buffer.dims, func, values), group[0].kind, block.name)
+    exact = all(a.exact for a in group) and all(dom.exact for dom, _, _ in access_sets)
+    where = tuple(zip([o.name for o in outer], iteration, strict=True))
+    named = tuple(values.items())
+    loop_name = loop.name if loop is not None else ""
+    counts = shape.boxes, shape.hull, shape.count
+    return AccessedRegion(*facts, loop_name, *counts, hull_of(sweep), exact, where, named, moves)
+
+
+def _loop_and_ancestors(loop: Loop) -> list[Loop]:
+    """A loop and its enclosing loops, outer to inner."""
+    return [Loop(p) for p in [loop.op, *parents(loop.op)][::-1] if is_loop(p)]
+
+
+def _sets(
+    access: Access, outer: Sequence[Loop], values: Mapping[str, int]
+) -> tuple[Domain, isl.Map, tuple[int, ...] | None]:
+    """The domain of an access, its elements by outer iteration, and the first outer iteration that executes it."""
+    dom = access_domain(access)
+    relation = sizes.substitute_params(region_map(dom, access.mins, access.extents), values)
+    places = [dom.index_of(loop.var) for loop in outer]
+    reached = _project_onto(relation, places, len(dom.dims))
+    runs = reached.domain()
+    if runs.is_empty():
+        return dom, reached, None
+    if not outer:
+        return dom, reached, ()
+    first = runs.lexmin().sample_point()
+    point = tuple(first.get_coordinate_val(dim_type.set, n).to_python() for n in range(len(outer)))
+    return dom, reached, point
+
+
+def _project_onto(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
+    """Project a relation onto some of its input dimensions."""
+    for axis in reversed(range(count)):
+        if axis not in places:
+            relation = relation.project_out(dim_type.in_, axis, 1)
+    return relation
+
+
+def _tile_and_sweep(relations: Sequence[isl.Map], iteration: Sequence[int]) -> tuple[isl.Set, isl.Set, isl.Map | None]:
+    """The elements of one iteration of the innermost outer loop, those of all its iterations, and by iteration."""
+    tile: isl.Set | None = None
+    sweep: isl.Set | None = None
+    moves: isl.Map | None = None
+    for relation in relations:
+        for axis, value in enumerate(iteration[:-1]):
+            relation = relation.fix_val(dim_type.in_, axis, isl.Val(value))
+        wide = relation.range()
+        narrow = (
+            relation.fix_val(dim_type.in_, len(iteration) - 1, isl.Val(iteration[-1])).range() if iteration else wide
+        )
+        tile = narrow if tile is None else tile.union(narrow)
+        sweep = wide if sweep is None else sweep.union(wide)
+        if iteration:
+            last = relation.project_out(dim_type.in_, 0, len(iteration) - 1)
+            moves = last if moves is None else moves.union(last)
+    assert tile is not None and sweep is not None
+    return tile.coalesce(), sweep.coalesce(), moves
