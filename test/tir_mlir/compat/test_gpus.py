@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from harness.opencl import need_opencl
 from programs.short import each, main
 
 from tir_mlir.compat import gpu_targets
@@ -31,6 +32,8 @@ def bound(tvm, text: str, block: str):
 
 @pytest.mark.parametrize("target", ["cuda", "nvidia/tesla-p100", "opencl", "cuda -arch=sm_86", {"kind": "cuda"}])
 def test_vector_add(tvm, target):
+    if target == "opencl":
+        need_opencl()
     sch, _ = bound(tvm, ADD, "C")
     lib = tvm.build(sch.mod, target=target)
     dev = tvm.device("opencl" if target == "opencl" else "cuda", 0)

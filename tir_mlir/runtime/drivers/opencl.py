@@ -86,6 +86,12 @@ class OpenclDriver:
         try:
             return device, self._cl.Program(self._contexts[device], code.spirv or code.text).build()
         except self._cl.RuntimeError as error:
+            if "unknown target CPU" in str(error):
+                raise DeviceError(
+                    f"OpenCL on {name} compiles no kernels: its LLVM is older than the CPU; fix: Intel's runtime (pip "
+                    "install intel-opencl-rt intel-cmplr-lib-rt, and OCL_ICD_VENDORS, as docs/gpu/no-gpu.md says), a "
+                    'newer PoCL, or target="cuda-emulated", which runs the same kernels'
+                ) from error
             what = "SPIR-V of the kernels (lib.assembly)" if code.spirv else "text of the kernels (lib.source)"
             raise DeviceError(f"OpenCL refuses the {what}: {error}") from error
 

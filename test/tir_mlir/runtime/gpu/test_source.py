@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.opencl import need_opencl
 from programs.bound import BOUND, elementwise, matmul, softmax
 from programs.short import each, program
 
 from tir_mlir import Schedule, build, ptx
-from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.diagnostics import BuildError, DeviceError
 from tir_mlir.dialect.ir.function_texts import symbol
 from tir_mlir.script import IRModule
 
@@ -135,7 +136,7 @@ def test_clang_compiles_cuda_c_and_the_machine_runs_it(name, tmp_path):
 @pytest.mark.parametrize("name", BOUND)
 @pytest.mark.few(4)
 def test_opencl_runs(name):
-    pytest.importorskip("pyopencl")
+    need_opencl()
     BOUND[name].check(build(BOUND[name].schedule(), target="opencl"))
 
 
@@ -168,7 +169,7 @@ def test_types(dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
 def test_types_in_opencl(dtype):
-    pytest.importorskip("pyopencl")
+    need_opencl()
     sch = Schedule(program(f"A:64:{dtype} B:64:{dtype}", each("B:64", "B[vi] = A[vi] * A[63 - vi] + A[vi]")))
     sch.bind(sch.get_loops("B")[0], "threadIdx.x")
     a, b = np.arange(64).astype(dtype), np.zeros(64, dtype)
@@ -185,7 +186,18 @@ def test_a_barrier_that_starts_a_condition_stands_before_it_in_opencl():
     sch.bind(sch.split(k, [None, 3])[1], "threadIdx.y")
     lib = build(sch, target="opencl")
     assert re.search(r"barrier\(.*\);\n +if \(.*i_1 < 3\) \{\n +const float", lib.source)
-    pytest.importorskip("pyopencl")
+    need_opencl()
     e, z = np.arange(24, dtype=np.float32).reshape(3, 8), np.empty(3, np.float32)
     lib(e, z)
     assert (z == e.sum(1)).all()
+
+
+def test_a_runtime_older_than_the_cpu_is_named_with_others(monkeypatch):
+    pyopencl = pytest.importorskip("pyopencl")
+
+    def refuse(program):
+        raise pyopencl.RuntimeError("error: unknown target CPU 'generic'")
+
+    monkeypatch.setattr(pyopencl.Program, "build", refuse)
+    with pytest.raises(DeviceError, match=r"compiles no kernels: its LLVM is older than the CPU; fix: Intel's runtime"):
+        BOUND["elementwise"].check(build(elementwise(), target="opencl"))
