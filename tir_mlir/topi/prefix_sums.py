@@ -76,24 +76,29 @@ def _replace_axis(index: Any, axis: int, value: Any) -> tuple[Any, ...]:
     return (*index[:axis], value, *index[axis + 1 :])
 
 
+def _is_included(k: Any, i: Any, exclusive: bool) -> Any:
+    return k < i if exclusive else k <= i
+
+
+def _serial_prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
+    """Prefix sums of a short axis: each element sums all elements up to it."""
+    k = te.reduce_axis((0, x.shape[axis]), name="k")
+
+    def element(*i: Any) -> te.Expr:
+        value = as_type(x(*_replace_axis(i, axis, k)), x.dtype, dtype)
+        return te.sum(te.Select(_is_included(k, i[axis], exclusive), value, constant(0, dtype)), axis=k)
+
+    return te.compute(x.shape, element, name="T_cumsum")
+
+
 def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = SYMBOLIC_LEVELS) -> te.Tensor:
     """Prefix sums; of a long axis in chunks: sums within each, and before each, the latter of float32 in float64;
     `levels` of them for a symbolic one."""
 
-    def is_included(k: Any, i: Any) -> Any:
-        return k < i if exclusive else k <= i
-
-    size, zero = x.shape[axis], constant(0, dtype)
-    known = number(size)
+    size, zero, exact = x.shape[axis], constant(0, dtype), _sum_type(dtype)
     chunks = ceil_quotient(size, CHUNK)
-    if number(chunks) in (0, 1) or (known is None and not levels):
-        k = te.reduce_axis((0, size), name="k")
-
-        def value(i: Any) -> te.Expr:
-            element = as_type(x(*_replace_axis(i, axis, k)), x.dtype, dtype)
-            return te.Select(is_included(k, i[axis]), element, zero)
-
-        return te.compute(x.shape, lambda *i: te.sum(value(i), axis=k), name="T_cumsum")
+    if number(chunks) in (0, 1) or (number(size) is None and not levels):
+        return _serial_prefix(x, axis, dtype, exclusive)
     ragged = exact_quotient([size], [CHUNK]) is None
 
     def element_at(i: Any, place: Any) -> Any:
@@ -105,7 +110,9 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
     def chunk_prefix(*i: Any) -> Any:
         chunk, place = i[axis : axis + 2]
         return te.sum(
-            te.Select(is_included(m, place), element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero),
+            te.Select(
+                _is_included(m, place, exclusive), element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero
+            ),
             axis=m,
         )
 
@@ -118,7 +125,6 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
         last = CHUNK - 1
         return part(i, last) + element_at(i, i[axis] * CHUNK + last) if exclusive else part(i, last)
 
-    exact = _sum_type(dtype)
     sums = te.compute(
         _replace_axis(x.shape, axis, chunks), lambda *i: as_type(chunk_total(*i), dtype, exact), name="T_chunk_sum"
     )
