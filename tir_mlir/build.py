@@ -86,7 +86,6 @@ def build(
     threads: int | None = None,
     weights: str | None = None,
     optimize: str = "full",
-    then: str | None = None,
     dump: str | Path | None = None,
 ) -> Any: ...
 @overload
@@ -113,14 +112,12 @@ def build(
     threads: int | None = None,
     weights: str | None = None,
     optimize: str | None = None,
-    then: str | None = None,
     dump: Any = None,
 ) -> Any:
     """Compile an IRModule, a PrimFunc, a Schedule or an ir.Module, which is not modified. Returns a Library. A Graph is
     compiled to a Model: its functions are scheduled, for `threads` threads (default: the cores of the target), and its
     weights rounded to `weights` ("bfloat16", "int8", "int4"; default: not), see `quantize_weights`. optimize: "full"
-    (default), or "fast" for a model that is ready soon, with plain schedules, and runs slower; with then="full", it is
-    replaced while calls go on, see `graph.replacing.ReplacedModel`.
+    (default), or "fast" for a model that is ready soon, with plain schedules, and runs slower.
 
     Inside `with tir_mlir.tune.Database(path):`, programs without a schedule are built as the best record has them, else
     by `schedules.auto`; `lib.schedule_origin` tells.
@@ -140,10 +137,9 @@ def build(
     target = _target(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
         _refuse_for_graphs(driver=driver != "jit", checked=checked, verify=verify, **{"a GPU": isinstance(target, GPU)})
-        chosen_options = {"optimize": optimize, "then": then}
-        more = {name: value for name, value in chosen_options.items() if value is not None}
+        more = {} if optimize is None else {"optimize": optimize}
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
-    _refuse_for_programs(threads, weights, optimize if then is None else then)
+    _refuse_for_programs(threads, weights, optimize)
     library, original = _build_program(mod, target, driver, libs, cache, checked, dump, verify)
     if verify:
         on_demand.load("machine_code").check(library, original)

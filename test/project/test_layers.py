@@ -121,7 +121,6 @@ PARTS: dict[str, str] = {
     "graph.importers.torch_export": ". importers importers.aten operators units",
     "graph.precision": ". operators rewrite transforms",
     "graph.profiling": ". memory transforms",
-    "graph.replacing": ". units",
     "graph.script": ". expressions operators",
     "graph.shipping": ". memory",
     "graph.units": ". memory operators",

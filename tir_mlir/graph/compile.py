@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -132,10 +131,6 @@ STAGES: list[Stage] = [
 """In order. A stage does not read or change the arrays of weights: what the stages make is kept in the cache by the
 text of the graph. After the last one, memory is planned and the graph is lowered to one function."""
 
-_OLD_NAMES = {
-    "inline": "inline_calls", "batch_norm": "fold_batch_norm", "lift": "lift_weights", "pack": "pack_weights",
-}  # fmt: skip
-
 
 _OWN = tuple(STAGES)
 
@@ -195,10 +190,6 @@ def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:
 def _number(name: str) -> int:
     """The place of a stage in the list. Errors: GraphError."""
     names = [stage.name for stage in STAGES]
-    if name in _OLD_NAMES and name not in names:
-        new = _OLD_NAMES[name]
-        warnings.warn(f"the stage {name} is called {new}", DeprecationWarning, stacklevel=3)
-        name = new
     if name not in names:
         raise GraphError(f"there is no stage {short_repr(name)}; fix: one of {', '.join(names)}")
     return names.index(name)

@@ -73,19 +73,13 @@ class Graph:
         graph.from_text, graph.rounding = self.from_text, self.rounding
         return graph
 
-    def build_model(
-        self, target: Any = "llvm", *, weights: str | None = None, then: str | None = None, **options: Any
-    ) -> Any:
-        """Compile to a Model, or with `then` to a ReplacedModel; `tir_mlir.build(graph)` is the same."""
+    def build_model(self, target: Any = "llvm", *, weights: str | None = None, **options: Any) -> Any:
+        """Compile to a Model; `tir_mlir.build(graph)` is the same."""
         from tir_mlir.graph.build_model import build_model
         from tir_mlir.graph.precision.quantize_weights import quantize_weights
 
         graph = self if weights is None else quantize_weights(self, weights)
-        if then is None:
-            return build_model(graph, target, **options)
-        from tir_mlir.graph.replacing.build_replaced import build_replaced
-
-        return build_replaced(graph, target, then=then, **options)
+        return build_model(graph, target, **options)
 
     def verify(self, before: Graph, seed: int = 0) -> Any:
         """Check that this graph computes what another one does, as before a transform: exactly, over a prime field.

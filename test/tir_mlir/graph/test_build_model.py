@@ -111,11 +111,6 @@ def test_where_schedules_come_from_is_told():
     assert all(origin.startswith("schedules.auto (") for origin in origins)
 
 
-def test_the_old_names_of_stages_are_aliases():
-    with pytest.warns(DeprecationWarning, match="the stage lift is called lift_weights"):
-        assert compile_graph(mlp(), until="lift").text() == compile_graph(mlp(), until="lift_weights").text()
-
-
 def test_an_unknown_stage_is_refused():
     with pytest.raises(GraphError, match=r"no stage .lower.; fix: one of .*legalize"):
         compile_graph(mlp(), until="lower")

@@ -1,9 +1,7 @@
 """Pure functions of bytes, run side by side by worker processes and this one; their results are cached."""
 
 from tir_mlir.runtime.progress import Done
-from tir_mlir.runtime.workers.background import Background
-from tir_mlir.runtime.workers.messages import CRASHED, TaskResult
 from tir_mlir.runtime.workers.run import run, start
 from tir_mlir.runtime.workers.tasks import Task
 
-__all__ = ["CRASHED", "TaskResult", "Background", "Done", "Task", "run", "start"]
+__all__ = ["Done", "Task", "run", "start"]
