@@ -1,8 +1,8 @@
 """The table of ops: what the passes must know about an op by its name. A fact about an op stands only here.
 
-A row says what the op does to its buffer, what kind of control flow it is, and its algebra. The sets below are the
-questions: `op.name in ELEMENT_LOADS`. A new memory op is a new row; an op without a row is taken to read and write
-every buffer that it gets.
+A row has its class (see `op_views`: what the op does to its buffer, what control flow it is, its operands by name), its
+traits and its algebra. Questions about memory and control flow are `isa(op, LoadOp)`, those about numbers the sets
+below: `op.name in SUMS`. A new op is a new row; an op without one is taken to read and write every buffer it gets.
 """
 
 from __future__ import annotations
@@ -13,45 +13,22 @@ from functools import lru_cache
 
 from mlir import ir
 
+from tir_mlir.dialect.ir import op_views as views
+from tir_mlir.dialect.ir.op_views import TypedOp
+
 
 class Trait(Flag):
     """One property of an op."""
 
-    READ = auto()  # at most reads what its memref, or its pointer, refers to
-    LOAD = auto()  # its result is made of elements of its memref
-    PREFETCH = auto()
-    STORE = auto()  # writes its value to elements of its memref, and does nothing else
-    UPDATE = auto()  # reads and writes elements of its memref
-    COPY = auto()  # writes all elements of its memref
-    ELEMENT = auto()  # accesses one element
-    ADJACENT = auto()  # accesses the elements of a vector side by side, from indices that are values
-    AFFINE = auto()  # its indices or bounds are affine maps, which `edit.rewrite_indices` changes
-    MAPPED = auto()  # its result is the value of its affine map, or the largest or least of its values
-    VIEW = auto()  # its result is a view of its memref
-    NAMED = auto()  # a view that a program may name
-    SAME_INDICES = auto()  # a view whose elements have the indices that they have in its memref
     RETYPED = auto()  # a view whose type follows another layout or memory space of its memref
-    POINTER = auto()  # its results are the pointer, offset, sizes and strides of its memref
-    NEUTRAL = auto()  # takes a memref, but no element of it
-    ALLOC = auto()
-    LOOP = auto()
-    COUNTED = auto()  # a loop with one variable between bounds, which may carry values
-    PARALLEL = auto()  # a loop with variables whose iterations have no order
-    DATA = auto()  # a loop with computed bounds, or with a condition
-    IF = auto()
-    YIELD = auto()
-    BODY = auto()  # not inside a nest: functions and modules
     PURE = auto()  # no side effects, and no scalar op (see `is_pure`); a load counts as pure
     FREE = auto()  # no side effects, but no op of an expression
     ASSOCIATIVE = auto()  # a declared reduction may reassociate it, floats too; all of these commute
     TRAPS = auto()  # an integer division: it traps on zero
     CONTRACTS = auto()  # of floats: may become a part of a fused multiply-add
     TO_FLOAT = auto()  # integer to float
-    COMPARE = auto()
     FOLDS = auto()  # `read_map` reads the expression of the value, not the value
     SIZE = auto()  # may define a shape variable
-    CAST = auto()  # another type of number for each element
-    INDEX_CAST = auto()  # between an index and another integer
     WIDENS = auto()  # a cast to a type that may have all values of the operand
     ROUNDS = auto()  # a step function of floats: a small change of the operand may change the result by 1
     ZERO = auto()  # zero if all operands are
@@ -64,101 +41,106 @@ class Trait(Flag):
 
 @dataclass(frozen=True, slots=True)
 class OpTraits:
-    """A row. memref: the operand that is accessed or viewed. value: the operand that is stored. algebra: of operators.
-    unsigned: the op on unsigned integers, if it is another one."""
+    """A row."""
 
     traits: Trait
-    memref: int = 0
-    value: int | None = None
+    kind: type[TypedOp] = views.TypedOp
+    """Names the operands."""
     algebra: str = ""
+    """Of operators."""
     unsigned: str = ""
+    """The op on unsigned integers, if it is another one."""
 
 
 _T = Trait
-_LOAD, _STORE, _UPDATE = _T.READ | _T.LOAD, _T.STORE, _T.UPDATE
-_VIEW, _MEMREF_CAST, _NEUTRAL = OpTraits(_T.VIEW), OpTraits(_T.VIEW | _T.SAME_INDICES), OpTraits(_T.NEUTRAL)
 _NONE = Trait(0)
-_CAST, _WIDENS = _T.CAST | _T.ZERO, _T.CAST | _T.ZERO | _T.WIDENS
+_CAST, _WIDENS = _T.ZERO, _T.ZERO | _T.WIDENS
 
 
-def _sum(algebra: str, more: Trait = _NONE, unsigned: str = "") -> OpTraits:
+def _row(kind: type[TypedOp], traits: Trait = _NONE, algebra: str = "", unsigned: str = "") -> OpTraits:
+    return OpTraits(traits, kind, algebra, unsigned)
+
+
+def _sum(algebra: str, more: Trait = _NONE, unsigned: str = "", kind: type[TypedOp] = views.BinaryOp) -> OpTraits:
     """A row of an operator that reductions use."""
-    return OpTraits(_T.ASSOCIATIVE | _T.ZERO | more, algebra=algebra, unsigned=unsigned)
+    return OpTraits(_T.ASSOCIATIVE | _T.ZERO | more, kind, algebra, unsigned)
 
 
 def _division(unsigned: str = "") -> OpTraits:
-    return OpTraits(_T.TRAPS, unsigned=unsigned)
+    return _row(views.BinaryOp, _T.TRAPS, unsigned=unsigned)
 
 
 OPS: dict[str, OpTraits] = {
     # loads and stores
-    "affine.load": OpTraits(_LOAD | _T.ELEMENT | _T.AFFINE | _T.PURE),
-    "affine.store": OpTraits(_STORE | _T.ELEMENT | _T.AFFINE, memref=1, value=0),
-    "affine.vector_load": OpTraits(_LOAD | _T.AFFINE),
-    "affine.vector_store": OpTraits(_STORE | _T.AFFINE, memref=1, value=0),
-    "memref.load": OpTraits(_LOAD | _T.ELEMENT | _T.PURE),
-    "memref.store": OpTraits(_STORE | _T.ELEMENT, memref=1, value=0),
-    "vector.load": OpTraits(_LOAD | _T.ADJACENT),
-    "vector.store": OpTraits(_STORE | _T.ADJACENT, memref=1, value=0),
-    "vector.maskedload": OpTraits(_LOAD),
-    "vector.maskedstore": OpTraits(_STORE, value=-1),
-    "vector.expandload": OpTraits(_LOAD),
-    "vector.compressstore": OpTraits(_STORE, value=-1),
-    "vector.gather": OpTraits(_LOAD),
-    "vector.scatter": OpTraits(_STORE, value=-1),
-    "vector.transfer_read": OpTraits(_LOAD),
-    "vector.transfer_write": OpTraits(_STORE, memref=1, value=0),
-    "memref.copy": OpTraits(_T.COPY, memref=1, value=0),
-    "memref.atomic_rmw": OpTraits(_UPDATE, memref=1, value=0),
-    "memref.generic_atomic_rmw": OpTraits(_UPDATE),
-    "affine.prefetch": OpTraits(_T.READ | _T.PREFETCH),
-    "memref.prefetch": OpTraits(_T.READ | _T.PREFETCH),
-    "llvm.load": OpTraits(_T.READ),
+    "affine.load": _row(views.AffineLoadOp, _T.PURE),
+    "affine.store": _row(views.AffineStoreOp),
+    "affine.vector_load": _row(views.AffineVectorLoadOp),
+    "affine.vector_store": _row(views.AffineVectorStoreOp),
+    "memref.load": _row(views.MemrefLoadOp, _T.PURE),
+    "memref.store": _row(views.MemrefStoreOp),
+    "vector.load": _row(views.VectorLoadOp),
+    "vector.store": _row(views.VectorStoreOp),
+    "vector.maskedload": _row(views.LoadOp),
+    "vector.maskedstore": _row(views.MaskedStoreOp),
+    "vector.expandload": _row(views.LoadOp),
+    "vector.compressstore": _row(views.MaskedStoreOp),
+    "vector.gather": _row(views.LoadOp),
+    "vector.scatter": _row(views.MaskedStoreOp),
+    "vector.transfer_read": _row(views.LoadOp),
+    "vector.transfer_write": _row(views.StoreOp),
+    "memref.copy": _row(views.CopyOp),
+    "memref.atomic_rmw": _row(views.AtomicOp),
+    "memref.generic_atomic_rmw": _row(views.UpdateOp),
+    "affine.prefetch": _row(views.PrefetchOp),
+    "memref.prefetch": _row(views.PrefetchOp),
+    "llvm.load": _row(views.ReadOp),
     # what else takes or makes a buffer
-    "memref.alloc": OpTraits(_T.ALLOC),
-    "memref.alloca": OpTraits(_T.ALLOC),
-    "memref.assume_alignment": _MEMREF_CAST,
-    "memref.cast": OpTraits(_T.VIEW | _T.SAME_INDICES | _T.RETYPED),
-    "memref.collapse_shape": _VIEW,
-    "memref.expand_shape": _VIEW,
-    "memref.memory_space_cast": _MEMREF_CAST,
-    "memref.reinterpret_cast": OpTraits(_T.VIEW | _T.RETYPED),
-    "memref.subview": OpTraits(_T.VIEW | _T.NAMED | _T.RETYPED | _T.PURE),
-    "memref.transpose": _VIEW,
-    "memref.view": OpTraits(_T.VIEW | _T.NAMED),
-    "memref.dealloc": _NEUTRAL,
-    "memref.dim": OpTraits(_T.NEUTRAL | _T.SIZE),
-    "memref.extract_aligned_pointer_as_index": OpTraits(_T.POINTER),
-    "memref.extract_strided_metadata": OpTraits(_T.POINTER | _T.RETYPED | _T.SIZE),
+    "memref.alloc": _row(views.AllocOp),
+    "memref.alloca": _row(views.AllocaOp),
+    "memref.assume_alignment": _row(views.SameIndicesOp),
+    "memref.cast": _row(views.MemrefCastOp, _T.RETYPED),
+    "memref.collapse_shape": _row(views.ViewLikeOp),
+    "memref.expand_shape": _row(views.ViewLikeOp),
+    "memref.memory_space_cast": _row(views.SameIndicesOp),
+    "memref.reinterpret_cast": _row(views.ViewLikeOp, _T.RETYPED),
+    "memref.subview": _row(views.SubviewOp, _T.RETYPED | _T.PURE),
+    "memref.transpose": _row(views.ViewLikeOp),
+    "memref.view": _row(views.ByteViewOp),
+    "memref.dealloc": _row(views.DeallocOp),
+    "memref.dim": _row(views.DimOp, _T.SIZE),
+    "memref.extract_aligned_pointer_as_index": _row(views.AlignedPointerOp),
+    "memref.extract_strided_metadata": _row(views.StridedMetadataOp, _T.RETYPED | _T.SIZE),
+    "memref.get_global": _row(views.GetGlobalOp, _T.FREE),
+    "llvm.inttoptr": _row(views.IntToPtrOp),
     # control flow
-    "affine.for": OpTraits(_T.LOOP | _T.AFFINE | _T.COUNTED),
-    "affine.parallel": OpTraits(_T.LOOP | _T.AFFINE | _T.PARALLEL),
-    "scf.for": OpTraits(_T.LOOP | _T.COUNTED | _T.DATA),
-    "scf.parallel": OpTraits(_T.LOOP | _T.PARALLEL),
-    "scf.while": OpTraits(_T.LOOP | _T.DATA),
-    "affine.if": OpTraits(_T.IF | _T.AFFINE),
-    "scf.if": OpTraits(_T.IF),
-    "affine.yield": OpTraits(_T.YIELD),
-    "scf.yield": OpTraits(_T.YIELD),
-    "builtin.module": OpTraits(_T.BODY),
-    "func.func": OpTraits(_T.BODY),
+    "affine.for": _row(views.AffineForOp),
+    "affine.parallel": _row(views.AffineParallelOp),
+    "scf.for": _row(views.ScfForOp),
+    "scf.parallel": _row(views.ScfParallelOp),
+    "scf.while": _row(views.WhileOp),
+    "affine.if": _row(views.AffineIfOp),
+    "scf.if": _row(views.ScfIfOp),
+    "affine.yield": _row(views.AffineYieldOp),
+    "scf.yield": _row(views.YieldOp),
+    "scf.condition": _row(views.ConditionOp, _T.FREE),
+    "builtin.module": _row(views.ModuleOp),
+    "func.func": _row(views.FuncOp),
+    "func.call": _row(views.CallOp),
     # indices and choices
-    "affine.apply": OpTraits(_T.PURE | _T.AFFINE | _T.FOLDS | _T.MAPPED),
-    "affine.max": OpTraits(_T.FREE | _T.MAPPED),
-    "affine.min": OpTraits(_T.FREE | _T.MAPPED),
-    "scf.condition": OpTraits(_T.FREE),
-    "memref.get_global": OpTraits(_T.FREE),
-    "arith.constant": OpTraits(_T.FOLDS),
-    "arith.select": OpTraits(_T.SIGNLESS),
-    "arith.cmpf": OpTraits(_T.COMPARE | _T.ROUNDS),
-    "arith.cmpi": OpTraits(_T.COMPARE),
+    "affine.apply": _row(views.ApplyOp, _T.PURE | _T.FOLDS),
+    "affine.max": _row(views.MappedOp, _T.FREE),
+    "affine.min": _row(views.MappedOp, _T.FREE),
+    "arith.constant": _row(views.ConstantOp, _T.FOLDS),
+    "arith.select": _row(views.SelectOp, _T.SIGNLESS),
+    "arith.cmpf": _row(views.CompareFloatsOp, _T.ROUNDS),
+    "arith.cmpi": _row(views.CompareIntegersOp),
     # operators
     "arith.addf": _sum("sum", _T.CONTRACTS),
-    "arith.addi": _sum("sum", _T.SIGNLESS),
-    "arith.subf": OpTraits(_T.ZERO | _T.CONTRACTS, algebra="difference"),
-    "arith.subi": OpTraits(_T.ZERO | _T.SIGNLESS, algebra="difference"),
+    "arith.addi": _sum("sum", _T.SIGNLESS, kind=views.AddIOp),
+    "arith.subf": _row(views.BinaryOp, _T.ZERO | _T.CONTRACTS, algebra="difference"),
+    "arith.subi": _row(views.SubIOp, _T.ZERO | _T.SIGNLESS, "difference"),
     "arith.mulf": _sum("product", _T.CONTRACTS),
-    "arith.muli": _sum("product", _T.SIGNLESS | _T.SIZE),
+    "arith.muli": _sum("product", _T.SIGNLESS | _T.SIZE, kind=views.MulIOp),
     "arith.maximumf": _sum("max"),
     "arith.maxnumf": _sum("max"),
     "arith.maxsi": _sum("max", unsigned="arith.maxui"),
@@ -170,31 +152,31 @@ OPS: dict[str, OpTraits] = {
     "arith.andi": _sum("and", _T.SIGNLESS),
     "arith.ori": _sum("or", _T.SIGNLESS),
     "arith.xori": _sum("xor", _T.SIGNLESS),
-    "arith.divf": OpTraits(_NONE, algebra="quotient"),
-    "arith.remf": OpTraits(_NONE, algebra="remainder"),
+    "arith.divf": _row(views.BinaryOp, _NONE, algebra="quotient"),
+    "arith.remf": _row(views.BinaryOp, _NONE, algebra="remainder"),
     "arith.divsi": _division("arith.divui"),
     "arith.divui": _division(),
-    "arith.floordivsi": OpTraits(_T.TRAPS | _T.SIZE, algebra="floordiv", unsigned="arith.divui"),
-    "arith.ceildivsi": OpTraits(_T.TRAPS, algebra="ceildiv", unsigned="arith.ceildivui"),
+    "arith.floordivsi": _row(views.FloorDivOp, _T.TRAPS | _T.SIZE, "floordiv", "arith.divui"),
+    "arith.ceildivsi": _row(views.BinaryOp, _T.TRAPS, algebra="ceildiv", unsigned="arith.ceildivui"),
     "arith.ceildivui": _division(),
-    "arith.remsi": OpTraits(_T.TRAPS, algebra="remainder", unsigned="arith.remui"),
-    "arith.remui": OpTraits(_T.TRAPS, algebra="remainder"),
-    "arith.shli": OpTraits(_T.SIGNLESS),
-    "arith.shrsi": OpTraits(_NONE, unsigned="arith.shrui"),
-    "arith.shrui": OpTraits(_NONE),
+    "arith.remsi": _row(views.BinaryOp, _T.TRAPS, algebra="remainder", unsigned="arith.remui"),
+    "arith.remui": _row(views.BinaryOp, _T.TRAPS, algebra="remainder"),
+    "arith.shli": _row(views.BinaryOp, _T.SIGNLESS),
+    "arith.shrsi": _row(views.BinaryOp, _NONE, unsigned="arith.shrui"),
+    "arith.shrui": _row(views.BinaryOp, _NONE),
     "arith.negf": OpTraits(_T.ZERO | _T.CONTRACTS),
     # casts
-    "arith.extf": OpTraits(_WIDENS),
-    "arith.extsi": OpTraits(_WIDENS, unsigned="arith.extui"),
-    "arith.extui": OpTraits(_WIDENS),
-    "arith.sitofp": OpTraits(_WIDENS | _T.TO_FLOAT, unsigned="arith.uitofp"),
-    "arith.uitofp": OpTraits(_WIDENS | _T.TO_FLOAT),
-    "arith.truncf": OpTraits(_CAST),
-    "arith.trunci": OpTraits(_CAST),
-    "arith.fptosi": OpTraits(_CAST | _T.ROUNDS, unsigned="arith.fptoui"),
-    "arith.fptoui": OpTraits(_CAST | _T.ROUNDS),
-    "arith.index_cast": OpTraits(_T.INDEX_CAST | _T.SIZE, unsigned="arith.index_castui"),
-    "arith.index_castui": OpTraits(_T.INDEX_CAST),
+    "arith.extf": _row(views.CastOp, _WIDENS),
+    "arith.extsi": _row(views.CastOp, _WIDENS, unsigned="arith.extui"),
+    "arith.extui": _row(views.CastOp, _WIDENS),
+    "arith.sitofp": _row(views.CastOp, _WIDENS | _T.TO_FLOAT, unsigned="arith.uitofp"),
+    "arith.uitofp": _row(views.CastOp, _WIDENS | _T.TO_FLOAT),
+    "arith.truncf": _row(views.CastOp, _CAST),
+    "arith.trunci": _row(views.CastOp, _CAST),
+    "arith.fptosi": _row(views.CastOp, _CAST | _T.ROUNDS, unsigned="arith.fptoui"),
+    "arith.fptoui": _row(views.CastOp, _CAST | _T.ROUNDS),
+    "arith.index_cast": _row(views.IndexCastOp, _T.SIZE, unsigned="arith.index_castui"),
+    "arith.index_castui": _row(views.IndexCastOp),
     # functions
     "math.absf": OpTraits(_T.CHEAP),
     "math.ceil": OpTraits(_T.CHEAP | _T.ROUNDS),
@@ -237,40 +219,47 @@ def _operators(algebra: str) -> frozenset[str]:
 
 # --- memory ---------------------------------------------------------------------------------------------------------
 
-LOADS, STORES, READING = _with(_T.LOAD), _with(_T.STORE), _with(_T.READ)
-PREFETCHES = _with(_T.PREFETCH)
-WRITING = STORES | _with(_T.UPDATE) | _with(_T.COPY)
-ACCESSES = READING | WRITING
-ELEMENT_LOADS, ELEMENT_STORES = _with(_T.LOAD | _T.ELEMENT), _with(_T.STORE | _T.ELEMENT)
-ELEMENT_ACCESSES = ELEMENT_LOADS | ELEMENT_STORES
-AFFINE_ACCESSES = _with(_T.LOAD | _T.AFFINE) | _with(_T.STORE | _T.AFFINE)
-AFFINE_ELEMENT_ACCESSES = ELEMENT_ACCESSES & AFFINE_ACCESSES
-"""Of one element, at indices that are affine."""
-AFFINE_VECTOR_ACCESSES = AFFINE_ACCESSES - ELEMENT_ACCESSES
-COMPUTED_ACCESSES = ELEMENT_ACCESSES - AFFINE_ACCESSES
-"""Of one element, at any index values."""
-ADDRESSED = AFFINE_ACCESSES | COMPUTED_ACCESSES | _with(_T.ADJACENT)
+
+# the ops of each class
+_of_class: dict[type[TypedOp], set[str]] = {}
+for _name, _facts in OPS.items():
+    for _class in _facts.kind.__mro__:
+        if issubclass(_class, TypedOp):
+            _of_class.setdefault(_class, set()).add(_name)
+for _class, _names in _of_class.items():
+    _class.names = frozenset(_names)
+
+LOADS, STORES, READING = views.LoadOp.names, views.StoreOp.names, views.ReadOp.names
+PREFETCHES = views.PrefetchOp.names
+WRITING, ACCESSES = views.WriteOp.names, views.AccessOp.names
+ELEMENT_LOADS, ELEMENT_STORES = views.ElementLoadOp.names, views.ElementStoreOp.names
+ELEMENT_ACCESSES, AFFINE_ACCESSES = views.ElementAccessOp.names, views.AffineAccessOp.names
+AFFINE_ELEMENT_ACCESSES = views.AffineElementAccessOp.names
+AFFINE_VECTOR_ACCESSES = views.AffineVectorAccessOp.names
+COMPUTED_ACCESSES = views.ComputedAccessOp.names
+ADDRESSED = AFFINE_ACCESSES | COMPUTED_ACCESSES | views.AdjacentAccessOp.names
 """Of one element or of adjacent ones: an address says which."""
-AFFINE_LOAD, AFFINE_STORE = *(LOADS & AFFINE_ELEMENT_ACCESSES), *(STORES & AFFINE_ELEMENT_ACCESSES)
-VECTOR_LOAD, VECTOR_STORE = *(LOADS & AFFINE_VECTOR_ACCESSES), *(STORES & AFFINE_VECTOR_ACCESSES)
-VIEWS, NAMED_VIEWS, MEMREF_CASTS = _with(_T.VIEW), _with(_T.NAMED), _with(_T.SAME_INDICES)
-POINTERS, NEUTRAL, ALLOCS = _with(_T.POINTER), _with(_T.NEUTRAL), _with(_T.ALLOC)
-NO_ACCESS = VIEWS | POINTERS | NEUTRAL | ALLOCS
+(AFFINE_LOAD,), (AFFINE_STORE,) = views.AffineLoadOp.names, views.AffineStoreOp.names
+(VECTOR_LOAD,), (VECTOR_STORE,) = views.AffineVectorLoadOp.names, views.AffineVectorStoreOp.names
+VIEWS, NAMED_VIEWS, MEMREF_CASTS = views.ViewLikeOp.names, views.NamedViewOp.names, views.SameIndicesOp.names
+POINTERS, NEUTRAL, ALLOCS = views.PointerOp.names, views.NeutralOp.names, views.AllocLikeOp.names
+NO_ACCESS = views.BufferOp.names | ALLOCS
 """Ops on buffers that access no element."""
 RETYPED = _with(_T.RETYPED)
-MEMREF_OPERAND = {name: row.memref for name, row in OPS.items()}
-WRITTEN_OPERAND = {name: OPS[name].memref for name in WRITING}
+MEMREF_OPERAND = {n: f.kind.memref.number for n, f in OPS.items() if issubclass(f.kind, views.AccessOp)} | {
+    n: f.kind.source.number for n, f in OPS.items() if issubclass(f.kind, views.BufferOp)
+}
+"""The operand that is accessed or viewed."""
+WRITTEN_OPERAND = {name: MEMREF_OPERAND[name] for name in WRITING}
 
 # --- control flow, affine ops ---------------------------------------------------------------------------------------
 
-AFFINE_OPS, AFFINE_VALUES = _with(_T.AFFINE), _with(_T.MAPPED)
+AFFINE_OPS, AFFINE_VALUES = views.AffineOp.names, views.MappedOp.names
 LOOPS, COUNTED_LOOPS, PARALLEL_LOOPS, DATA_LOOPS = (
-    _with(_T.LOOP), _with(_T.COUNTED), _with(_T.PARALLEL), _with(_T.DATA)
+    views.LoopLikeOp.names, views.CountedLoopOp.names, views.ParallelLoopOp.names, views.DataLoopOp.names
 )  # fmt: skip
-AFFINE_LOOPS = _with(_T.LOOP | _T.AFFINE)
-IFS, YIELDS, BODIES = _with(_T.IF), _with(_T.YIELD), _with(_T.BODY)
-CHOICES = IFS | YIELDS
-"""What an `if` with a value is made of."""
+AFFINE_LOOPS = views.AffineLoopOp.names
+IFS, YIELDS, BODIES, CHOICES = views.IfOp.names, views.YieldOp.names, views.BodyOp.names, views.ChoiceOp.names
 
 # --- numbers --------------------------------------------------------------------------------------------------------
 
@@ -292,7 +281,7 @@ IDEMPOTENT = frozenset({"max", "min", "and", "or"})
 ORDERED_REDUCERS = (SUMS | PRODUCTS) - INTEGER_RING
 """Of floats: another order gives another result."""
 CONTRACTED, TO_FLOAT = _with(_T.CONTRACTS), _with(_T.TO_FLOAT)
-COMPARISONS, CASTS, INDEX_CASTS = _with(_T.COMPARE), _with(_T.CAST), _with(_T.INDEX_CAST)
+COMPARISONS, CASTS, INDEX_CASTS = views.CompareOp.names, views.CastOp.names, views.IndexCastOp.names
 WIDENINGS, ROUNDINGS = _with(_T.WIDENS), _with(_T.ROUNDS)
 FOLDED, SIZES, OF_ZEROS = _with(_T.FOLDS), _with(_T.SIZE), _with(_T.ZERO)
 """The last: ops that are 0 if all operands are."""
@@ -364,5 +353,5 @@ def index_operands(op: ir.Operation) -> list[ir.Value]:
 
 def stored_value(op: ir.Operation) -> ir.Value | None:
     """The value that a store stores; None for an op that stores none."""
-    number = OPS[op.name].value
-    return None if number is None else op.operands[number]
+    kind = OPS[op.name].kind
+    return kind(op).value if issubclass(kind, views.StoreOp | views.AtomicOp) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar, overload
 
 from mlir import ir
 
@@ -18,6 +18,7 @@ from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, size_names
 from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
+from tir_mlir.dialect.ir.op_views import V, dyn_cast
 
 _ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
 
@@ -520,10 +521,16 @@ def owner_op(value: ir.Value) -> ir.Operation:
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
 
 
-def defining_op(value: ir.Value) -> ir.Operation | None:
-    """The op that defines a value; None for a block argument."""
+@overload
+def defining_op(value: ir.Value) -> ir.Operation | None: ...
+@overload
+def defining_op(value: ir.Value, kind: type[V]) -> V | None: ...
+def defining_op(value: ir.Value, kind: type[V] | None = None) -> ir.Operation | V | None:
+    """The op that a value is a result of, or its view; None for an argument, or an op of another class."""
     owner = value.owner
-    return None if isinstance(owner, ir.Block) else owner.operation
+    if isinstance(owner, ir.Block):
+        return None
+    return owner.operation if kind is None else dyn_cast(owner.operation, kind)
 
 
 @lru_cache(maxsize=ENTRIES)

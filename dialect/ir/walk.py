@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
 from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, top_of
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
+from tir_mlir.dialect.ir.op_views import V
 from tir_mlir.dialect.ir.views import (
     Block,
     Func,
@@ -46,6 +47,12 @@ def _all_ops(root: ir.Operation) -> list[ir.Operation]:
 
     visit(root, look)
     return visited
+
+
+def views_in(root: ir.Operation, kind: type[V]) -> list[V]:
+    """The views of `root` and all nested ops that have a class, pre-order."""
+    names = kind.names
+    return [kind(op) for op in ops(root) if op.name in names]
 
 
 def _ops_outside(root: ir.Operation, skip: Callable[[ir.Operation], bool]) -> list[ir.Operation]:

@@ -11,9 +11,10 @@ from pathlib import Path
 from harness import ROOT
 from project.test_layers import sources
 
-from tir_mlir.dialect.ir import op_traits
+from tir_mlir.dialect.ir import op_views
 from tir_mlir.dialect.ir.context import context
-from tir_mlir.dialect.ir.op_traits import OPS, Trait
+from tir_mlir.dialect.ir.op_traits import OPS
+from tir_mlir.dialect.ir.op_views import CopyOp, ReadOp, StoreOp, UpdateOp
 
 OP = re.compile(r"(affine|arith|math|memref|scf|vector|func|builtin)\.[a-z][\w.]*")
 QUOTED = re.compile(rf"""["']({OP.pattern}|load|store)["']""")
@@ -98,10 +99,7 @@ def test_a_row_names_an_op_of_mlir():
 
 
 def test_a_memory_op_says_what_it_does():
-    """An op that accesses a buffer has one of the traits from which the analyses take it."""
-    for name, row in OPS.items():
-        kinds = [kind for kind in (Trait.LOAD, Trait.STORE, Trait.UPDATE, Trait.COPY) if kind in row.traits]
-        if row.value is not None:
-            assert kinds in ([Trait.STORE], [Trait.UPDATE], [Trait.COPY]), name
-        assert len(kinds) <= 1, name
-        assert not kinds or name in op_traits.ACCESSES, name
+    """An op that accesses a buffer has one of the classes from which the analyses take it."""
+    for name in op_views.AccessOp.names:
+        kinds = [kind for kind in (ReadOp, StoreOp, UpdateOp, CopyOp) if name in kind.names]
+        assert len(kinds) == 1, name
