@@ -7,6 +7,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tir_mlir.examples.demo import main  # noqa: E402
+from tir_mlir.examples.demo import main
 
 sys.exit(main())

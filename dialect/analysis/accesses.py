@@ -7,6 +7,7 @@ proved to be less than the stride before it, two of them meet exactly if all the
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -487,7 +488,7 @@ def _strides(sums: Sequence[Sum]) -> list[tuple[Sizes, int]] | None:
             if sizes:
                 numbers[sizes] = gcd(numbers.get(sizes, 0), *_numbers(index))
     chain = sorted(numbers.items(), key=lambda stride: -len(stride[0]))
-    for (large, large_number), (small, small_number) in zip(chain, chain[1:], strict=False):
+    for (large, large_number), (small, small_number) in itertools.pairwise(chain):
         if Counter(small) - Counter(large) or large_number == 0 or small_number == 0 or large_number % small_number:
             return None
     return chain
@@ -505,7 +506,7 @@ def _parts(op: ir.Operation, sum_: Sum, strides: Sequence[tuple[Sizes, int]]) ->
         return None
     parts = [sum_.get(sizes, Index.constant(0)) for sizes, _ in strides]
     parts = [_exact_quotient(part, number) for part, (_, number) in zip(parts, strides, strict=True)]
-    ratios = [_ratio(op, a, b) for a, b in zip(strides, strides[1:], strict=False)]
+    ratios = [_ratio(op, a, b) for a, b in itertools.pairwise(strides)]
     if None in ratios:
         return None
     for part, ratio in zip(parts[1:], ratios, strict=True):

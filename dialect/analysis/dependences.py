@@ -43,7 +43,7 @@ from tir_mlir.dialect.ir import (
 )
 from tir_mlir.dialect.presburger import dim_type, flatten, question, sizes_without, smallest_point
 
-__all__ = ["loop_carried_conflict", "lex_lt", "reordering_conflict", "witness"]
+__all__ = ["lex_lt", "loop_carried_conflict", "reordering_conflict", "witness"]
 
 
 @only_reads

@@ -43,7 +43,7 @@ def affine_value(value: ir.Value, user: ir.Operation) -> Index | None:
     """A value as an affine expression of loops, iters and sizes; None if it has no such form."""
     if isinstance(value.owner, ir.Block):
         plain = isinstance(value.type, ir.IndexType) and (is_loop(value.owner.owner) or is_block(value.owner.owner))
-        return Index.from_value(value) if plain or is_symbol(value) and isinstance(value.type, ir.IndexType) else None
+        return Index.from_value(value) if plain or (is_symbol(value) and isinstance(value.type, ir.IndexType)) else None
     op = value.owner.operation
     if op.name == "arith.constant":
         number = op.attributes["value"]

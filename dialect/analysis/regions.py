@@ -318,7 +318,7 @@ def _is_plain(access: Access, top: ir.Operation, free: Sequence[ir.Value]) -> bo
     """Whether the access uses only iters of `top` and values defined outside it that are not `free`."""
     for index in access.indices:
         for value in index.values:
-            if value in free or owner_op(value) != top and is_inside(owner_op(value), top):
+            if value in free or (owner_op(value) != top and is_inside(owner_op(value), top)):
                 return False
     return True
 

@@ -208,4 +208,4 @@ def _memory(op: ir.Operation) -> ir.Value | None:
     is_its_own = source.name == "memref.extract_strided_metadata" and source.operands[0] == view and (
         list(source.results).index(stride) == 4
     )  # fmt: skip
-    return view if is_its_own or number is not None and number == strides[0] else None
+    return view if is_its_own or (number is not None and number == strides[0]) else None

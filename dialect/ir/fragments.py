@@ -49,5 +49,5 @@ def is_warp_loop(loop: Loop) -> bool:
     iterations, all the same. What they access, they access once."""
     if loop.kind != "threadIdx.x" or loop.const_extent != WARP or any(True for _ in loop.var.uses):
         return False
-    effects = [op for op in loop.body_ops() if op.regions or may_write(op.name) and op.name != "llvm.inttoptr"]
+    effects = [op for op in loop.body_ops() if op.regions or (may_write(op.name) and op.name != "llvm.inttoptr")]
     return bool(effects) and all(matrix_function(op) for op in effects)

@@ -324,7 +324,7 @@ def takes_no_memref(name: str) -> bool:
     """Whether ops of a name never have a memref operand, and so access nothing."""
     if is_scalar(name):
         return name != "arith.select"
-    return name in IFS or name in AFFINE_OPS and name not in AFFINE_ACCESSES and name not in COUNTED_LOOPS
+    return name in IFS or (name in AFFINE_OPS and name not in AFFINE_ACCESSES and name not in COUNTED_LOOPS)
 
 
 _HARMLESS = READING | NO_ACCESS | LOOPS | IFS | YIELDS | _PURE | _with(_T.FREE)

@@ -78,11 +78,10 @@ def cover(func: Func, blocks: Sequence[Block], source: bool, old_module: ir.Modu
                 continue
             if not Buffer(access.buffer).is_param:
                 doubtful.setdefault(access.buffer, block)
-            elif not _missing(block, True, source).is_empty():
-                if not (
-                    _others_write_skipped(func, block, access) or _as_before(func, block, access.buffer, old_module)
-                ):
-                    _report_uncovered(block, source)
+            elif not _missing(block, True, source).is_empty() and not (
+                _others_write_skipped(func, block, access) or _as_before(func, block, access.buffer, old_module)
+            ):
+                _report_uncovered(block, source)
     for buffer, block in doubtful.items():
         _all_reads_written(func, buffer, block)
 

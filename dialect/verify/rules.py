@@ -73,7 +73,7 @@ def shape_key(op: ir.Operation) -> Hashable | None:
     if operands[:half] != operands[half:]:
         return None
     attributes = op.attributes
-    return (*(attributes[k] if k in attributes else None for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
+    return (*(attributes.get(k, None) for k in _SHAPE), len(op.regions[0].blocks[0].arguments))
 
 
 def reduces_upwards(op: ir.Operation) -> bool:

@@ -392,7 +392,7 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 def _fail(op: ir.Operation, message: str) -> None:
-    number = op.attributes[attrs.ID] if attrs.ID in op.attributes else None
+    number = op.attributes.get(attrs.ID, None)
     if number is not None and _is_number(number):
         raise VerifyError(message, RULE, op.location, ir.IntegerAttr(number).value)
     raise VerifyError(message, RULE, op.location)

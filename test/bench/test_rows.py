@@ -91,7 +91,7 @@ def test_a_wrong_result_is_found_and_a_right_one_passes():
     expected = np.arange(6, dtype=np.float32).reshape(2, 3)
     result = expected * (1 + 1e-6)
     check("near", Contestant(lambda: None, lambda: result), expected)
-    with pytest.raises(WrongResult, match="far differs from NumPy by 0.01"):
+    with pytest.raises(WrongResult, match=r"far differs from NumPy by 0.01"):
         check("far", Contestant(lambda: None, lambda: expected + np.float32(0.01)), expected)
     with pytest.raises(WrongResult, match=r"returns shape \(3,\)"):
         check("flat", Contestant(lambda: None, lambda: expected[0]), expected)

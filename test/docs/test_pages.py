@@ -119,7 +119,7 @@ def test_output_patterns():
     page = '<!-- varies: numbers, "x, y" -->\n```text title="output"\nx, y\n```\n'
     assert [(f.title, f.varying) for f in fences(page)] == [("output", (NUMBERS, "x, y"))]
     for wrong in ("```python output\nx\n```\n", page.replace("numbers", "words")):
-        with pytest.raises(ValueError, match="line [01]"):
+        with pytest.raises(ValueError, match=r"line [01]"):
             fences(wrong)
 
 

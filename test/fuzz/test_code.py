@@ -46,6 +46,6 @@ def _zeros_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_planted_fault_is_found(plant: Any, words: str, monkeypatch: pytest.MonkeyPatch):
     plant(monkeypatch)
     seeds = [f"planted {number}" for number in range(1000)]
-    with pytest.raises(Fault, match="machine code (and interpreter differ: B|writes outside B)"):
+    with pytest.raises(Fault, match=r"machine code (and interpreter differ: B|writes outside B)"):
         for seed in [seed for seed in seeds if words in draw(Random(seed)).text]:
             case(Random(seed))

@@ -68,7 +68,7 @@ def test_a_schedule_that_a_refusal_changes_is_a_fault(monkeypatch):
 
 def test_a_cache_that_checks_nothing_is_a_fault(monkeypatch):
     monkeypatch.setattr(store, "_sum", lambda *_: b"")
-    with pytest.raises(Fault, match="loaded .* saved"):
+    with pytest.raises(Fault, match=r"loaded .* saved"):
         for number in range(200):
             cached._loaded(Random(number))
 
@@ -84,7 +84,7 @@ def test_a_trace_that_loses_a_step_is_a_fault(monkeypatch):
     whole = Trace.as_json
     monkeypatch.setattr(Trace, "as_json", lambda self: [whole(self)[0][:-1], whole(self)[1]])
     with pytest.raises(
-        Fault, match="makes a different program|parses back from JSON as a different one|produces a different program"
+        Fault, match=r"makes a different program|parses back from JSON as a different one|produces a different program"
     ):
         for number in range(5):
             replays.case(Random(number))

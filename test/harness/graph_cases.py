@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def mlp(batch: Any = 1, sizes: tuple[int, ...] = (33, 17, 10)) -> Graph:
     """x -> dense, add, relu, ... -> dense, add"""
     b = GraphBuilder("main")
     h = b.input("x", (batch, sizes[0]))
-    for n, (inner, outer) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for n, (inner, outer) in enumerate(itertools.pairwise(sizes)):
         w = b.weight(f"w{n}", random(outer, inner, seed=n) / inner**0.5)
         h = b.op("add", b.op("nn.dense", h, w), b.weight(f"b{n}", random(outer, seed=n + 100)))
         if n < len(sizes) - 2:

@@ -57,7 +57,9 @@ def model(
     results = [f"y{n}" for n in range(case.outputs)]
     inner = [f"u{n}" for n in range(case.outputs)] if casts else results
     nodes.append(helper.make_node(name, names, inner, **case.attrs))
-    nodes += [helper.make_node("Cast", [a], [b], to=TensorProto.FLOAT) for a, b in zip(inner, results) if a != b]
+    nodes += [
+        helper.make_node("Cast", [a], [b], to=TensorProto.FLOAT) for a, b in zip(inner, results, strict=False) if a != b
+    ]
     infos = [
         helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in inputs.items()
     ]
@@ -93,13 +95,13 @@ def verdict(
     proto, inputs = model(name, case, opset, casts, kind)
     try:
         wanted = evaluate(proto, inputs)
-    except Exception as error:  # noqa: BLE001 - of any kind
+    except Exception as error:
         return "no reference", f"{type(error).__name__}: {error}"
     try:
         ran = tir_mlir.build(tir_mlir.from_onnx(proto), threads=1, optimize="fast")(*inputs.values())
     except GraphError as error:
         return "refused", str(error)
-    except Exception as error:  # noqa: BLE001 - of any kind
+    except Exception as error:
         return "crashed", f"{type(error).__name__}: {error}"
     results = list(ran) if isinstance(ran, (tuple, list)) else [ran]
     found = compared(results, wanted, kind)
@@ -121,7 +123,7 @@ def by_the_standard(
             floats.graph.input[0].type.tensor_type.elem_type = TensorProto.FLOAT
             exact = reference(floats, {name: x.astype("float32") for name, x in inputs.items()})[0]
             agrees = bool(np.all(np.abs(ours[0] - exact) <= 1))
-    except Exception:  # noqa: BLE001 - of any kind
+    except Exception:
         return found
     return ("peer differs", f"equal to ONNX's evaluator; {found[1]}") if agrees else found
 

@@ -133,8 +133,9 @@ def _undecided_is_legal() -> None:
     from tir_mlir.dialect.diagnostics import NotProvable
 
     for name in ("loop_carried_conflict", "reordering_conflict"):
+        known = getattr(dependences, name)
 
-        def ask(*args: Any, known: Callable[..., Any] = getattr(dependences, name)) -> Any:
+        def ask(*args: Any, known: Callable[..., Any] = known) -> Any:
             try:
                 return known(*args)
             except NotProvable:

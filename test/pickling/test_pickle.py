@@ -19,7 +19,7 @@ from tir_mlir.script import ir as I
 from tir_mlir.script import tir as T
 
 sys.path.insert(0, str(Path(__file__).parent))
-import pickled_work  # noqa: E402  what other processes run
+import pickled_work
 
 
 def there_and_back(value):
@@ -224,7 +224,7 @@ def test_an_intrinsic_registered_in_one_process_only(tmp_path):
     TensorIntrin.register("pickled_fill", *pickled_work.fill(), override=True)
     sch = Schedule(pickled_work.zeros)
     loop = sch.get_loops("A")[0]
-    outer, inner = sch.split(loop, [None, 4])
+    _outer, inner = sch.split(loop, [None, 4])
     sch.tensorize(inner, "pickled_fill")
     path = tmp_path / "schedule.pkl"
     path.write_bytes(pickle.dumps(sch))

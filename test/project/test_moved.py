@@ -35,13 +35,13 @@ def test_modules_of_a_moved_package():
     with pytest.warns(DeprecationWarning, match="tir_mlir.intrin.kernels.registry is now tir_mlir.runtime.kernels.reg"):
         from tir_mlir.intrin.kernels.registry import emit
     assert emit is new
-    with pytest.raises(ModuleNotFoundError, match="tir_mlir.intrin.kernels.nonsense"):
+    with pytest.raises(ModuleNotFoundError, match=r"tir_mlir.intrin.kernels.nonsense"):
         importlib.import_module("tir_mlir.intrin.kernels.nonsense")
 
 
 def test_graphs_are_written_with_the_words_at_their_old_path():
     with pytest.warns(DeprecationWarning, match="tir_mlir.script.relax is now tir_mlir.graph.script"):
-        from tir_mlir.script import relax as R  # noqa: N812
+        from tir_mlir.script import relax as R
 
         @R.function
         def main(x: R.Tensor((4,), "float32")):

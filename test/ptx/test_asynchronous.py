@@ -22,7 +22,7 @@ WIDTHS = {"product": (160, 256), "sums": (96, 128, 256), "increment": (96, 128, 
 """Threads of a block: `wgmma` needs a whole warpgroup, beside the thread that copies."""
 
 
-@pytest.mark.parametrize("name, threads", [(name, threads) for name in RUNS for threads in WIDTHS[name]])
+@pytest.mark.parametrize(("name", "threads"), [(name, threads) for name in RUNS for threads in WIDTHS[name]])
 def test_a_pipeline_is_right(name, threads):
     text, run, _ = RUNS[name]
     assert run(text, threads, BLOCKS) == 0
@@ -122,7 +122,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name, threads", [(name, n) for name, fault in FAULTS.items() for n in WIDTHS[fault[0]]])
+@pytest.mark.parametrize(("name", "threads"), [(name, n) for name, fault in FAULTS.items() for n in WIDTHS[fault[0]]])
 def test_a_planted_fault_is_found(name, threads):
     pipeline, old, new, kind, message = FAULTS[name]
     text, run, _ = RUNS[pipeline]

@@ -139,7 +139,7 @@ def test_lanes_of_a_warp_may_store_one_value_to_one_address():
     np.testing.assert_array_equal(out, 7)
 
 
-@pytest.mark.parametrize("value, threads", [("%t", 32), ("7", 64)])
+@pytest.mark.parametrize(("value", "threads"), [("%t", 32), ("7", 64)])
 def test_stores_of_other_values_or_other_warps_to_one_address_are_a_race(value, threads):
     with pytest.raises(PtxError, match="writes at the same time"):
         launch(kernels.module(kernels.kernel(SAME.format(value) + STORE, shared=64)), threads)
@@ -176,7 +176,7 @@ def test_a_fault_leaves_the_arrays_as_they_were():
 
 
 @pytest.mark.parametrize(
-    "body, message",
+    ("body", "message"),
     [
         ("frobnicate.b32 %r1, %r2;", "does not know the instruction `frobnicate.b32 %r1, %r2`"),
         ("add.wobble.s32 %r1, %r2, %r3;", "does not know `.wobble` of the instruction"),
@@ -210,7 +210,7 @@ def test_lines_of_the_caller_are_cited():
 
 
 @pytest.mark.parametrize(
-    "grid, block, args, message",
+    ("grid", "block", "args", "message"),
     [
         ((1,), (2048,), 2, "at most 1024 threads"),
         ((0,), (32,), 2, r"the grid \(0,\) has to be"),

@@ -19,6 +19,7 @@ V64 = _rng.permutation(U64)
 S64, T64 = U64.view(np.int64), V64.view(np.int64)
 U16, V16 = U32.astype(np.uint16), V32.astype(np.uint16)
 FEW = (U32 % 40).astype(np.uint32)
+_LANES = list(zip(U32, V32, FEW, strict=True))
 F32 = np.concatenate([_rng.standard_normal(N - 6), [0.0, -0.0, 1e-40, np.inf, 3.0, -2.5]]).astype(np.float32)
 G32 = _rng.permutation(F32)
 NAN32 = F32.copy()
@@ -42,10 +43,13 @@ def exact_fma(a, b, c, dtype):
     """a * b + c with one rounding, by fractions."""
     if dtype == np.float64:
         return np.array(
-            [float(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))) for x, y, z in zip(a, b, c)]
+            [
+                float(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)))
+                for x, y, z in zip(a, b, c, strict=False)
+            ]
         )
     results = []
-    for x, y, z in zip(a, b, c):
+    for x, y, z in zip(a, b, c, strict=False):
         value = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
         near = dtype(float(value))
         around = [near, np.nextafter(near, dtype(-np.inf)), np.nextafter(near, dtype(np.inf))]
@@ -57,20 +61,23 @@ def exact_fma(a, b, c, dtype):
 
 def shifted(a, n, left):
     bits = 8 * a.itemsize
-    out = [(int(x) << int(k)) if left else (int(x) >> int(k)) for x, k in zip(a, n)]
+    out = [(int(x) << int(k)) if left else (int(x) >> int(k)) for x, k in zip(a, n, strict=False)]
     return np.array([v & ((1 << bits) - 1) for v in out]).astype(a.dtype)
 
 
 def c_divide(a, b):
     return np.array(
-        [int(abs(int(x)) // abs(int(y))) * (1 if (x < 0) == (y < 0) else -1) if y else -1 for x, y in zip(a, b)]
+        [
+            int(abs(int(x)) // abs(int(y))) * (1 if (x < 0) == (y < 0) else -1) if y else -1
+            for x, y in zip(a, b, strict=False)
+        ]
     )
 
 
 def field(a, start, length, signed):
     """bfe, bit by bit."""
     out = []
-    for x, s, n in zip(a.tolist(), start.tolist(), length.tolist()):
+    for x, s, n in zip(a.tolist(), start.tolist(), length.tolist(), strict=False):
         bits = [(x >> min(s + i, 31)) & 1 if s + i <= 31 or signed else 0 for i in range(32)]
         fill = bits[min(n, 32) - 1] if signed and n else 0
         out.append(sum((bits[i] if i < n else fill) << i for i in range(32)) if n else 0)
@@ -79,7 +86,7 @@ def field(a, start, length, signed):
 
 def permuted(a, b, c):
     out = []
-    for x, y, s in zip(a.tolist(), b.tolist(), c.tolist()):
+    for x, y, s in zip(a.tolist(), b.tolist(), c.tolist(), strict=False):
         data = [(x | y << 32) >> 8 * i & 255 for i in range(8)]
         digits = [s >> 4 * i & 15 for i in range(4)]
         out.append(
@@ -127,9 +134,9 @@ def table():
         ("mul.hi.u32 {d}, {0}, {1};", (U32, V32), u((U32.astype(np.uint64) * V32) >> np.uint64(32))),
         ("mul.hi.s32 {d}, {0}, {1};", (S32, T32), ((S32.astype(np.int64) * T32) >> 32).astype(np.int32)),
         ("mul.hi.u64 {d}, {0}, {1};", (U64, V64),
-         np.array([int(a) * int(b) >> 64 for a, b in zip(U64, V64)], np.uint64)),
+         np.array([int(a) * int(b) >> 64 for a, b in zip(U64, V64, strict=False)], np.uint64)),
         ("mul.hi.s64 {d}, {0}, {1};", (S64, T64),
-         np.array([int(a) * int(b) >> 64 for a, b in zip(S64, T64)], np.int64)),
+         np.array([int(a) * int(b) >> 64 for a, b in zip(S64, T64, strict=False)], np.int64)),
         ("mul.wide.s32 {d}, {0}, {1};", (S32, T32), S32.astype(np.int64) * T32),
         ("mul.wide.u16 {d}, {0}, {1};", (U16, V16), u(U16) * V16),
         ("mad.lo.s32 {d}, {0}, {1}, {2};", (U32, V32, FEW), U32 * V32 + FEW),
@@ -155,12 +162,12 @@ def table():
         ("shr.s32 {d}, {0}, {1};", (S32, FEW), S32 >> np.minimum(FEW, 31).astype(np.int32)),
         ("shr.s64 {d}, {0}, {1};", (S64, FEW + 30), S64 >> np.minimum(FEW + 30, 63).astype(np.int64)),
         ("shf.l.wrap.b32 {d}, {0}, {1}, {2};", (U32, V32, FEW),
-         u([((int(b) << 32 | int(a)) << (int(c) & 31) >> 32) & 0xFFFFFFFF for a, b, c in zip(U32, V32, FEW)])),
+         u([((int(b) << 32 | int(a)) << (int(c) & 31) >> 32) & 0xFFFFFFFF for a, b, c in _LANES])),
         ("shf.r.clamp.b32 {d}, {0}, {1}, {2};", (U32, V32, FEW),
-         u([((int(b) << 32 | int(a)) >> min(int(c), 32)) & 0xFFFFFFFF for a, b, c in zip(U32, V32, FEW)])),
+         u([((int(b) << 32 | int(a)) >> min(int(c), 32)) & 0xFFFFFFFF for a, b, c in _LANES])),
         ("lop3.b32 {d}, {0}, {1}, {2}, 0x1b;", (U32, V32, FEW),
          u([sum((0x1B >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | c >> i & 1) & 1) << i for i in range(32))
-            for a, b, c in zip(U32.tolist(), V32.tolist(), FEW.tolist())])),
+            for a, b, c in zip(U32.tolist(), V32.tolist(), FEW.tolist(), strict=False)])),
         ("bfe.u32 {d}, {0}, {1}, {2};", (U32, FEW, FEW[::-1].copy()), field(U32, FEW, FEW[::-1], False)),
         ("bfe.s32 {d}, {0}, {1}, {2};", (U32, FEW, FEW[::-1].copy()), field(U32, FEW, FEW[::-1], True)),
         ("bfi.b32 {d}, {0}, {1}, 5, 9;", (U32, V32), (V32 & ~u(0x1FF << 5)) | ((U32 & u(0x1FF)) << u(5))),
@@ -179,9 +186,9 @@ def table():
          ((U32.view(np.int16).reshape(-1, 2).astype(np.int32) * V32.view(np.int8).reshape(-1, 4)[:, :2]).sum(1) + FEW
           ).astype(np.int32)),
         ("add.cc.u32 %r9, {0}, {1};\naddc.u32 {d}, {0}, {1};", (U32, V32),
-         u([(int(a) + int(b) + (int(a) + int(b) >> 32)) & 0xFFFFFFFF for a, b in zip(U32, V32)])),
+         u([(int(a) + int(b) + (int(a) + int(b) >> 32)) & 0xFFFFFFFF for a, b in zip(U32, V32, strict=False)])),
         ("sub.cc.u32 %r9, {0}, {1};\nsubc.u32 {d}, {0}, {1};", (U32, V32),
-         u([(int(a) - int(b) - (int(a) < int(b))) & 0xFFFFFFFF for a, b in zip(U32, V32)])),
+         u([(int(a) - int(b) - (int(a) < int(b))) & 0xFFFFFFFF for a, b in zip(U32, V32, strict=False)])),
         # predicates
         (predicate("lt.s32"), (S32, T32), u(S32 < T32)),
         (predicate("lo.u32"), (U32, V32), u(U32 < V32)),
@@ -284,10 +291,10 @@ def directed(text, inputs):
         result = a * inputs[1]
         return np.where(np.abs(result) < 2**-126, np.copysign(np.float32(0), result), result)
     if name == "add.rz.f32":
-        exact = [Fraction(float(a)) + Fraction(float(b)) for a, b in zip(*inputs)]
+        exact = [Fraction(float(a)) + Fraction(float(b)) for a, b in zip(*inputs, strict=False)]
         near = [np.float32(float(v)) for v in exact]
         return np.array([np.nextafter(r, np.float32(0)) if abs(Fraction(float(r))) > abs(v) else r
-                         for r, v in zip(near, exact)])  # fmt: skip
+                         for r, v in zip(near, exact, strict=False)])  # fmt: skip
     return exact_fma(*inputs, inputs[0].dtype.type)
 
 
@@ -295,7 +302,9 @@ with np.errstate(all="ignore"):
     CASES = [(text, inputs, directed(text, inputs) if result is None else result) for text, inputs, result in table()]
 
 
-@pytest.mark.parametrize("text, inputs, expected", CASES, ids=[t.replace("\n", " ").split()[0] for t, _, _ in CASES])
+@pytest.mark.parametrize(
+    ("text", "inputs", "expected"), CASES, ids=[t.replace("\n", " ").split()[0] for t, _, _ in CASES]
+)
 def test_instruction(text, inputs, expected):
     result = kernels.run_elementwise(text, inputs, expected.dtype)
     np.testing.assert_array_equal(result, expected)

@@ -33,7 +33,7 @@ def test_an_integer(text):
     assert integer(text) == stored(text, "b32", np.int32) == INTEGERS[text]
 
 
-@pytest.mark.parametrize("type_, result", [("f32", np.float32), ("f64", np.float64)])
+@pytest.mark.parametrize(("type_", "result"), [("f32", np.float32), ("f64", np.float64)])
 @pytest.mark.parametrize("text", FLOATS)
 def test_a_float(text, type_, result):
     assert stored(text, type_, result) == FLOATS[text]
@@ -73,7 +73,7 @@ def test_ptxas_accepts_the_literals(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "old, new, message",
+    ("old", "new", "message"),
     [
         ("0x10;", "16.0;", "`16.0` of .* has to be an integer literal"),
         ("0x10;", "%r1;", "`%r1` of .* has to be an integer literal"),

@@ -79,7 +79,7 @@ def mma_kernel(shape, type_, total, name="k"):
     return kernels.kernel("\n".join(lines), 3, name)
 
 
-@pytest.mark.parametrize("shape, type_, total, per", MMA)
+@pytest.mark.parametrize(("shape", "type_", "total", "per"), MMA)
 def test_mma(shape, type_, total, per):
     k = int(shape.split("k")[1])
     a, x = values(type_, (16, k))
@@ -191,7 +191,7 @@ def wmma_kernel(types, name="w"):
     memory."""
     a, total = types
     registers = {"f16": (8, 8), "bf16": (4, 4), "s8": (2, 2)}[a]
-    x, y = (", ".join(f"%r{f + i}" for i in range(n)) for f, n in zip((1, 11), registers))
+    x, y = (", ".join(f"%r{f + i}" for i in range(n)) for f, n in zip((1, 11), registers, strict=False))
     d = ", ".join(f"%r{20 + i}" for i in range(8))
     inputs = f"{total}.{total}" if a == "f16" else f"{total}.{a}.{a}.{total}"
     return kernels.kernel(
@@ -218,7 +218,7 @@ def test_ptxas_accepts_wmma(tmp_path: Path):
     assert kernels.assemble(kernels.module(*entries), tmp_path) == ""
 
 
-@pytest.mark.parametrize("pitch, passes", [(16, 8), (24, 4), (32, 16)])
+@pytest.mark.parametrize(("pitch", "passes"), [(16, 8), (24, 4), (32, 16)])
 def test_passes_of_a_load_of_a_fragment(pitch, passes):
     """Eight rows at a time, 16 bytes of each: four passes at least."""
     fill = "mov.b32 %r9, buffer;\nmad.lo.u32 %r9, %t, 32, %r9;\n"

@@ -56,7 +56,7 @@ def test_all_faults_are_found(name):
     assert len(missed) <= len(found) // 10, Counter(f.kind for f in missed)
 
 
-@pytest.mark.parametrize("name, verdict", {"product": "numbers", "row sums": "", "row factors": ""}.items())
+@pytest.mark.parametrize(("name", "verdict"), {"product": "numbers", "row sums": "", "row factors": ""}.items())
 def test_a_guard_turned_round(name, verdict):
     """Lanes of one warp that all store the sum that they all have store what one of them stored before."""
     faults = [f for f in planted_faults(judge(name).text) if f.kind == "guard"]

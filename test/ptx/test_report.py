@@ -19,7 +19,7 @@ def shared_at(expression: str) -> str:
     return f"mov.b32 %r1, buffer;\n{expression}\nadd.s32 %r3, %r1, %r2;\n"
 
 
-@pytest.mark.parametrize("stride, passes", [(1, 1), (2, 2), (3, 1), (8, 8), (32, 32), (33, 1)])
+@pytest.mark.parametrize(("stride", "passes"), [(1, 1), (2, 2), (3, 1), (8, 8), (32, 32), (33, 1)])
 def test_passes_of_a_stride_of_words(stride, passes):
     report = launch(shared_at(f"mul.lo.u32 %r2, %t, {4 * stride};") + "st.shared.b32 [%r3], %t;")
     assert (report.shared_requests, report.shared_passes, report.bank_conflicts) == (1, passes, passes - 1)
@@ -31,14 +31,14 @@ def test_lanes_that_read_one_word_share_a_pass():
     assert (report.shared_requests, report.shared_passes) == (2, 2)
 
 
-@pytest.mark.parametrize("size, name, passes", [(8, "v2.b32", 2), (16, "v4.b32", 4)])
+@pytest.mark.parametrize(("size", "name", "passes"), [(8, "v2.b32", 2), (16, "v4.b32", 4)])
 def test_wide_accesses_take_as_many_passes_as_their_words(size, name, passes):
     values = ", ".join(["%t"] * (size // 4))
     report = launch(shared_at(f"mul.lo.u32 %r2, %t, {size};") + f"st.shared.{name} [%r3], {{{values}}};")
     assert (report.shared_passes, report.bank_conflicts) == (passes, 0)
 
 
-@pytest.mark.parametrize("stride, sectors", [(1, 4), (2, 8), (8, 32), (64, 32)])
+@pytest.mark.parametrize(("stride", "sectors"), [(1, 4), (2, 8), (8, 32), (64, 32)])
 def test_sectors_of_a_stride_of_words(stride, sectors):
     report = launch(kernels.at_thread("%p0", 4 * stride) + "\nst.global.b32 [%d63], %t;")
     assert (report.global_requests, report.sectors, report.sectors_least) == (1, sectors, 4)

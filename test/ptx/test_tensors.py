@@ -80,7 +80,7 @@ def run(array, box, swizzle, coordinates, back=None):
 ARRAY = np.arange(40 * 72, dtype=np.float16).reshape(40, 72)
 
 
-@pytest.mark.parametrize("swizzle, columns", [(0, 64), (32, 16), (64, 32), (128, 64)])
+@pytest.mark.parametrize(("swizzle", "columns"), [(0, 64), (32, 16), (64, 32), (128, 64)])
 def test_a_tile_lies_where_its_swizzle_says(swizzle, columns):
     """Chunk j of 16 bytes of row r is at chunk j ^ (r % 8) for rows of 128 bytes, j ^ (r // 2 % 4) for 64, j ^ (r //
     4 % 2)."""
@@ -105,7 +105,7 @@ def test_outside_of_the_array_there_are_zeros(coordinates):
     np.testing.assert_array_equal(raw, expected)
 
 
-@pytest.mark.parametrize("swizzle, columns", [(0, 16), (128, 64)])
+@pytest.mark.parametrize(("swizzle", "columns"), [(0, 16), (128, 64)])
 def test_rows_that_do_not_start_at_16_bytes_are_refused(swizzle, columns):
     """An illegal instruction on an H200."""
     with pytest.raises(PtxError, match="rows start at element -3 of 2 bytes, which is no multiple of 16 bytes"):
@@ -132,7 +132,7 @@ def test_ptxas_accepts_the_kernels(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "box, swizzle, message",
+    ("box", "swizzle", "message"),
     [
         ((16, 64), 48, "a swizzle of 0, 32, 64 or 128 bytes, not 48"),
         ((16, 64), 64, "at most the swizzle of 64 bytes"),

@@ -111,11 +111,11 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("type_, swizzle, trans, registers", CASES)
+@pytest.mark.parametrize(("type_", "swizzle", "trans", "registers"), CASES)
 def test_product(type_, swizzle, trans, registers):
     k = 32 // np.dtype(STORED[type_]).itemsize
     (a, x), (b, y) = numbers(type_, (M, k)), numbers(type_, (N, k))
-    images = [image(m, swizzle, bool(t), pitch(swizzle)) for m, t in zip((a, b), trans)]
+    images = [image(m, swizzle, bool(t), pitch(swizzle)) for m, t in zip((a, b), trans, strict=False)]
     t, r, e = np.arange(128)[:, None, None], np.arange(4)[None, :, None], np.arange(2)[None, None]
     rows, columns = t // 32 * 16 + t % 32 // 4 + 8 * (r % 2), t % 4 * 2 + e + 8 * (r // 2)
     words = np.ascontiguousarray(a[rows, columns]).view(np.uint8) if registers else np.zeros(2048, np.uint8)
@@ -174,7 +174,7 @@ def test_products_of_another_shape_on_the_same_accumulators_need_a_fence():
     product = next(line for line in text.splitlines() if line.startswith("wgmma.mma_async"))
     ones(text.replace(product, f"{product}\n{product}"))
     narrow = product.replace("n16k16", "n8k16").replace(", %r4, %r5, %r6, %r7", "")
-    with pytest.raises(ptx.PtxError, match="on %r0, an accumulator of another wgmma, without a `wgmma.fence`"):
+    with pytest.raises(ptx.PtxError, match=r"on %r0, an accumulator of another wgmma, without a `wgmma.fence`"):
         ones(text.replace(product, f"{product}\n{narrow}"))
 
 
@@ -218,7 +218,7 @@ ret;
 
 @pytest.mark.parametrize("threads", [128, 160, 256])
 @pytest.mark.parametrize(
-    "fault, message",
+    ("fault", "message"),
     [
         ("", None),
         ("fence.proxy.async.shared::cta;", "asynchronous copy of a thread wrote, is read asynchronously without"),

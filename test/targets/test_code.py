@@ -136,7 +136,7 @@ def test_products_run_where_the_cpu_has_the_instructions(dtype, cpu):
 def test_other_code_is_written_not_run(tmp_path):
     target = NEON if not NEON.runs_here else AVX2
     lib = build(parse(ADD), target=target)
-    with pytest.raises(BuildError, match="main was built for .*-linux-gnu, which this machine cannot run: it is"):
+    with pytest.raises(BuildError, match=r"main was built for .*-linux-gnu, which this machine cannot run: it is"):
         lib(np.zeros((64, 64), "float32"), np.zeros((64, 64), "float32"))
     obj, header = lib.export(tmp_path / "out" / "add.o")
     assert obj.read_bytes()[:4] == b"\x7fELF"
@@ -146,7 +146,7 @@ def test_other_code_is_written_not_run(tmp_path):
 
 
 def test_a_cpu_that_llvm_does_not_know():
-    with pytest.raises(BuildError, match="clang makes no code for .* of avr7-unknown-linux-gnu"):
+    with pytest.raises(BuildError, match=r"clang makes no code for .* of avr7-unknown-linux-gnu"):
         build(parse(ADD), target=Target(128, 32, arch="avr7", triple="avr7-unknown-linux-gnu"))
     with pytest.raises(BuildError, match='needs driver="jit"'):
         build(parse(ADD), target=NEON, driver="tools")

@@ -95,7 +95,7 @@ def test_a_full_disk_is_told(elsewhere, monkeypatch):
 
 
 def test_refusals(elsewhere, tmp_path, monkeypatch):
-    with pytest.raises(BuildError, match="no folder that tir_mlir.cache.export wrote"):
+    with pytest.raises(BuildError, match=r"no folder that tir_mlir.cache.export wrote"):
         cache.load(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
     store.save("code", "a", b"")

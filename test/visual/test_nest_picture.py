@@ -1,5 +1,7 @@
 """The drawing of a loop nest: contents of the frames, and changes by a step."""
 
+import itertools
+
 import pytest
 
 from tir_mlir import Schedule
@@ -32,7 +34,7 @@ def test_loops_are_nested_frames(tiled, parsed, texts):
     found, boxes = frames(root)
     loops = [f.get("data-loop") for f in found if f.get("data-loop")]
     assert len(loops) == 5 and len(found) == 6  # and the block
-    for outer, inner in zip(boxes, boxes[1:], strict=False):
+    for outer, inner in itertools.pairwise(boxes):
         assert inside(inner, outer)
     words = texts(root)
     assert [w for w in words if w in ("i_0", "j_0", "k", "i_1", "j_1")] == ["i_0", "j_0", "k", "i_1", "j_1"]
@@ -93,7 +95,7 @@ def test_save(tiled, tmp_path):
     picture = tiled.plot()
     path = picture.save(tmp_path / "nest.svg")
     assert path.read_text() == picture.svg + "\n" and picture._repr_svg_() == picture.svg
-    with pytest.raises(ValueError, match="ends in .svg, not 'nest.png'"):
+    with pytest.raises(ValueError, match=r"ends in .svg, not 'nest.png'"):
         picture.save(tmp_path / "nest.png")
 
 

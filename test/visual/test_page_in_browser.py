@@ -10,8 +10,8 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.examples.matmul import matmul, steps
 
 pytest.importorskip("selenium", reason="selenium is not installed: pip install selenium")
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = [pytest.mark.slow, MISSING]
 

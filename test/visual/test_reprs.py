@@ -12,7 +12,7 @@ from tir_mlir.script.module import IRModule
 def test_handles_print_their_loop_or_block(programs):
     sch = Schedule(programs["matmul"])
     block = sch.get_block("C")
-    i, j, k = sch.get_loops(block)
+    i, _j, _k = sch.get_loops(block)
     assert repr(block) == "Block 'C' (vi: S 0..64, vj: S 0..64, vk: R 0..64) of main"
     assert repr([i]) == "[Loop 'i' (0..64) of main]" and repr(sch.get_block("root")) == "Block 'root' of main"
     i_0, i_1 = sch.split(i, [None, 16])

@@ -69,7 +69,7 @@ def letters(driver) -> dict[str, tuple[float, float]]:
     return {f.name: drawing(driver, f, False)[1:] for f in (ROOT / "docs" / "images").glob("*.svg")}
 
 
-@pytest.mark.parametrize("width, dark", LOOKS, ids=[f"{w} {'dark' if d else 'light'}" for w, d in LOOKS])
+@pytest.mark.parametrize(("width", "dark"), LOOKS, ids=[f"{w} {'dark' if d else 'light'}" for w, d in LOOKS])
 def test_pages(driver, address, letters, width, dark):
     """Nothing is cut, missing, pale or tiny, and the console stays empty."""
     look(driver, width, dark=dark)

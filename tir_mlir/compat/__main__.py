@@ -42,8 +42,8 @@ def _run(path: str, text: str, args: Sequence[str]) -> int:
     try:
         # dont_inherit: do not apply the __future__ imports of this file
         code = compile(text, path, "exec", dont_inherit=True)
-        exec(code, program.__dict__)  # noqa: S102  running the user's file is the task
-    except Exception as error:  # noqa: BLE001  whatever the program raises is shown as Python would
+        exec(code, program.__dict__)
+    except Exception as error:
         trace = error.__traceback__.tb_next if error.__traceback__ else None
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1

@@ -81,7 +81,7 @@ def const(value: Any, dtype: str | None = None) -> IntImm | FloatImm:
     return FloatImm(dtype, value) if dtypes.is_float(DataType(dtype)) else IntImm(dtype, int(value))
 
 
-def Cast(dtype: str, value: Any) -> Any:  # noqa: N802
+def Cast(dtype: str, value: Any) -> Any:
     """Cast a value or a number to a type."""
     from tir_mlir.te import cast
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tir_mlir import __version__ as VERSION  # noqa: N812, F401  tvm.__version__
+from tir_mlir import __version__ as VERSION  # noqa: F401  tvm.__version__
 from tir_mlir.build import Library
 from tir_mlir.build import build as _build
 from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
@@ -27,7 +27,7 @@ class Target:
     Other options are ignored: code for a CPU is for this one. Without a GPU, its kernels run on the CPU.
     """
 
-    _stack: list[Target] = []
+    _stack: ClassVar[list[Target]] = []
 
     def __init__(self, target: str | dict[str, Any] | Target = "llvm", host: Any = None):
         if isinstance(target, dict):

@@ -154,9 +154,9 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
         op = use.owner.operation
         if op.name in _VIEWS:
             yield from _writers(op.results[0])
-        elif op.name in ELEMENT_STORES:
-            yield op
-        elif (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes:
+        elif op.name in ELEMENT_STORES or (
+            (callee := callee_of(op)) is not None and effects_of(callee)[use.operand_number].writes
+        ):
             yield op
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tir_mlir import Schedule, TensorIntrin
 from tir_mlir.script import IRModule
-from tir_mlir.script import ir as I  # noqa: E741, N812
-from tir_mlir.script import tir as T  # noqa: N812
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
 
 # ---- the program
 

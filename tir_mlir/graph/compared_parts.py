@@ -46,8 +46,10 @@ class ComparedGraph:
     def unique_results(self) -> dict[str, tuple[ir.Value, TensorType]]:
         """The results of nodes, by the names that occur once; views are left out: they compute nothing."""
         named_results = [
-            (name, value, node) for node in self.func.nodes for name, value in zip(node.names, node.results)
-        ]  # noqa: B905
+            (name, value, node)
+            for node in self.func.nodes
+            for name, value in zip(node.names, node.results, strict=False)
+        ]
         counts = Counter(name for name, _, _ in named_results)
         return {n: (v, self.func.type_of(v)) for n, v, node in named_results if counts[n] == 1 and not is_view(node)}
 

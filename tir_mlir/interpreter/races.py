@@ -41,7 +41,7 @@ class Watch:
             elif entry[0] == iteration:
                 entry[1] = entry[1] or write
                 entry[2] = entry[2] if entry[2] == reduction else 0
-            elif together and entry[2] == reduction and (reduction > 0 or reduction and together == "lanes"):
+            elif together and entry[2] == reduction and (reduction > 0 or (reduction and together == "lanes")):
                 entry[0], entry[1] = iteration, entry[1] or write
             elif not write and not entry[1]:
                 entry[0] = None  # read in several iterations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import json
@@ -328,10 +329,8 @@ def cache_shape(layer: Any, x: Any, cos: Any, sin: Any) -> tuple[int, int]:
     name = "cache" if "cache" in names else "past_key_values"
     call: Callable[..., Any] = layer
     positions = torch.zeros(1, x.shape[1], dtype=torch.int64, device=x.device)
-    try:
+    with contextlib.suppress(RecordedCache):
         call(x, attention_mask=None, position_ids=positions, position_embeddings=(cos, sin), **{name: Recorder()})
-    except RecordedCache:
-        pass
     if not found:
         raise ArgumentError(f"{type(layer).__name__} updates no cache of keys and values")
     return found[0]

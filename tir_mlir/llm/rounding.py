@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -36,7 +37,7 @@ def rounded_rows(name: str, rows: np.ndarray, how: Format, threads: int | None =
     program, arrays = _program(dtype, how.group, bits), (given, scale, stored)
     count = max(1, min(cores() if threads is None else threads, given.nbytes // PART))
     ends = [len(given) * n // count for n in range(count + 1)]
-    parts = [[array[start:stop] for array in arrays] for start, stop in zip(ends, ends[1:], strict=False)]
+    parts = [[array[start:stop] for array in arrays] for start, stop in itertools.pairwise(ends)]
     with ThreadPoolExecutor(count) as pool:
         for _ in pool.map(lambda part: program(*part), parts):
             pass

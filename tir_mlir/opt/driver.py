@@ -231,7 +231,7 @@ class OptDriver:
         for path in self.args.imports:
             try:
                 runpy.run_path(path)
-            except Exception as error:  # noqa: BLE001  the user's own code
+            except Exception as error:
                 frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
                 line = frames[-1].lineno or 1 if frames else getattr(error, "lineno", None) or 1
                 raise DriverError(Diagnostic("error", f"{type(error).__name__}: {error}", path, line, 1)) from None
@@ -266,7 +266,7 @@ class OptDriver:
             return module_text(runner, self.args.emit), []
         except (KeyboardInterrupt, BrokenPipeError):
             raise
-        except Exception as error:  # noqa: BLE001  reported below, never a traceback
+        except Exception as error:
             if self.args.debug:
                 traceback.print_exc()
             if runner is not None and len(runner.seconds) < len(self.steps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import re
 import sys
@@ -54,7 +55,7 @@ def read(path: str, split: bool) -> list[InputChunk]:
     written = any(word in text for word in ("prim_func", "R.function")) and "func.func" not in text
     is_script = path.endswith(".py") or (path == "-" and written)
     cuts = [0, *(m.end() for m in _CUT.finditer(text)), len(text)] if split else [0, len(text)]
-    ranges = zip(cuts, cuts[1:], strict=False)
+    ranges = itertools.pairwise(cuts)
     pieces = [InputChunk(name, "\n" * text.count("\n", 0, a) + text[a:b], is_script) for a, b in ranges]
     if not any(_has_content(p.text) for p in pieces):
         raise DriverError(Diagnostic("error", "the input is empty", name, 1, 1))

@@ -67,7 +67,7 @@ class PassRunner:
                 raise
             except RecursionError:
                 raise DriverError(Diagnostic("error", f"{step.name}: the program is nested too deeply")) from None
-            except Exception as error:  # noqa: BLE001  whatever goes wrong is reported with its step
+            except Exception as error:
                 raise DriverError(*self._failure(step, error)) from error
             self.emitted += [diagnostic_of_message(str(w.message), "warning") for w in caught]
             self.seconds.append((step.name, time.perf_counter() - start))

@@ -129,7 +129,7 @@ class Clocks:
 
     def warps(self, rows: np.ndarray, members: np.ndarray) -> None:
         """In each warp, the wanted lanes learn what the others of them know."""
-        for lanes, some in zip(rows, members):
+        for lanes, some in zip(rows, members, strict=False):
             for matrix in self.matrices():
                 matrix[lanes[some]] = matrix[lanes[some]].max(0)
         self.tick(rows[members])
@@ -143,7 +143,7 @@ class Clocks:
     def learn(self, lanes: Lanes, message: np.ndarray | None) -> None:
         """These lanes know of a message."""
         if message is not None:
-            for matrix, row in zip(self.matrices(), message):
+            for matrix, row in zip(self.matrices(), message, strict=False):
                 matrix[lanes] = np.maximum(matrix[lanes], row)
 
     def complete(self, lanes: np.ndarray, columns: np.ndarray | int, clocks: np.ndarray | int) -> None:

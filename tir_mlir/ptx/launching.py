@@ -136,7 +136,7 @@ def _check_launch(kernel: Kernel, block: tuple[int, int, int], args: Sequence[An
     threads = block[0] * block[1] * block[2]
     if kernel.block is not None:
         most = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        if kernel.exact_block and block != kernel.block or threads > most:
+        if (kernel.exact_block and block != kernel.block) or threads > most:
             raise PtxError(f"kernel {kernel.name} is compiled for blocks of {kernel.block}, not of {block}", "launch")
     if threads > 1024:
         raise PtxError(f"a block has at most 1024 threads, not {threads}", "launch")
@@ -157,7 +157,7 @@ class _Arguments:
         self._contents: list[tuple[int, np.ndarray]] = []
         self._at = GAP
         memory = bytearray()
-        for i, (argument, p) in enumerate(zip(args, kernel.parameters)):
+        for i, (argument, p) in enumerate(zip(args, kernel.parameters, strict=False)):
             memory += bytes(-len(memory) % p.alignment)
             value = self._value(argument, p, len(memory), i not in unwritten)
             if len(value) != p.bytes:

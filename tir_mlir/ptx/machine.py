@@ -126,7 +126,7 @@ class Machine:
             sizes = [(v.name, v.bytes or dynamic, v.alignment if v.bytes else 1024) for v in variables]
             parts = regions_of(sizes, 256 if space == "shared" else 16)
             self.spaces[space] = Space(self, space, parts, copies, base)
-            self.symbols |= {v.name: r.start for v, r in zip(variables, parts)}
+            self.symbols |= {v.name: r.start for v, r in zip(variables, parts, strict=False)}
         for region in regions:
             if region.name in self.kernel.variables:
                 self.symbols[region.name] = region.start + WINDOWS["global"]
@@ -306,7 +306,7 @@ class Machine:
                     break
             self.warpgroups.finish()
             self.copies.finish()
-        for ins, n in zip(self.kernel.instructions, self.counts):
+        for ins, n in zip(self.kernel.instructions, self.counts, strict=False):
             if n:
                 self.report.instructions[ins.name] = self.report.instructions.get(ins.name, 0) + n
         return self.report

@@ -164,7 +164,7 @@ def _directives(kernel: Kernel, text: str) -> None:
     """`.maxntid`, `.reqntid` -> the block size that the kernel was compiled for."""
     for name, numbers in re.findall(r"\.(maxntid|reqntid)\s+([\d,\s]+)", text):
         sizes = [int(n) for n in numbers.replace(",", " ").split()]
-        kernel.block = (sizes + [1, 1])[0], (sizes + [1, 1])[1], (sizes + [1, 1, 1])[2]
+        kernel.block = ([*sizes, 1, 1])[0], ([*sizes, 1, 1])[1], ([*sizes, 1, 1, 1])[2]
         kernel.exact_block = name == "reqntid"
 
 

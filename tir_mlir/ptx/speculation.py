@@ -43,7 +43,7 @@ class CheckedLoads:
         first = machine.first_block * machine.width
 
         def uses(lanes: np.ndarray) -> np.ndarray:
-            numbers = zip((lanes + first).tolist(), count[lanes].tolist())
+            numbers = zip((lanes + first).tolist(), count[lanes].tolist(), strict=False)
             count[lanes] += 1
             return np.array([(position, lane, n) in self.used for lane, n in numbers], np.bool_)
 

@@ -25,7 +25,7 @@ class TensorMap:
         if self.swizzle not in (0, 32, 64, 128):
             raise PtxError(f"a tensor map has a swizzle of 0, 32, 64 or 128 bytes, not {self.swizzle}", "launch")
         row = self.box[-1] * self.array.itemsize
-        if max(self.box) > 256 or row % 16 or self.swizzle and row > self.swizzle:
+        if max(self.box) > 256 or row % 16 or (self.swizzle and row > self.swizzle):
             raise PtxError(
                 f"the box {self.box}: at most 256 elements a dimension, the last one a multiple of 16 bytes and "
                 f"at most the swizzle of {self.swizzle} bytes", "launch",

@@ -37,7 +37,7 @@ def integer(text: str) -> int:
     if match is None:
         raise ValueError(f"{text} is not an integer literal")
     sign, *digits = match.groups()
-    value = next(int(d, base) for d, base in zip(digits, (16, 2, 8, 10)) if d)
+    value = next(int(d, base) for d, base in zip(digits, (16, 2, 8, 10), strict=False) if d)
     return -value if sign else value
 
 

@@ -5,7 +5,7 @@ NumPy walks the target in its order: of a transposed matrix it reads a line agai
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
@@ -36,7 +36,7 @@ def copy_into(target: np.ndarray, source: np.ndarray) -> None:
     from concurrent.futures import ThreadPoolExecutor  # few copies need it
 
     ends = [target.shape[outer] * n // number for n in range(number + 1)]
-    parts = [(slice(None),) * outer + (slice(*bounds),) for bounds in zip(ends, ends[1:], strict=False)]
+    parts = [(slice(None),) * outer + (slice(*bounds),) for bounds in pairwise(ends)]
     with ThreadPoolExecutor(number - 1) as pool:
         others = [pool.submit(_copy, target[part], source[part]) for part in parts[1:]]
         _copy(target[parts[0]], source[parts[0]])

@@ -202,7 +202,7 @@ class Executor(HandleTable):
             raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
             raise
-        except Exception as error:  # noqa: BLE001  whatever stops a step is a ScheduleError for its user
+        except Exception as error:
             self._raise(primitive.name, arguments, error)
         if isinstance(result, bool):  # a query is not recorded as a step
             return result

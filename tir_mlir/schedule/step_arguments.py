@@ -168,7 +168,7 @@ def _snapshot(value: Any) -> Any:
     """Copy a value, as the caller may modify it after the trace records it."""
     try:
         return deepcopy(value)
-    except Exception:  # noqa: BLE001  the primitive refuses values that cannot be copied
+    except Exception:
         return value
 
 
@@ -225,7 +225,7 @@ def _callable(value: Any) -> Any:
 
 def _instance(expected: type, copy: Fit = lambda value: value) -> Fit:
     def fit(value: Any) -> Any:
-        if not isinstance(value, expected) or isinstance(value, Handle) and not issubclass(expected, Handle):
+        if not isinstance(value, expected) or (isinstance(value, Handle) and not issubclass(expected, Handle)):
             raise ArgumentTypeMismatch
         return copy(value)
 

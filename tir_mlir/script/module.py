@@ -302,7 +302,7 @@ def _require_unique_names(module: ir.Module) -> None:
     """Refuse an op tree made by hand in which two functions have one name: MLIR's symbol table aborts on it."""
     seen: set[ir.Attribute] = set()
     for op in direct_ops(module.operation):
-        name = op.attributes["sym_name"] if "sym_name" in op.attributes else None
+        name = op.attributes.get("sym_name", None)
         if name in seen:
             raise TirError(f"two functions of the MLIR module are called {name}; fix: rename one of them")
         if name is not None:

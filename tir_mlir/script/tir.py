@@ -68,7 +68,7 @@ let = LetAnnotation()
 float16, bfloat16, float32, float64 = DType("float16"), DType("bfloat16"), DType("float32"), DType("float64")
 int8, int16, int32, int64 = DType("int8"), DType("int16"), DType("int32"), DType("int64")
 uint8, uint16, uint32, uint64 = DType("uint8"), DType("uint16"), DType("uint32"), DType("uint64")
-bool = boolean = DType("bool")  # noqa: A001
+bool = boolean = DType("bool")
 
 
 @construct
@@ -85,7 +85,7 @@ def serial(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None =
     """
 
 
-range = serial  # noqa: A001
+range = serial
 
 
 @construct
@@ -250,7 +250,7 @@ def __getattr__(name: str) -> Any:
 sblock, sblock_alloc_buffer, sblock_attr = block, alloc_buffer, block_attr
 
 
-class axis:  # noqa: N801
+class axis:
     """The axes of a block: `spatial` (`S`), `reduce` (`R`), ordered (`opaque`, `scan`), and `remap` for several."""
 
     @staticmethod

@@ -32,7 +32,7 @@ class _Prober(FunctionParser):
 
     found: list[str]
 
-    def _Probe(self, stmt: Probe) -> None:  # noqa: N802  the parser finds it by the name of the node
+    def _Probe(self, stmt: Probe) -> None:
         self.found = [dtype_of(arithmetic.as_expr(self.evaluate(v))) for v in stmt.values]
 
 

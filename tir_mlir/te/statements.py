@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import short_repr
-from tir_mlir.script import tir as T  # noqa: N812, F401  the word of the bodies
+from tir_mlir.script import tir as T  # noqa: F401  the word of the bodies
 from tir_mlir.te.expr import Expr, Var, lift, rename_keys
 from tir_mlir.te.source_location import refuse, set_location
 from tir_mlir.te.tensor import IterVar, Tensor, checked_name, checked_shape

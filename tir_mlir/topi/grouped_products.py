@@ -26,7 +26,7 @@ def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
     groups, last = ends.shape[0], te.cast(rows, "int32") if not isinstance(rows, int) else rows
     tiles = _greatest_number(rows, height, groups)
 
-    def table(_, E, G, S, P):  # noqa: N803  buffers
+    def table(_, E, G, S, P):
         T.reads(E[0:groups])
         T.writes(G[0:tiles], S[0:tiles, 0:height], P[0:rows])
         tile = T.alloc_buffer((1,), "int32")

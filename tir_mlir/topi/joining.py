@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[te.Tensor]:
     x = tensor("split", "ary", ary)
     dim = axis_of("split", axis, x.ndim)
     bounds = _bounds(x, indices_or_sections, dim)
-    return [_part(x, dim, first, last) for first, last in zip(bounds, bounds[1:], strict=False)]
+    return [_part(x, dim, first, last) for first, last in itertools.pairwise(bounds)]
 
 
 def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
@@ -107,7 +108,7 @@ def _bounds(x: te.Tensor, sections: Any, dim: int) -> list[Any]:
     if isinstance(size, int):
         inner = [min(size, v + size if v < 0 else v) if isinstance(v, int) else v for v in inner]
     bounds = [0, *inner, size]
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in itertools.pairwise(bounds):
         if isinstance(gap := simple(last - first), int) and gap < 0:
             problem = f"indices {short_repr(sections)} of axis {dim} of {describe_tensor('ary', x)} go back"
             raise refuse("split", problem, "pass indices in increasing order, within the axis")

@@ -181,7 +181,7 @@ def _running(x: te.Tensor, axis: int, dtype: str, exclusive: bool) -> te.Tensor:
     if number(size) == 0:
         return te.compute(x.shape, lambda *i: as_type(x(*i), x.dtype, dtype), name="T_running")
 
-    def row(o, i, X, Y):  # noqa: N803  buffers
+    def row(o, i, X, Y):
         T.reads(X[o, 0:size, i])
         T.writes(Y[o, 0:size, i])
         so_far = T.alloc_buffer((1,), dtype)
@@ -204,7 +204,7 @@ def _running_logarithm(x: te.Tensor, axis: int, dtype: str) -> te.Tensor:
         return te.compute(x.shape, lambda *i: as_type(x(*i), x.dtype, dtype), name="T_running")
     exact = _sum_type(dtype)
 
-    def row(o, i, X, Y):  # noqa: N803  buffers
+    def row(o, i, X, Y):
         T.reads(X[o, 0:size, i])
         T.writes(Y[o, 0:size, i])
         top = T.alloc_buffer((1,), dtype)
@@ -239,7 +239,7 @@ def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
         ]
     has_nan = is_float(kind)
 
-    def row(o, i, X, Y, P):  # noqa: N803  buffers
+    def row(o, i, X, Y, P):
         T.reads(X[o, 0:size, i])
         T.writes(Y[o, 0:size, i], P[o, 0:size, i])
         so_far = T.alloc_buffer((1,), kind)
@@ -248,14 +248,12 @@ def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
         place[0] = 0
         for k in range(size):
             value = X[o, k, i]
-            if has_nan:
-                if T.Or(T.isnan(value), value >= so_far[0] if greatest else value <= so_far[0]):
-                    so_far[0] = value
-                    place[0] = k
-            if not has_nan:
-                if value >= so_far[0] if greatest else value <= so_far[0]:
-                    so_far[0] = value
-                    place[0] = k
+            if has_nan and T.Or(T.isnan(value), value >= so_far[0] if greatest else value <= so_far[0]):
+                so_far[0] = value
+                place[0] = k
+            if not has_nan and (value >= so_far[0] if greatest else value <= so_far[0]):
+                so_far[0] = value
+                place[0] = k
             Y[o, k, i] = so_far[0]
             P[o, k, i] = T.cast(place[0], "int64")
 

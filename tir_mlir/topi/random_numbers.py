@@ -26,7 +26,7 @@ def philox(state: Any, count: Any, words: int = 4, draw: int = 0) -> te.Tensor:
         raise refuse(op, describe_tensor("state", x), "pass int64 (2,): a seed and an offset")
     low, high, key_0, key_1, mask = _LOW, _HIGH, *_KEYS, 0xFFFFFFFF
 
-    def block(i, S, W):  # noqa: N803  buffers
+    def block(i, S, W):
         T.reads(S[0:2])
         T.writes(W[i, 0:words])
         c = T.alloc_buffer((4,), "uint64")

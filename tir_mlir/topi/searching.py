@@ -33,7 +33,7 @@ def search_sorted(sequence: Any, values: Any, right: bool = False) -> te.Tensor:
     flat_x = _as_rows(x, outer, size)
     flat_v = _as_rows(v, outer, inner)
 
-    def place(i, j, X, V, P):  # noqa: N803  buffers
+    def place(i, j, X, V, P):
         T.reads(X[i, 0:size], V[i, j])
         T.writes(P[i, j])
         low = T.alloc_buffer((1,), "int32")
@@ -87,7 +87,7 @@ def true_places(mask: Any) -> list[te.Tensor]:
         raise refuse(op, describe_tensor("mask", x), "pass a vector of bool")
     (size,) = x.shape
 
-    def places(_, X, P, C):  # noqa: N803  buffers
+    def places(_, X, P, C):
         T.reads(X[0:size])
         T.writes(P[0:size], C[0])
         count = T.alloc_buffer((1,), "int32")

@@ -206,10 +206,10 @@ def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
     rows, size = keys.shape
     key_type = keys.dtype
 
-    def row(i, X, P):  # noqa: N803  buffers
+    def row(i, X, P):
         T.reads(X[i, 0:size])
         T.writes(P[i, 0:count])
-        V = T.alloc_buffer((count,), key_type)  # noqa: N806
+        V = T.alloc_buffer((count,), key_type)
         at = T.alloc_buffer((1,), "int32")
         for j in range(count):
             V[j] = T.max_value(key_type)
@@ -237,12 +237,12 @@ def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
     key_type, passes = keys.dtype, int(keys.dtype[3:]) // 8
     lowest = -(1 << (int(keys.dtype[3:]) - 1))
 
-    def row(i, X, P):  # noqa: N803
+    def row(i, X, P):
         T.reads(X[i, 0:size])
         T.writes(P[i, 0:count])
-        H = T.alloc_buffer((passes, 256), "int32")  # noqa: N806
-        K = T.alloc_buffer((2, room), key_type)  # noqa: N806
-        Q = T.alloc_buffer((2, room), "int32")  # noqa: N806
+        H = T.alloc_buffer((passes, 256), "int32")
+        K = T.alloc_buffer((2, room), key_type)
+        Q = T.alloc_buffer((2, room), "int32")
         total = T.alloc_buffer((1,), "int32")
         side = T.alloc_buffer((1,), "int32")
         for p, d in T.grid(passes, 256):

@@ -120,7 +120,7 @@ def _html_path(text: str) -> str:
 
 
 def _size(text: str) -> tuple[str, int]:
-    name, equals, value = text.partition("=")
+    name, _equals, value = text.partition("=")
     if not name.isidentifier() or not value.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER")
     return name, int(value)

@@ -99,7 +99,7 @@ def _accessed_region(
         tile, sweep, by_iteration = _tile_and_sweep([relation for _, relation, _ in access_sets], iteration)
         shape = tile_of(tile)
         moves = None if by_iteration is None else motion(by_iteration, tile, iteration[-1])
-    facts = (buffer.name if not name else name, sizes.extents(buffer.dims, func, values), group[0].kind, block.name)
+    facts = (name if name else buffer.name, sizes.extents(buffer.dims, func, values), group[0].kind, block.name)
     exact = all(a.exact for a in group) and all(dom.exact for dom, _, _ in access_sets)
     where = tuple(zip([o.name for o in outer], iteration, strict=True))
     named = tuple(values.items())

@@ -187,7 +187,7 @@ def _logarithmic_ticks(values: Sequence[float]) -> tuple[float, ...]:
     if high - low > 2:
         return tuple(10.0**n for n in range(low, high + every, every))
     for parts in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
-        fine = sorted(m * 10.0**n for n in range(low, high) for m in parts) + [10.0**high]
+        fine = [*sorted(m * 10.0**n for n in range(low, high) for m in parts), 10.0**high]
         first = max((n for n, t in enumerate(fine) if t <= min(values, default=1.0)), default=0)
         last = min((n for n, t in enumerate(fine) if t >= max(values, default=1.0)), default=len(fine) - 1)
         ticks = tuple(fine[first : max(last, first + 1) + 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -295,5 +296,5 @@ def _pieces(part: str, column: int, marked: Ranges) -> Iterator[tuple[str, bool]
     cuts = sorted(
         {column, column + len(part), *(c for span in marked for c in span if column < c < column + len(part))}
     )
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    for low, high in itertools.pairwise(cuts):
         yield part[low - column : high - column], any(start <= low and high <= end for start, end in marked)

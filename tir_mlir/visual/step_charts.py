@@ -33,7 +33,9 @@ def points(steps: Sequence[PageStep]) -> charts.ChartPoints:
     """The steps along the horizontal axis; refused ones have no number."""
     numbers = ["" if step.is_refused else str(step.number) for step in steps]
     texts = [f"{n}. {s.name}" if n else s.name for n, s in zip(numbers, steps, strict=True)]
-    return charts.ChartPoints("step", numbers, ["as written" if s.kind == "start" else t for s, t in zip(steps, texts)])
+    return charts.ChartPoints(
+        "step", numbers, ["as written" if s.kind == "start" else t for s, t in zip(steps, texts, strict=False)]
+    )
 
 
 def loads(across: charts.ChartPoints, tables: Sequence[Sequence[dict[str, Any]]]) -> StepChart | None:

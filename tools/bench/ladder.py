@@ -48,7 +48,7 @@ def climb(n: int, threads: int, shared: bool = False) -> Iterator[Rung]:
         try:
             ours = compiled(sch, [a, b], np.empty_like(expected))
             check(step, ours, expected)
-        except Exception as error:  # noqa: BLE001  # a stage on the way may be more than the lowering takes
+        except Exception as error:  # a stage on the way may be more than the lowering takes
             yield Rung(step, None, f"{type(error).__name__}: {error}".splitlines()[0])
             continue
         clock = time.thread_time if shared and threads == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -87,7 +88,7 @@ def _seconds_of_torch(torch: Any, a: np.ndarray, b: np.ndarray) -> list[float]:
             torch.mm(x, y, out=z)
         event.record()
     torch.cuda.synchronize()
-    return [first.elapsed_time(last) / 1e3 / NUMBER for first, last in zip(events, events[1:], strict=False)]
+    return [first.elapsed_time(last) / 1e3 / NUMBER for first, last in itertools.pairwise(events)]
 
 
 def launches(driver: DeviceDriver, target: CUDA, torch: Any = None) -> list[Cost]:

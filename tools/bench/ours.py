@@ -30,7 +30,7 @@ def scheduled(program: PrimFunc, block: str, name: str, threads: int, by_hand: A
         try:
             function(sch, block, threads=threads)
             return Scheduled(sch, "library")
-        except Exception as error:  # noqa: BLE001  # a line of the report; the work is measured all the same
+        except Exception as error:  # a line of the report; the work is measured all the same
             why = (
                 f"tir_mlir.schedules.{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             )

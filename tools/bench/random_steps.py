@@ -46,7 +46,7 @@ def _try(sch: Schedule, random: Random) -> tuple[str, float] | None:
         warnings.simplefilter("ignore")
         try:
             getattr(sch, name)(*args, **kwargs)
-        except Exception:  # noqa: BLE001  refused
+        except Exception:
             return None
     took = time.process_time() - start
     return None if PRIMITIVES[name].pure or sch.executor.version is before else (name, took)

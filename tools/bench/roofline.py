@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -40,10 +41,10 @@ class Roofs(NamedTuple):
         """Return the rates for a working set of that size, interpolated on a logarithmic scale."""
         points = sorted(self.curves[threads])
         size = min(max(size, points[0].size), points[-1].size)
-        for low, high in zip(points, points[1:]):
+        for low, high in itertools.pairwise(points):
             if size <= high.size:
                 share = math.log(size / low.size) / math.log(high.size / low.size)
-                triad, reads = (a ** (1 - share) * b**share for a, b in zip(low[1:], high[1:]))
+                triad, reads = (a ** (1 - share) * b**share for a, b in zip(low[1:], high[1:], strict=False))
                 return Point(int(size), triad, reads)
         return points[-1]
 

@@ -223,7 +223,7 @@ def _diffusers(name: str) -> tuple[Any, tuple[Any, ...]]:
     return ByName(), tuple(given.values())
 
 
-def _Tensors(model: Any) -> Any:  # noqa: N802  # a class that only exists where torch does
+def _Tensors(model: Any) -> Any:  # a class that only exists where torch does
     """A model whose result is a tuple of its tensors."""
     import torch
 

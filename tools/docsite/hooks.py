@@ -12,7 +12,7 @@ from pygments.lexers import LEXERS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from docsite import notebooks, step_pages  # noqa: E402
+from docsite import notebooks, step_pages
 
 LEXERS["MlirLexer"] = ("docsite.mlir_lexer", "MLIR", ("mlir",), ("*.mlir",), ())
 

@@ -16,10 +16,10 @@ class MlirLexer(RegexLexer):
     """Ops, values, symbols, attributes, types, numbers and strings of MLIR's textual form."""
 
     name = "MLIR"
-    aliases = ["mlir"]
-    filenames = ["*.mlir"]
+    aliases = ["mlir"]  # noqa: RUF012  as Pygments declares it
+    filenames = ["*.mlir"]  # noqa: RUF012
     flags = re.MULTILINE
-    tokens = {
+    tokens = {  # noqa: RUF012
         "root": [
             (r"//.*$", Comment.Single),
             (r'"(\\.|[^"\\])*"', String),

@@ -30,7 +30,7 @@ class _Update(PageRun):
         self.measured = measured
 
     def compare(self, fence: Fence) -> None:
-        if not matches(fence, self.printed) or self.measured and fence.varying:
+        if not matches(fence, self.printed) or (self.measured and fence.varying):
             self.changed[fence.line] = fence, self.printed
         self.printed = ""
 
@@ -45,7 +45,7 @@ def update(path: Path, measured: bool = False) -> int:
         for fence in fences(text):
             run.block(fence)
         os.chdir(ROOT)
-        pictures = [p for p in page_pictures.drawn(text, folder) if not p.is_shown or measured and p.varies]
+        pictures = [p for p in page_pictures.drawn(text, folder) if not p.is_shown or (measured and p.varies)]
         for picture in pictures:
             shutil.copy(picture.file, page_pictures.IMAGES / picture.name)
     lines = text.split("\n")

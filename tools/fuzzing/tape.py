@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 LAST = 1 - 2**-53
@@ -51,7 +52,7 @@ class Tape(Random):
 
     def __init__(self, seed: int | str = 0, play: Sequence[Part] | None = None, journal: str = ""):
         super().__init__()  # before the attributes: it seeds
-        self._journal = open(journal, "w", buffering=1) if journal else None
+        self._journal = open(journal, "w", buffering=1) if journal else None  # noqa: SIM115  open as long as the tape
         self._source = Random(seed)
         self._play = None if play is None else [Part(p.name, list(p.drawn)) for p in play]
         self.noted: list[Part] = []
@@ -107,7 +108,7 @@ class Tape(Random):
 def read(journal: str) -> list[Part]:
     """Read the parts from a journal."""
     found: list[Part] = []
-    for line in open(journal).read().splitlines():
+    for line in Path(journal).read_text().splitlines():
         word, _, value = line.partition(" ")
         if word == "part":
             found.append(Part(value))

@@ -56,7 +56,7 @@ class Worker:
         self.ready = False
         self.item: Item | None = None
         self.started, self.waited = time.monotonic(), 0.0
-        self.log: IO[bytes] = tempfile.TemporaryFile()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the worker
         self.conn, other = _spawn.Pipe()
         path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
         self.process = _spawn.Process(target=serve, args=(other, dict(kinds), path), daemon=True)
@@ -67,10 +67,8 @@ class Worker:
     def start(self, item: Item) -> None:
         self.item = item
         self._begin()  # and again when the worker is ready
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it died while idle: `outcome` detects it
             self.conn.send(item)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the worker died while idle: `outcome` detects it
 
     def _begin(self) -> None:
         self.started, self.waited = time.monotonic(), waited(self.process.pid)

@@ -37,7 +37,7 @@ def axpy_impl(a: T.handle, b: T.handle, c: T.handle) -> None:
 
 @example(matmul)
 def blockize(sch: Schedule):
-    i, j, k = sch.get_loops("C")
+    _i, j, k = sch.get_loops("C")
     j_0, j_1 = sch.split(j, factors=[None, 8])
     sch.reorder(j_0, k, j_1)
     return sch.blockize(j_1)
@@ -45,14 +45,14 @@ def blockize(sch: Schedule):
 
 @example(matmul)
 def decompose_reduction(sch: Schedule):
-    i, j, k = sch.get_loops("C")
+    _i, _j, k = sch.get_loops("C")
     return sch.decompose_reduction("C", k)
 
 
 @example(row_sums)
 def rfactor(sch: Schedule):
-    i, k = sch.get_loops("C")
-    k_0, k_1 = sch.split(k, factors=[None, 8])
+    _i, k = sch.get_loops("C")
+    _k_0, k_1 = sch.split(k, factors=[None, 8])
     return sch.rfactor(k_1, factor_axis=0)
 
 
@@ -69,7 +69,7 @@ def shift_operand(sch: Schedule):  # noqa: F811
 @example(matmul)
 def tensorize(sch: Schedule):
     TensorIntrin.register("manual_axpy", axpy_desc, axpy_impl, override=True)
-    i, j, k = sch.get_loops("C")
+    _i, j, k = sch.get_loops("C")
     j_0, j_1 = sch.split(j, factors=[None, 16])
     sch.reorder(j_0, k, j_1)
     sch.decompose_reduction("C", j_0)
@@ -79,7 +79,7 @@ def tensorize(sch: Schedule):
 @refused(matmul)
 def tensorize(sch: Schedule):  # noqa: F811
     TensorIntrin.register("manual_axpy", axpy_desc, axpy_impl, override=True)
-    i, j, k = sch.get_loops("C")
+    _i, j, k = sch.get_loops("C")
     j_0, j_1 = sch.split(j, factors=[None, 8])
     sch.reorder(j_0, k, j_1)
     sch.decompose_reduction("C", j_0)

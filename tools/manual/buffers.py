@@ -73,13 +73,13 @@ def cache_index(sch: Schedule):
 
 @example(two_stages)
 def read_at(sch: Schedule):
-    i, j = sch.get_loops("C")
+    i, _j = sch.get_loops("C")
     return sch.read_at(i, "C", 0, "shared")
 
 
 @example(two_stages)
 def write_at(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     return sch.write_at(i, "B", 0, "shared")
 
 

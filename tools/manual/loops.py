@@ -8,13 +8,13 @@ from tir_mlir import Schedule
 
 @example(elementwise)
 def split(sch: Schedule):
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     return sch.split(j, factors=[None, 8])
 
 
 @refused(elementwise)
 def split(sch: Schedule):  # noqa: F811
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.split(i, factors=[4, 4])
 
 
@@ -44,19 +44,19 @@ def fission(sch: Schedule):  # noqa: F811
 
 @example(elementwise)
 def loop_partition(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     return sch.loop_partition(i, [4, None])
 
 
 @example(any_rows)
 def version_loop(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     return sch.version_loop(i, [16])
 
 
 @refused(elementwise)
 def version_loop(sch: Schedule):  # noqa: F811
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.version_loop(i, [16])
 
 
@@ -67,25 +67,25 @@ def add_unit_loop(sch: Schedule):
 
 @example(matmul)
 def reorder(sch: Schedule):
-    i, j, k = sch.get_loops("C")
+    i, _j, k = sch.get_loops("C")
     sch.reorder(k, i)
 
 
 @example(elementwise)
 def parallel(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.parallel(i)
 
 
 @refused(row_sums)
 def parallel(sch: Schedule):  # noqa: F811
-    i, k = sch.get_loops("C")
+    _i, k = sch.get_loops("C")
     sch.parallel(k)
 
 
 @example(elementwise)
 def vectorize(sch: Schedule):
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     sch.vectorize(j)
 
 
@@ -97,19 +97,19 @@ def vectorize(sch: Schedule):  # noqa: F811
 
 @example(elementwise)
 def unroll(sch: Schedule):
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     sch.unroll(j)
 
 
 @example(elementwise)
 def bind(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.bind(i, "threadIdx.x")
 
 
 @example(elementwise)
 def annotate(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.annotate(i, "pragma_auto_unroll_max_step", 16)
 
 

@@ -8,7 +8,7 @@ from tir_mlir import Schedule
 
 @example(blur)
 def compute_at(sch: Schedule):
-    i_0, i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
+    i_0, _i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
     sch.compute_at("B", i_0)
 
 
@@ -20,7 +20,7 @@ def compute_at(sch: Schedule):  # noqa: F811
 
 @example(two_stages)
 def reverse_compute_at(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.reverse_compute_at("C", i)
 
 
@@ -41,6 +41,6 @@ def reverse_compute_inline(sch: Schedule):
 
 @example(blur)
 def rolling_buffer(sch: Schedule):
-    i_0, i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
+    i_0, _i_1 = sch.split(sch.get_loops("C")[0], factors=[None, 8])
     sch.compute_at("B", i_0)
     sch.rolling_buffer("B", 0)

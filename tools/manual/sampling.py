@@ -8,21 +8,21 @@ from tir_mlir import Schedule
 
 @example(elementwise)
 def sample_perfect_tile(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     factors = sch.sample_perfect_tile(i, n=2, decision=[4, 8])
     sch.split(i, factors)
 
 
 @example(elementwise)
 def sample_partitioned_tile(sch: Schedule):
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     factors = sch.sample_partitioned_tile(i, n=3, partition_pos=1, innerpart_factor=8, decision=[2, 8, 2])
     sch.split(i, factors)
 
 
 @example(elementwise)
 def sample_categorical(sch: Schedule):
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     width = sch.sample_categorical([4, 10], [0.5, 0.5], decision=1)
     sch.split(j, [None, width])
 

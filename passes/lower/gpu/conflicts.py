@@ -235,8 +235,8 @@ def _run(nest: KernelNest, touch: SharedAccess, point: Sequence[int]) -> str:
 __all__ = [
     "BLOCK",
     "TEXTUAL",
-    "SharedConflict",
     "SharedAccess",
+    "SharedConflict",
     "both_accesses",
     "conflicts",
     "pair_text",

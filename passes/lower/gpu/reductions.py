@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -250,7 +251,7 @@ def _conditions(store: ir.Operation, top: Loop, reduced: Sequence[Loop]) -> list
     chain = [store, *walk.parents(store)]
     around: list[Constraint] = []
     inside: list[Constraint] = []
-    for child, parent in zip(chain, chain[1:], strict=False):
+    for child, parent in itertools.pairwise(chain):
         if parent.name in IFS:
             if parent.name != "affine.if" or child.block != parent.regions[0].blocks[0]:
                 return None

@@ -56,6 +56,6 @@ def _depends(value: ir.Value, inner: Loop, outer: Loop, written: set[ir.Value]) 
         return False
     if isinstance(owner, ir.Block):
         return any(_depends(v, inner, outer, written) for v in op.operands)  # a loop variable differs if its range does
-    if op.name in LOADS and accessed_memref(op) in written or len(op.regions):
+    if (op.name in LOADS and accessed_memref(op) in written) or len(op.regions):
         return True
     return any(_depends(v, inner, outer, written) for v in op.operands)

@@ -36,7 +36,7 @@ def lower_to_device(
     clock = PassTimer(timing, follow, module)
     options_of: dict[str, dict[str, Any]] = {"tir-lower-gpu-kernels": asdict(limits)}
     options_of["tir-lower-ignored-annotations"] = {"device": "gpu"}
-    options_of |= dict.fromkeys(("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments"), {"warp": warp})
+    options_of |= {name: {"warp": warp} for name in ("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments")}
     with enter_context():
         for name in pipeline.GPU_PASSES:
             options = options_of.get(name, {})

@@ -109,7 +109,7 @@ def _buffer(accessed: ir.Value) -> ir.Value:
 def _element_key(op: ir.Operation, accessed: ir.Value) -> tuple[Any, ...]:
     """The buffer of an access, and what says which element it is."""
     if isinstance(accessed.type, ir.MemRefType):
-        return (accessed, *op.operands, op.attributes["map"] if "map" in op.attributes else None)
+        return (accessed, *op.operands, op.attributes.get("map", None))
     return (base_of_address(accessed), *parts_of_address(accessed), offset_of_address(accessed))
 
 

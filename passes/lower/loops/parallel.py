@@ -114,9 +114,8 @@ def _conflicting_buffer(func: Func, loop: ir.Operation) -> Buffer | None:
     """A buffer allocated outside the loop in which two iterations may access one element, one of them writing."""
     domains: lifetimes.Domains = {}
     for op in walk.ops(func.op):
-        if op.name in ALLOCS and not walk.is_inside(op, loop):
-            if _may_conflict(op.results[0], loop, domains):
-                return Buffer(op.results[0])
+        if op.name in ALLOCS and not walk.is_inside(op, loop) and _may_conflict(op.results[0], loop, domains):
+            return Buffer(op.results[0])
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from mlir import ir
@@ -69,7 +70,7 @@ def _is_copy(body: Sequence[ir.Operation]) -> bool:
     load, *casts, store = body
     if load.name != AFFINE_LOAD or store.name != AFFINE_STORE or any(op.name not in CASTS for op in casts):
         return False
-    return all(first.results[0] == then.operands[0] for first, then in zip(body, body[1:], strict=False))
+    return all(first.results[0] == then.operands[0] for first, then in itertools.pairwise(body))
 
 
 def _fits(rows: Loop, columns: Loop, load: ir.Operation, store: ir.Operation) -> bool:

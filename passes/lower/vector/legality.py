@@ -232,10 +232,7 @@ def _is_partitioned(column: list[Index], lanes: VectorizableLoop) -> bool:
     first = column[0]
     if not lanes.step(first) or any(not first.is_equal_to(i) for i in column[1:]):
         return False
-    for value in first.values:
-        if value != lanes.var and walk.is_inside(owner_op(value), lanes.loop.op):
-            return False
-    return True
+    return all(not (value != lanes.var and walk.is_inside(owner_op(value), lanes.loop.op)) for value in first.values)
 
 
 def is_contiguous(lanes: VectorizableLoop, memref: ir.Value, indices: Sequence[Index]) -> bool:

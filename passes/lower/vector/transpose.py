@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from mlir import ir
@@ -53,7 +54,7 @@ def transpose_tile(rows: Loop) -> bool:
     load, *casts, store = body
     if load.name != AFFINE_LOAD or store.name != AFFINE_STORE or any(op.name not in CASTS for op in casts):
         return False
-    if any(first.results[0] != then.operands[0] for first, then in zip(body, body[1:], strict=False)):
+    if any(first.results[0] != then.operands[0] for first, then in itertools.pairwise(body)):
         return False
     side = _side(rows, columns)
     source, target = (walk.access_indices(op) for op in (load, store))

@@ -211,7 +211,7 @@ def _check_strides(block: Block, binding: ParamBinding, impl: Func, name: str) -
         return
     param_strides, _ = param.type.get_strides_and_offset()
     for number, (want, has, size) in enumerate(zip(param_strides, have, param.shape, strict=True)):
-        if want == DYNAMIC or want == has or size == 1:
+        if want in (DYNAMIC, has) or size == 1:
             continue
         actual = "a variable" if has == DYNAMIC else str(has)
         dense = f'; without strides its pointer means a contiguous region: declare {param.name} with strides=["s", 1]'

@@ -238,6 +238,8 @@ def _subview_layout(op: ir.Operation, source: ir.MemRefType, old: ir.MemRefType)
     inner = [DYNAMIC if DYNAMIC in (s, t) else s * t for s, t in zip(strides, steps, strict=True)]
     total = offset
     for part, stride in zip(offsets, strides, strict=True):
-        total = DYNAMIC if DYNAMIC in (total, part, stride) and part != 0 or total == DYNAMIC else total + part * stride
+        total = (
+            DYNAMIC if (DYNAMIC in (total, part, stride) and part != 0) or total == DYNAMIC else total + part * stride
+        )
     dims = kept_dims(old.shape, sizes) or []
     return ir.StridedLayoutAttr.get(total, [inner[d] for d in dims])

@@ -280,9 +280,7 @@ def _new_declaration(buffer: Buffer, change: ChangedLayout) -> Buffer:
     touch(old)
     with ir.InsertionPoint(old), old.location:
         operands = [create.apply(n) for n in sizes if isinstance(n, Index)]
-        allocated = memref.alloc(
-            type_, operands, [], alignment=old.attributes["alignment"] if "alignment" in old.attributes else None
-        )
+        allocated = memref.alloc(type_, operands, [], alignment=old.attributes.get("alignment", None))
     for name in old.attributes:
         if name.startswith("tir."):
             edit.set_attribute(allocated.owner, name, old.attributes[name])

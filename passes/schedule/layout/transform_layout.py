@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -301,7 +302,7 @@ def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | 
             return None
         loops.append(loop)
     chain = [lp.op for lp in loops]
-    for outer, inner in zip(chain, chain[1:], strict=False):
+    for outer, inner in itertools.pairwise(chain):
         if Loop(outer).body_ops() != [inner]:
             return None
     current = chain[-1]

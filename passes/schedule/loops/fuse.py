@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,7 +49,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
     for loop in loops:
         check_plain(loop, "fuse")
         check_bounds(loop, "fuse")
-    for outer, inner in zip(loops, loops[1:], strict=False):
+    for outer, inner in itertools.pairwise(loops):
         check_nested(outer, inner)
     _check_independent(loops)
     outermost = next((n for n, lp in enumerate(loops) if lp.const_extent != 1), 0)  # unit loops need no division

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import islpy as isl
@@ -73,7 +74,7 @@ def _nest(top: ir.Operation, loop: Loop) -> Nest:
                 fix="merge loops further out, or apply this before the step that made it" if what == "a block" else "",
             )
         nest.insert(0, Loop(op))
-    for outer, inner in zip(nest, nest[1:], strict=False):
+    for outer, inner in itertools.pairwise(nest):
         check_only_inner(outer, inner, "; merge needs a perfect nest")
     for nest_loop in nest:
         check_plain(nest_loop, "merge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from tir_mlir.dialect.analysis import dependences
@@ -87,7 +88,7 @@ def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
     # take the chain apart, all loops side by side before the old outermost one, then nest again
     for op in [*(lp.op for lp in chain[1:]), *body]:
         edit.move_before(op, anchor)
-    for outer, inner in zip(placed, placed[1:], strict=False):
+    for outer, inner in itertools.pairwise(placed):
         edit.move_before(inner.op, list(outer.body.operations)[-1])
     end = list(placed[-1].body.operations)[-1]
     for op in body:

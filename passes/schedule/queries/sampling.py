@@ -5,6 +5,7 @@ Factorizations of a number into n factors are sampled uniformly, or chosen facto
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -214,7 +215,7 @@ def _composition(total: int, n: int, random: Random) -> list[int]:
     places = list(range(total + n - 1))
     bars = sorted(places.pop(random.draw_below(len(places))) for _ in range(n - 1))
     ends = [-1, *bars, total + n - 1]
-    return [b - a - 1 for a, b in zip(ends, ends[1:], strict=False)]
+    return [b - a - 1 for a, b in itertools.pairwise(ends)]
 
 
 def sample_perfect(number: int, n: int, most: int | None, random: Random) -> list[int]:

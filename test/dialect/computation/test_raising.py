@@ -173,7 +173,7 @@ DIFFER = {
 }
 
 
-@pytest.mark.parametrize("body, text", DIFFER.values(), ids=DIFFER.keys())
+@pytest.mark.parametrize(("body", "text"), DIFFER.values(), ids=DIFFER.keys())
 def test_differences_are_reported(body, text):
     assert text in differences(body, matmul())
 
@@ -319,6 +319,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("body, text", REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("body", "text"), REFUSED.values(), ids=REFUSED.keys())
 def test_the_reason_is_given_for_what_is_not_a_tensor_computation(body, text):
     assert text in refusal(body)

@@ -41,7 +41,7 @@ def test_one_schedule_is_asked_again_under_another_budget():
 
 @pytest.mark.parametrize("given", [0, -5, 2.5, True, "many", None])
 def test_only_positive_numbers(given):
-    with pytest.raises(TirError, match="budget takes a positive number of operations, not .*; fix: budget"):
+    with pytest.raises(TirError, match=r"budget takes a positive number of operations, not .*; fix: budget"):
         with tir_mlir.budget(given):
             pass
 

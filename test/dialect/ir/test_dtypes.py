@@ -35,13 +35,13 @@ def _survives(value, wide):
     return math.isfinite(cast) and (cast == value if isinstance(value, float) else int(cast) == value)
 
 
-@pytest.mark.parametrize("wide, narrow", list(itertools.product(OWN, OWN)))
+@pytest.mark.parametrize(("wide", "narrow"), list(itertools.product(OWN, OWN)))
 def test_a_type_represents_what_survives_a_cast(wide, narrow):
     survives = all(_survives(value, wide) for value in _extreme(narrow))
     assert dtypes.represents(wide, narrow) == (wide == narrow or survives)
 
 
-@pytest.mark.parametrize("narrow, holds", BF16.items())
+@pytest.mark.parametrize(("narrow", "holds"), BF16.items())
 def test_bfloat16(narrow, holds):
     assert dtypes.represents("bfloat16", narrow) == holds
     assert dtypes.represents(narrow, "bfloat16") == (narrow in ("bfloat16", "float32", "float64"))

@@ -16,7 +16,7 @@ def test_nothing_is_erased_while_it_is_used():
         inner = loop.regions[0].blocks[0].operations[0]
         inner.move_before(loop)
         with pytest.raises(
-            RuntimeError, match="affine.for cannot be erased: affine.parallel still uses one of its values"
+            RuntimeError, match=r"affine.for cannot be erased: affine.parallel still uses one of its values"
         ):
             edit.erase(loop)
         inner.move_before(list(loop.regions[0].blocks[0].operations)[-1])

@@ -93,9 +93,8 @@ def test_a_question_over_budget_is_not_provable():
     refusal = (
         r"whether: undecided, isl exceeded its budget of 10 operations \(`with tir_mlir.budget\(100\):` gives it more"
     )
-    with budget(10), pytest.raises(NotProvable, match=refusal):
-        with sets.question("whether"):
-            many.complement().coalesce().is_empty()
+    with budget(10), pytest.raises(NotProvable, match=refusal), sets.question("whether"):
+        many.complement().coalesce().is_empty()
     with sets.question("and afterwards there is no limit left"):
         assert not isl.Set("{ [i] : 0 <= i < 3 }").is_empty()
 

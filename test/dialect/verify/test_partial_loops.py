@@ -35,7 +35,7 @@ def test_partial_sums_of_a_symbolic_size(low, high, first, last, n):
 
 
 def test_a_loop_that_is_short_on_its_own_is_refused():
-    with pytest.raises(ScriptError, match='the loops around block "C" do not cover its domain.*vi = 0, vk = 0'):
+    with pytest.raises(ScriptError, match=r'the loops around block "C" do not cover its domain.*vi = 0, vk = 0'):
         parse(SUMS.format(low="0", high="n - 1"))
 
 

@@ -74,7 +74,7 @@ def test_an_accumulator_that_the_block_starts_is_no_read(body):
 
 @pytest.mark.parametrize("body", [FILLED_BEFORE.format(filled=15), INIT_INSIDE.format(guard="T.where(k > 0)")])
 def test_an_element_that_the_block_has_not_written_is_a_read(body):
-    with pytest.raises(ScriptError, match="T.reads leaves out C"):
+    with pytest.raises(ScriptError, match=r"T.reads leaves out C"):
         parse(ROWS.format(body=body))
 
 

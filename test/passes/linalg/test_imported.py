@@ -76,7 +76,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2xf32> {
 
 
 @pytest.mark.parametrize(
-    "view, shape, numpy",
+    ("view", "shape", "numpy"),
     [
         ("tensor.expand_shape %t [[0], [1, 2]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>",
          (4, 2, 3), lambda t: t.reshape(4, 2, 3)),
@@ -119,7 +119,7 @@ func.func @main(%x: tensor<?x6xf32>, %n: index) -> tensor<?x2x3xf32> {
 # --- softmax ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape, axis", [((4, 5), 1), ((3, 4, 5), 1), (("?", 7), 1), ((7,), 0)])
+@pytest.mark.parametrize(("shape", "axis"), [((4, 5), 1), ((3, 4, 5), 1), (("?", 7), 1), ((7,), 0)])
 def test_softmax(shape, axis):
     type_ = f"tensor<{'x'.join(map(str, shape))}xf32>"
     empty = "tensor.empty()" if "?" not in shape else "tensor.empty(%d)"
@@ -144,7 +144,7 @@ def test_a_softmax_of_integers_is_refused():
         "func.func @main(%A: memref<4xi32>, %B: memref<4xi32>) {\n"
         "  linalg.softmax dimension(0) ins(%A : memref<4xi32>) outs(%B : memref<4xi32>)\n  return\n}"
     )
-    with pytest.raises(ScriptError, match="linalg.softmax of i32: its elements are floats") as caught:
+    with pytest.raises(ScriptError, match=r"linalg.softmax of i32: its elements are floats") as caught:
         from_linalg(text)
     assert caught.value.lineno == 2
 
@@ -290,7 +290,7 @@ func.func @main(%x: memref<?xf32>, %shape: memref<2xi32>, %y: memref<?x?xf32>) {
   return
 }
 """
-    with pytest.raises(ScriptError, match="memref.reshape cannot be .* values of tensor.from_elements") as caught:
+    with pytest.raises(ScriptError, match=r"memref.reshape cannot be .* values of tensor.from_elements") as caught:
         from_linalg(text)
     assert caught.value.lineno == 3
 
@@ -319,7 +319,8 @@ def test_powers_by_a_known_integer(number):
 
 
 @pytest.mark.parametrize(
-    "exponent, number, message", [("%n", 3, "is no constant; fix: math.powf"), ("%c", 65, "with the exponent 65; fix")]
+    ("exponent", "number", "message"),
+    [("%n", 3, "is no constant; fix: math.powf"), ("%c", 65, "with the exponent 65; fix")],
 )
 def test_other_powers_are_refused(exponent, number, message):
     with pytest.raises(ScriptError, match=message) as caught:

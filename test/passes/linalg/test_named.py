@@ -60,7 +60,7 @@ AFFINE = "affine_map<(m, n, k) -> ({})>"
 
 
 @pytest.mark.parametrize(
-    "left, right, numpy",
+    ("left", "right", "numpy"),
     [
         ("m, k", "k, n", lambda a, b: a @ b),
         ("k, m", "k, n", lambda a, b: a.T @ b),
@@ -90,7 +90,7 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize("symbolic", [False, True])
-@pytest.mark.parametrize("name, shapes, equation", PRODUCTS)
+@pytest.mark.parametrize(("name", "shapes", "equation"), PRODUCTS)
 def test_products(name, shapes, equation, symbolic):
     types = [memref(s, symbolic) for s in shapes]
     params = f"%A: {types[0]}, %B: {types[1]}, %C: {types[2]}"
@@ -149,7 +149,7 @@ MOVES = [
 
 @pytest.mark.few(7)
 @pytest.mark.parametrize("symbolic", [False, True])
-@pytest.mark.parametrize("op, source, target, numpy", MOVES)
+@pytest.mark.parametrize(("op", "source", "target", "numpy"), MOVES)
 def test_moves_and_reductions(op, source, target, numpy, symbolic):
     types = {"a": memref(source, symbolic), "b": memref(target, symbolic)}
     a, b = ints(*source), np.zeros(target, np.float32)
@@ -199,7 +199,7 @@ def test_convolution_in_one_dimension(symbolic):
 
 
 @pytest.mark.parametrize("symbolic", [False, True])
-@pytest.mark.parametrize("kind, numpy", [("max", np.maximum), ("min", np.minimum), ("sum", np.add)])
+@pytest.mark.parametrize(("kind", "numpy"), [("max", np.maximum), ("min", np.minimum), ("sum", np.add)])
 def test_pooling(kind, numpy, symbolic):
     """The window is an operand that only has a shape; here it is allocated, and goes."""
     image, out = ints(2, 7, 7, 5), ints(2, 3, 3, 5)

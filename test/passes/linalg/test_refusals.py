@@ -146,9 +146,9 @@ def test_refusals_name_the_op_and_its_line(name):
 
 
 def test_invalid_sources():
-    with pytest.raises(ScriptError, match="no such file: nowhere.mlir"):
+    with pytest.raises(ScriptError, match=r"no such file: nowhere.mlir"):
         from_linalg("nowhere.mlir")
-    with pytest.raises(TirError, match="from_linalg takes a module, MLIR text or the path of a .mlir file, not int"):
+    with pytest.raises(TirError, match=r"from_linalg takes a module, MLIR text or the path of a .mlir file, not int"):
         from_linalg(3)  # type: ignore[arg-type]
     with pytest.raises(TirError, match="the module has no function f; it has main"):
         from_linalg(SPACE, func="f")

@@ -288,7 +288,7 @@ func.func @main(%A: memref<4x4xf32>) attributes {tir.id = 0 : i64} {
 
 
 def test_an_unknown_target_is_refused():
-    with pytest.raises(LoweringError, match='target "cuda" is not supported.*"llvm"'):
+    with pytest.raises(LoweringError, match=r'target "cuda" is not supported.*"llvm"'):
         lowered("func.func @main() { return }", target="cuda")
 
 

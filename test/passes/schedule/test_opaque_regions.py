@@ -87,7 +87,7 @@ def test_only_the_declared_part_is_computed(form: str):
 
 
 def test_a_pointer_that_says_what_it_accesses_is_believed_over_a_smaller_region():
-    with pytest.raises(ScriptError, match="T.writes of C is smaller than the region that the block accesses"):
+    with pytest.raises(ScriptError, match=r"T.writes of C is smaller than the region that the block accesses"):
         program('C.access_ptr("w", extent=4096), B.data, vi, vj')
 
 

@@ -253,7 +253,7 @@ def test_one_row(same_result):
     same_result(sch, before, ((8,), "float32"), ((4, 8), "float32"))
     with pytest.raises(ScriptError, match="is bound to 4"):
         parse(ONE_ROW.replace("ROW", "4"))
-    with pytest.raises(ScriptError, match="do not cover its domain.*no iteration runs vi = 0, vk = 0"):
+    with pytest.raises(ScriptError, match=r"do not cover its domain.*no iteration runs vi = 0, vk = 0"):
         stepped("64, 16", "i", "3")
 
 

@@ -61,7 +61,7 @@ def test_tiles_of_keys_stay_in_order(refused):
 def test_a_factor_shared_by_all_rows_keeps_them_together():
     """With one element for the factor of all rows, the stages cannot run for a tile of rows each."""
     sch = Schedule(online_softmax(9, 8, 3, 4, own_factor=False))
-    with pytest.raises(ScheduleError, match="touch C.0.*") as refusal:
+    with pytest.raises(ScheduleError, match=r"touch C.0.*") as refusal:
         row_tile(sch, 4)
     assert "give C a dimension for loop i_1" in refusal.value.fix
     assert sch.verify()

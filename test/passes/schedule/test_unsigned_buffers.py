@@ -153,7 +153,7 @@ def test_a_product_of_uint8_in_int32() -> None:
     )  # fmt: skip
     sch = Schedule(te.create_prim_func([a, b, c]))
     block = sch.get_block("C")
-    i, j, _ = sch.get_loops(block)
+    i, _j, _ = sch.get_loops(block)
     sch.decompose_reduction(block, i)
     sch.vectorize(sch.split(sch.get_loops(sch.get_block("C_update"))[1], [None, 16])[1])
     assert sch.verify()

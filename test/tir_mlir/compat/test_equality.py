@@ -116,7 +116,7 @@ def test_graphs(text, change, same):
     assert structural_equal(one, graph(text)) and structural_equal(one.with_attr("k", 1), one.with_attr("k", 1))
     assert not structural_equal(one, one.with_attr("k", 1)) and not structural_equal(one, parse(text))
     if not same:
-        with pytest.raises(StructuralMismatchError, match="first: .*\n.*second: "):
+        with pytest.raises(StructuralMismatchError, match=r"first: .*\n.*second: "):
             assert_structural_equal(one, other)
 
 

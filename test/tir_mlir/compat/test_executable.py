@@ -46,11 +46,11 @@ def test_functions_by_name(tvm):
 
 def test_refused_names(tvm):
     tvm.register_func("test.f", print)
-    with pytest.raises(ValueError, match="'test.f' is registered already; pass override=True"):
+    with pytest.raises(ValueError, match=r"'test.f' is registered already; pass override=True"):
         tvm.register_func("test.f", len)
     tvm.register_func("test.f", len, override=True)
     assert tvm.get_global_func("test.f") is len
-    with pytest.raises(ValueError, match="no global function 'test.g'; registered by tvm.register_func: test.f"):
+    with pytest.raises(ValueError, match=r"no global function 'test.g'; registered by tvm.register_func: test.f"):
         tvm.get_global_func("test.g")
     with pytest.raises(tvm.TVMError, match="takes a function, not 3"):
         tvm.register_func("test.g", 3)

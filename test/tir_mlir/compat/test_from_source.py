@@ -53,7 +53,7 @@ def test_a_class_and_several_functions_are_modules(tvm):
 
 
 def test_functions_of_python(tvm):
-    T = tvm.script.tir  # noqa: N806
+    T = tvm.script.tir
 
     def fill(A: T.Buffer((4,), "float32")):  # pyright: ignore
         for i in range(4):
@@ -61,7 +61,7 @@ def test_functions_of_python(tvm):
 
     class Module:
         @T.prim_func
-        def main(A: T.Buffer((4,), "float32")):  # noqa: N805  # pyright: ignore
+        def main(A: T.Buffer((4,), "float32")):  # pyright: ignore
             A[0] = T.float32(1)
 
     assert isinstance(tvm.script.from_source(fill, {"VALUE": 2.0}), tvm.tir.PrimFunc)
@@ -75,5 +75,7 @@ def test_what_is_wrong_is_said(tvm):
     with pytest.raises(ScriptError, match="B is written at index 4 in dimension 0"):
         tvm.script.from_source(wrong)
     assert tvm.script.from_source(wrong, check_well_formed=False).name == "double"
-    with pytest.raises(ArgumentError, match="does not take absent_params={'A': None}; fix: leave these parameters out"):
+    with pytest.raises(
+        ArgumentError, match=r"does not take absent_params={'A': None}; fix: leave these parameters out"
+    ):
         tvm.script.from_source(PROGRAM, {"N": 4}, absent_params={"A": None})

@@ -95,7 +95,7 @@ def test_devices(tvm):
 
 def test_an_unknown_gpu_is_refused(tvm):
     sch, _ = bound(tvm, ADD, "C")
-    with pytest.raises(BuildError, match="unknown GPU 'nvidia/tesla-p99' .near: 'nvidia/tesla-p"):
+    with pytest.raises(BuildError, match=r"unknown GPU 'nvidia/tesla-p99' .near: 'nvidia/tesla-p"):
         tvm.build(sch.mod, target="nvidia/tesla-p99")
 
 

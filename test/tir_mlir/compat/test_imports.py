@@ -25,7 +25,7 @@ def test_both_spellings_are_our_own_objects(tvm):
     import tvm.script.tir as alias  # type: ignore[import-not-found]
     from tvm import s_tir, tirx  # type: ignore[import-not-found]
     from tvm.ir.module import IRModule  # type: ignore[import-not-found]
-    from tvm.script import ir as I  # type: ignore[import-not-found]  # noqa: E741, N812
+    from tvm.script import ir as I  # type: ignore[import-not-found]
     from tvm.script import tir as T  # type: ignore[import-not-found]
     from tvm.script import tirx as Tx  # type: ignore[import-not-found]
 
@@ -105,9 +105,8 @@ def test_every_use_of_an_absent_name_is_reported():
     for use in uses:
         with pytest.raises(NotInCompat, match=r"tvm\.relay\.Call is not part"):
             use()
-    with pytest.raises(NotInCompat):
-        with Call:
-            pass
+    with pytest.raises(NotInCompat), Call:
+        pass
     with pytest.raises(NotInCompat):
 
         class Rewriter(ExprMutator): ...

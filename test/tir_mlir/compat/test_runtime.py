@@ -105,9 +105,8 @@ def test_sources_of_a_build(tvm, add, tmp_path):
 
 def test_targets(tvm, add):
     assert tvm.target.Target({"kind": "llvm", "mcpu": "x"}).kind == "llvm"
-    with tvm.target.Target("cuda"):
-        with pytest.raises(LoweringError, match="nothing is bound|is not bound"):
-            tvm.build(add)
+    with tvm.target.Target("cuda"), pytest.raises(LoweringError, match=r"nothing is bound|is not bound"):
+        tvm.build(add)
     with pytest.raises(BuildError, match="no target"):
         tvm.target.Target.current(allow_none=False)
     with pytest.raises(BuildError, match="unknown GPU 'nvidia/tesla-p10'"):
@@ -129,7 +128,7 @@ def test_structural_equality(tvm, add):
 
 
 @pytest.mark.parametrize(
-    "lhs, rhs, said",
+    ("lhs", "rhs", "said"),
     [
         (list(range(90)), [*range(89), 7], r"at \[89\], 89 and 7"),
         ({"a": [1, 2], "b": 3}, {"a": [1, 4], "b": 3}, r"at \['a'\], at \[1\], 2 and 4"),

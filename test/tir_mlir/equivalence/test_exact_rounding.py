@@ -27,7 +27,7 @@ def _stages(source, wide, result, more=""):
     return parse(STAGES.format(source=source, wide=wide, result=result, more=more))
 
 
-@pytest.mark.parametrize("source, wide", [("float16", "float32"), ("bfloat16", "float64"), ("float32", "float64")])
+@pytest.mark.parametrize(("source", "wide"), [("float16", "float32"), ("bfloat16", "float64"), ("float32", "float64")])
 def test_a_widened_number_is_the_same_after_a_cast_back(source, wide):
     staged = _stages(source, wide, source)
     assert equivalent(staged, parse(COPY.format(source=source, result=source)))
@@ -44,7 +44,7 @@ def test_a_wider_type_of_widened_numbers_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "wide, more",
+    ("wide", "more"),
     [
         ("float64", " * T.float64(3)"),  # the product has more digits
         ("float16", ""),  # rounded before

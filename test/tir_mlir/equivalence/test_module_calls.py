@@ -114,7 +114,7 @@ def test_a_product_with_what_is_not_written():
 
 def test_bytes_are_not_checked():
     mod = program(view("u", 0), "scale(x, u, 2.0)", "scale(u, y, 1.0)", "arena[255] = T.int8(1)", "scale(x, z, 1.0)")
-    with pytest.raises(NotChecked, match="main uses arena by views and by affine.store"):
+    with pytest.raises(NotChecked, match=r"main uses arena by views and by affine.store"):
         equivalent(mod, mod)
 
 

@@ -75,7 +75,7 @@ def test_each_step_names_the_one_that_broke_it():
     i, _ = sch.get_loops("b")
     sch.split(i, [None, 8])
     before, steps = sch.mod.text(), len(sch.trace)
-    with pytest.raises(StepError, match="unsafe_set_dtype.*changes what the program computes") as error:
+    with pytest.raises(StepError, match=r"unsafe_set_dtype.*changes what the program computes") as error:
         sch.unsafe_set_dtype("x", 0, "float16")
     assert "B[" in str(error.value) and not error.value.result
     assert isinstance(error.value, ScheduleError)

@@ -43,7 +43,7 @@ def test_both_are_kept_apart_in_the_cache():
 
 @pytest.mark.parametrize("value", ["quick", 3, True])
 def test_another_value_is_refused(value):
-    with pytest.raises(GraphError, match='optimize is "full", for a model .* or "fast", .*, not'):
+    with pytest.raises(GraphError, match=r'optimize is "full", for a model .* or "fast", .*, not'):
         build(mlp(), optimize=value)
 
 

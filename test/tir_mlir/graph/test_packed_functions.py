@@ -60,7 +60,7 @@ def test_what_it_raises_comes_through():
 
 
 def test_a_name_that_is_taken_is_refused():
-    with pytest.raises(GraphError, match="there is a packed function test.matmul already; fix: override=True"):
+    with pytest.raises(GraphError, match=r"there is a packed function test.matmul already; fix: override=True"):
         register_packed("test.matmul", matmul)
 
 

@@ -52,7 +52,7 @@ def test_it_stops_before_the_body(monkeypatch):
 def test_it_is_an_annotation_that_schedules_keep(monkeypatch):
     sch = Schedule(parse(STOPPING))
     assert 'T.block_attr({"breakpoint": T.bool(True)})' in sch.mod.script()
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     sch.split(j, [2, 2])
     known, _ = run(monkeypatch, sch)[-1]
     assert {n: known[n] for n in ("i", "j_0", "j_1", "vi", "vj")} == {"i": 3, "j_0": 1, "j_1": 1, "vi": 3, "vj": 3}

@@ -44,7 +44,7 @@ def test_a_kernel_in_python():
 
 
 def test_a_kernel_that_nothing_describes():
-    with pytest.raises(NotInterpreted, match='the function "negated" has no body, .*pass kernels='):
+    with pytest.raises(NotInterpreted, match=r'the function "negated" has no body, .*pass kernels='):
         interpret(parse(EXTERN), whole(4, 4), whole(4, 4))
 
 

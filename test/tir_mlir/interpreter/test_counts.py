@@ -39,7 +39,7 @@ def test_a_stencil_and_the_buffer_that_an_operation_is_for():
 def test_lanes_and_masked_ones_count_one_by_one():
     sch = Schedule(summed_product(3, 19, 5))
     _, j, k = sch.get_loops("C")
-    outer, inner = sch.split(j, [None, 8])
+    _outer, inner = sch.split(j, [None, 8])
     sch.reorder(k, inner)
     sch.decompose_reduction("C", k)
     sch.vectorize(inner)

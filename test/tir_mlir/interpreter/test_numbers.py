@@ -59,7 +59,7 @@ def test_bfloat16_is_rounded_after_every_operation():
 
 
 @pytest.mark.parametrize(
-    "dtype, expr",
+    ("dtype", "expr"),
     [
         ("int8", "T.floordiv(A[vi], T.max(B[vi], T.int8(1))) + T.floormod(A[vi], T.max(B[vi], T.int8(1)))"),
         ("int32", "T.truncdiv(A[vi], T.max(B[vi], 1)) - T.truncmod(A[vi], T.max(B[vi], 1))"),
@@ -121,7 +121,7 @@ def test_text_and_linalg_are_taken():
     a, b, c = numbers("float32", (5, 7)), numbers("float32", (7, 6)), np.zeros((5, 6), np.float32)
     interpret(text, a, b, c)
     np.testing.assert_array_equal(c, in_order(a, b, np.float32))
-    with pytest.raises(NotInterpreted, match="a Schedule, an ir.Module or text, not int"):
+    with pytest.raises(NotInterpreted, match=r"a Schedule, an ir.Module or text, not int"):
         interpret(3)
 
 

@@ -96,7 +96,7 @@ def test_unwritten_values_may_be_read_if_unused():
 def test_unwritten_values_in_control_flow():
     choice = unchecked(PART.format(written=3, value="T.Select(t[vi] > T.float32(1), A[vi], T.float32(0))"))
     with pytest.raises(
-        UnwrittenError, match="an uninitialized value is used as a branch condition: t.3., first read in block"
+        UnwrittenError, match=r"an uninitialized value is used as a branch condition: t.3., first read in block"
     ):
         interpret(choice, f32(4), f32(4))
     with pytest.raises(UnwrittenError, match="fix: write the buffer before it is read"):
@@ -195,13 +195,13 @@ def test_memory_that_was_given_back():
       memref.store %v, %B[%c] : memref<4xf32>
       return
     }"""
-    with pytest.raises(OutOfBoundsError, match="use of memory after memref.dealloc"):
+    with pytest.raises(OutOfBoundsError, match=r"use of memory after memref.dealloc"):
         interpret(text, f32(4))
 
 
 def test_an_op_without_a_meaning():
     with pytest.raises(
-        NotInterpreted, match="does not support llvm.alloca; during lowering, the last stage that can be interpreted"
+        NotInterpreted, match=r"does not support llvm.alloca; during lowering, the last stage that can be interpreted"
     ):
         interpret(
             """
@@ -212,7 +212,9 @@ def test_an_op_without_a_meaning():
         }""",
             f32(4),
         )
-    with pytest.raises(NotInterpreted, match="works on tensors; convert it to memrefs first with tir_mlir.from_linalg"):
+    with pytest.raises(
+        NotInterpreted, match=r"works on tensors; convert it to memrefs first with tir_mlir.from_linalg"
+    ):
         interpret(
             """
         func.func @main(%B: memref<4xf32>) {

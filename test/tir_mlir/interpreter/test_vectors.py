@@ -27,7 +27,7 @@ def run(body, r, m=3, n=8, store=True):
 
 
 @pytest.mark.parametrize(
-    "body, meaning",
+    ("body", "meaning"),
     [
         ("%r = vector.shuffle %v, %v [7, 9, 1, 15] : vector<8xf32>, vector<8xf32>", lambda x: x[[7, 1, 1, 7]]),
         ("%r = vector.extract_strided_slice %v {{offsets = [2], sizes = [4], strides = [1]}}"

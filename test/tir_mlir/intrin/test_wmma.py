@@ -69,7 +69,7 @@ def test_strides_of_a_fragment_say_nothing(target):
 def test_strides_of_memory_are_kept():
     name = register("dense_load", LOAD.replace("s1", "16"), source="[16, 1]")
     sch = copy_schedule()
-    with pytest.raises(ScheduleError, match="parameter A .* needs stride 16 in dimension 0, but .* has 64"):
+    with pytest.raises(ScheduleError, match=r"parameter A .* needs stride 16 in dimension 0, but .* has 64"):
         sch.tensorize(sch.get_loops("copy")[2], name)
 
 
@@ -77,7 +77,7 @@ def test_a_fragment_whose_pointer_a_c_function_takes_is_memory():
     call = 'T.call_extern("int32", "load16", C.access_ptr("w"), A.access_ptr("r"), s1)'
     name = register("extern_load", call)
     sch = copy_schedule()
-    with pytest.raises(ScheduleError, match="parameter C .* needs stride 16 in dimension 0, but .* has 64"):
+    with pytest.raises(ScheduleError, match=r"parameter C .* needs stride 16 in dimension 0, but .* has 64"):
         sch.tensorize(sch.get_loops("copy")[2], name)
 
 
@@ -91,7 +91,7 @@ def test_lanes_of_a_warp_share_what_they_access():
 def test_64_threads_are_no_warp():
     call = f'for tx in T.thread_binding(0, 64, "threadIdx.x"):\n            {LOAD}'
     sch = copy_schedule()
-    with pytest.raises(ScheduleError, match="iterations of the threadIdx.x loop tx would depend on each other"):
+    with pytest.raises(ScheduleError, match=r"iterations of the threadIdx.x loop tx would depend on each other"):
         sch.tensorize(sch.get_loops("copy")[2], register("load_by_64", call))
 
 

@@ -27,7 +27,7 @@ def test_the_same_as_by_numpy(how, kind):
 def test_numbers_that_are_not_finite_are_refused(number):
     rows = np.ones((2, 64), "float32")
     rows[1, 40] = number
-    with pytest.raises(GraphError, match="layer.w has numbers that are not finite"):
+    with pytest.raises(GraphError, match=r"layer.w has numbers that are not finite"):
         rounded_rows("layer.w", rows, Format("int4", 32, "int8"))
 
 

@@ -107,7 +107,7 @@ def test_read_only(packer):
     a, b, c = arrays()
     for x in (a, b, c):
         x.flags.writeable = False
-    with pytest.raises(ArgumentError, match="C: .* is read-only; the function writes to it"):
+    with pytest.raises(ArgumentError, match=r"C: .* is read-only; the function writes to it"):
         packer().pack([a, b, c])
     packer().pack([a, b, arrays()[2]])  # what is only read may be read-only
 
@@ -115,7 +115,7 @@ def test_read_only(packer):
 def test_alignment(packer):
     a, b, _ = arrays()
     c = np.zeros(4 * 64 + 1, "int8")[1:].view("float32").reshape(4, 16)
-    with pytest.raises(ArgumentError, match="C: .* which is not a multiple of 4"):
+    with pytest.raises(ArgumentError, match=r"C: .* which is not a multiple of 4"):
         packer().pack([a, b, c])
 
 
@@ -157,7 +157,7 @@ def test_derived_extents_bind_the_variable(packer):
         packer(text).pack([np.zeros(13, f32), np.zeros(3, f32), 3, 1.5])
     with pytest.raises(ArgumentError, match="extent 3 in dimension 0; n = 4 is needed; n = 4 comes from argument 'n'"):
         packer(text).pack([np.zeros(18, f32), np.zeros(3, f32), 4, 1.5])
-    with pytest.raises(ArgumentError, match="argument 2, n: int64: is 2.5 .float.; a number of type int64"):
+    with pytest.raises(ArgumentError, match=r"argument 2, n: int64: is 2.5 .float.; a number of type int64"):
         packer(text).pack([np.zeros(14, f32), np.zeros(3, f32), 2.5, 1.5])
     with pytest.raises(ArgumentError, match="argument 3, x: float32: is 'y'"):
         packer(text).pack([np.zeros(14, f32), np.zeros(3, f32), 3, "y"])
@@ -209,5 +209,5 @@ def test_a_tensor_elsewhere(packer):
             raise BufferError("on device 2")
 
     a, b, c = arrays()
-    with pytest.raises(ArgumentError, match="A: .* is a Remote that gives no array in main memory"):
+    with pytest.raises(ArgumentError, match=r"A: .* is a Remote that gives no array in main memory"):
         packer().pack([Remote(a), b, c])

@@ -153,7 +153,7 @@ def test_refused(parse):
         build(module, target="avr")
     with pytest.raises(BuildError, match="unknown driver 'make'; known: 'jit', 'tools'"):
         build(module, driver="make")
-    with pytest.raises(BuildError, match="takes an IRModule.* not int"):
+    with pytest.raises(BuildError, match=r"takes an IRModule.* not int"):
         build(3)
     with pytest.raises(BuildError, match="no public function"):
         build(parse("module {}"))

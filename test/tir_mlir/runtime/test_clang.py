@@ -36,5 +36,5 @@ def test_neither_source_nor_file():
 def test_text_that_is_no_llvm_ir():
     with enter_context(), pytest.raises(BuildError, match="this LLVM IR cannot be read"):
         link_kernels.import_llvm("define nonsense\n{")
-    with enter_context(), pytest.raises(BuildError, match="neither LLVM IR text nor a .ll file"):
+    with enter_context(), pytest.raises(BuildError, match=r"neither LLVM IR text nor a .ll file"):
         link_kernels.import_llvm("nowhere.ll")

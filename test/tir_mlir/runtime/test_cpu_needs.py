@@ -63,7 +63,7 @@ def test_cached_code_on_a_cpu_that_lacks_it(monkeypatch, tmp_path, cached):
         build(mine)
     for module in (cpu_needs, link_kernels):
         monkeypatch.setattr(module, "features", lambda: frozenset({"other"}))
-    with pytest.raises(BuildError, match="kernel of 'needs_here' uses .*, which the target CPU lacks"):
+    with pytest.raises(BuildError, match=r"kernel of 'needs_here' uses .*, which the target CPU lacks"):
         build(mine)
 
 

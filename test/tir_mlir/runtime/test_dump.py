@@ -114,7 +114,7 @@ def test_a_folder_of_the_environment_has_one_for_each_build(tmp_path, monkeypatc
 def test_a_folder_is_of_one_build_at_a_time(tmp_path):
     with (
         Dump(tmp_path),
-        pytest.raises(BuildError, match="another build writes its states to .*; fix: a folder for each"),
+        pytest.raises(BuildError, match=r"another build writes its states to .*; fix: a folder for each"),
     ):
         build(parse(SCALE), dump=str(tmp_path))
     build(parse(SCALE), dump=str(tmp_path))

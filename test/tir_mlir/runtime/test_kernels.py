@@ -30,8 +30,14 @@ def run(text: str, name: str, c, a, b) -> None:
 
 @pytest.mark.parametrize(
     ("m", "n", "k", "machine"),
-    [(16, 16, 16, host()), *((16, 16, 16, h) for h in HOSTS)]
-    + [(1, 4, 4, HOSTS[1]), (8, 64, 20, HOSTS[1]), (6, 12, 40, HOSTS[0]), (5, 32, 4, HOSTS[2])],
+    [
+        (16, 16, 16, host()),
+        *((16, 16, 16, h) for h in HOSTS),
+        (1, 4, 4, HOSTS[1]),
+        (8, 64, 20, HOSTS[1]),
+        (6, 12, 40, HOSTS[0]),
+        (5, 32, 4, HOSTS[2]),
+    ],
 )
 def test_outer_product(m, n, k, machine):
     random = np.random.default_rng(0)

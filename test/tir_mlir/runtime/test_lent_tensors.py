@@ -114,7 +114,7 @@ def test_arrays_and_tensors_mix(main, came):
 def test_strides_are_compared(main, came):
     kind = tensor_type()
     for step in (1, 2, 1, 2):
-        a, b, c = arrays()
+        a, b, _c = arrays()
         run(main, [kind] * 3, [a, b, np.zeros((4 * step, 3), "int32")[::step]])
     assert len(came) == 2
     with pytest.raises(ArgumentError, match="has stride 2 in dimension 1"):
@@ -125,7 +125,7 @@ def test_another_dtype_is_refused_after_a_good_call(main):
     kind = tensor_type()
     run(main, [kind] * 3, arrays())
     a, b, c = arrays()
-    with pytest.raises(ArgumentError, match="A: .* is of type float32; int32 is needed"):
+    with pytest.raises(ArgumentError, match=r"A: .* is of type float32; int32 is needed"):
         main(kind(a.astype("float32")), kind(b), kind(c))
 
 
@@ -142,7 +142,7 @@ def test_a_tensor_that_needs_a_gradient_is_refused_after_a_good_call(main):
     run(main, [kind] * 3, arrays())
     a, b, c = map(kind, arrays())
     b.requires_grad = True
-    with pytest.raises(ArgumentError, match="B: .* gives no array in main memory .it needs a gradient"):
+    with pytest.raises(ArgumentError, match=r"B: .* gives no array in main memory .it needs a gradient"):
         main(a, b, c)
 
 

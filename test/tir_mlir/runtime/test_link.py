@@ -110,10 +110,10 @@ def test_a_registered_kernel(program, monkeypatch):
     register_kernel("mine", lambda: emit(str(link_kernels.import_llvm(source))))
     check(build(program("mine")))
     register_kernel("empty", lambda: emit("llvm.func @something_else() { llvm.return }"))
-    with pytest.raises(BuildError, match="'empty' defines no llvm.func of that name; it made: something_else"):
+    with pytest.raises(BuildError, match=r"'empty' defines no llvm.func of that name; it made: something_else"):
         build(program("empty"))
     register_kernel("wrong", lambda: emit("llvm.func @wrong() { llvm.nobody }"))
-    with pytest.raises(BuildError, match="the kernel registered for 'wrong' is not valid MLIR: (.|\n)*nobody"):
+    with pytest.raises(BuildError, match=r"the kernel registered for 'wrong' is not valid MLIR: (.|\n)*nobody"):
         build(program("wrong"))
 
 

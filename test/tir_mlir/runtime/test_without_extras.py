@@ -200,7 +200,7 @@ func.func @main(%A: tensor<4xf32>) -> tensor<6xf32> {
 
 def test_text_over_which_mlir_aborts_is_an_error(without):
     without("tools")
-    with pytest.raises(ScriptError, match="MLIR crashes on this text .killed by SIGABRT"):
+    with pytest.raises(ScriptError, match=r"MLIR crashes on this text .killed by SIGABRT"):
         IRModule.from_mlir(ABORTS)
 
 

@@ -74,7 +74,7 @@ def test_reorder_of_a_dependence(spelling):
     sch = Schedule(prefix)
     with pytest.raises(Exception, match="opaque"):
         sch.reorder(*sch.get_loops("A")[::-1])
-    i, j = sch.get_loops("A")
+    i, _j = sch.get_loops("A")
     answer = sch.can_parallel(i) if spelling == "can" else sch.explain("parallel", i)
     assert str(answer.counterexample) == "A(i=0, j=1) and A(i=1, j=0) touch A[1, 1]"
 

@@ -83,7 +83,7 @@ def test_undo_takes_back_everything():
 
 def test_handles_given_before_live_again():
     sch = Schedule(MATMUL)
-    i, j, k = sch.get_loops("C")
+    i, j, _k = sch.get_loops("C")
     outer, inner = sch.split(j, [None, 4])
     with pytest.raises(ValueError, match=r"consumed loop j.* and returned loop j_0.*, loop j_1"):
         sch.get(j)

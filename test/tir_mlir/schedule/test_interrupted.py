@@ -27,7 +27,7 @@ def stop(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("place, name", MOMENTS.values(), ids=MOMENTS.keys())
+@pytest.mark.parametrize(("place", "name"), MOMENTS.values(), ids=MOMENTS.keys())
 def test_an_interrupted_step_did_not_happen(monkeypatch, place, name):
     sch = Schedule(chapter.matmul(16, 16, 16))
     y, x, _ = sch.get_loops("matmul")

@@ -84,7 +84,8 @@ def test_what_is_no_trace_is_refused(case):
 
 def test_a_refused_step_is_not_appended():
     trace = Trace([GET])
-    for wrong, decision in ((5, None), (GET_LOOPS, 3)):
-        with pytest.raises(ValueError):
+    refused = ((5, None, "step 2 of the trace is 5"), (GET_LOOPS, 3, "get_loops is not a sampling step"))
+    for wrong, decision, message in refused:
+        with pytest.raises(ValueError, match=message):
             trace.append(wrong, decision)
     assert trace.insts == [GET] and trace.get_decision("x") is None

@@ -162,7 +162,7 @@ def test_handles_and_copies(refused):
     i = sch.get_loops("C")[0]
     v = sch.sample_categorical([4], [1.0])
     other = sch.copy()
-    i_0, i_1 = other.split(i, [None, v])
+    i_0, _i_1 = other.split(i, [None, v])
     refused(sch, "created by a copy of the schedule", lambda: sch.parallel(i_0), IndexError)
     sch.remove_rv(v)
     assert other.get(v) == 4 and sch.get(i).extent == 32
@@ -206,7 +206,7 @@ def test_arithmetic_with_sampled_integers(refused):
 
 def test_a_loop_as_it_is():
     sch = Schedule(matmul_add(32))
-    i, j, k = (sch.get(lp) for lp in sch.get_loops("C"))
+    i, _j, _k = (sch.get(lp) for lp in sch.get_loops("C"))
     assert (i.extent, i.extent.value, int(i.extent), i.min, i.loop_var.name, i.name) == (32, 32, 32, 0, "i", "i")
     assert i.kind == "serial" and i.kind == 0 and i.kind != 1 and i.kind != "parallel" and i.thread_binding is None
     handles = sch.get_loops("D")
@@ -253,14 +253,14 @@ def test_self_containing_values_are_refused():
     for _ in range(3000):
         deep = [deep]
     for value in (endless, deep):
-        with pytest.raises(TypeError, match='"Schedule.annotate", "ann_val" is nested too deeply or contains itself'):
+        with pytest.raises(TypeError, match=r'"Schedule.annotate", "ann_val" is nested too deeply or contains itself'):
             sch.annotate("C", "my.k", value)
 
 
 def test_methods_besides_the_primitives_are_typed():
     sch = Schedule(matmul_add(8))
     for wrong in (None, 3, [1], np.arange(3)):
-        with pytest.raises(TypeError, match='"block_or_loop" has wrong type. Expected "BlockHandle'):
+        with pytest.raises(TypeError, match=r'"block_or_loop" has wrong type. Expected "BlockHandle'):
             sch.explain_tensorize(wrong)
         with pytest.raises(TypeError, match='"func_name" has wrong type'):
             sch.work_on(wrong)

@@ -81,7 +81,7 @@ def test_an_error_that_no_statement_raised_is_a_fault_and_says_nothing_of_the_st
     sch = Schedule(matmul(8, 8, 8))
     loop = sch.get_loops("C")[0]
     arguments = ("unroll", loop) if step == "explain" else (loop,)
-    with pytest.raises(InternalError, match="a fault in the primitive, (Type|Index)Error"):
+    with pytest.raises(InternalError, match=r"a fault in the primitive, (Type|Index)Error"):
         getattr(sch, step)(*arguments)
 
 

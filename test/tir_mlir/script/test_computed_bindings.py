@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -76,13 +77,11 @@ def test_rows_of_csr_run_in_parallel(factor):
     values = np.random.default_rng(1).random(30, np.float32)
     y = np.empty(8, np.float32)
     build(sch)(starts, values, y)
-    np.testing.assert_allclose(
-        y, [values[a:b].sum() for a, b in zip(starts, starts[1:], strict=False)], rtol=1e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(y, [values[a:b].sum() for a, b in itertools.pairwise(starts)], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    "condition, extent, runs",
+    ("condition", "extent", "runs"),
     [("True", 16, lambda a: a < 2), ("A[vi] > T.float32(0)", 16, lambda a: a > 0), ("i < 16", 20, lambda a: a < 2)],
 )
 def test_loaded_bindings_and_predicates(condition, extent, runs):
@@ -156,7 +155,7 @@ def test_a_loop_inside_a_loop_over_data_is_vectorized(columns):
         warnings.simplefilter("error")
         lib = build(sch, cache=False)
     lib(e, chosen, starts, y)
-    np.testing.assert_array_equal(y, [e[chosen[a:b]].sum(0) for a, b in zip(starts, starts[1:], strict=False)])
+    np.testing.assert_array_equal(y, [e[chosen[a:b]].sum(0) for a, b in itertools.pairwise(starts)])
     assert "vector<16xf32>" in str(lib.lowered)
 
 

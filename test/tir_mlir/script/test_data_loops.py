@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from harness import scripts
@@ -70,7 +72,7 @@ def matrix(seed: int = 0):
 
 
 def csr(starts, columns, values, x):
-    return np.array([(values[a:b] * x[columns[a:b]]).sum() for a, b in zip(starts, starts[1:], strict=False)])
+    return np.array([(values[a:b] * x[columns[a:b]]).sum() for a, b in itertools.pairwise(starts)])
 
 
 def run(module, call=None):
@@ -204,7 +206,7 @@ def test_a_step_beside_a_loop_over_data(word):
     sch = Schedule(program(SUMS))
     BESIDE[word](sch)
     starts, _, values, _ = matrix()
-    wanted = [2 * values[a:b].sum() + 1 for a, b in zip(starts, starts[1:], strict=False)]
+    wanted = [2 * values[a:b].sum() + 1 for a, b in itertools.pairwise(starts)]
     np.testing.assert_allclose(interpreted(sch.mod), wanted, rtol=1e-5)
     assert sch.verify()
     assert parse(sch.mod.script()).script() == sch.mod.script()
@@ -238,7 +240,7 @@ for t in range(N[0]):
 
 
 @pytest.mark.parametrize(
-    "low, high",
+    ("low", "high"),
     [
         ("T.max(0, vi - 3)", "T.min(50, vi + 4)"),
         ("T.max(vi - 3, T.max(vi - 5, 0))", "vi + 4"),

@@ -59,7 +59,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("condition, extent, holds", CONDITIONS)
+@pytest.mark.parametrize(("condition", "extent", "holds"), CONDITIONS)
 @pytest.mark.parametrize("factor", [None, 4, 5])
 def test_where_on_data(condition, extent, holds, factor):
     sch = Schedule(where(condition, extent))

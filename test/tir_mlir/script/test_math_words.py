@@ -83,7 +83,7 @@ def test_printed_verified_and_vectorized(word: str, dtype: str):
     module = program(64, f"T.{word}(A[vi], B[vi])", dtype, "int32" if word == "ldexp" else dtype, dtype)
     assert difference(parse(module.script()).mlir, module.mlir) is None
     sch = Schedule(module)
-    outer, inner = sch.split(sch.get_loops("D")[0], [None, 8])
+    _outer, inner = sch.split(sch.get_loops("D")[0], [None, 8])
     sch.vectorize(inner)
     assert sch.verify()
 
@@ -158,7 +158,7 @@ def main(A: T.Buffer((T.vscale(SVE) * 4,), "int32")):
     np.testing.assert_array_equal(a, np.arange(size) + own)
 
 
-@pytest.mark.parametrize("expression, message", [
+@pytest.mark.parametrize(("expression", "message"), [
     ("T.fmod(I[vi], I[vi])", "T.fmod takes floats, not int32"),
     ("T.hypot(I[vi], I[vi])", "T.hypot takes floats, not int32"),
     ("T.ldexp(A[vi], A[vi])", "the exponent of T.ldexp is an integer, not float32"),

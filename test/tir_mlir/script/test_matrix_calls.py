@@ -57,7 +57,7 @@ def test_tiles_apart_are_bound_to_threads():
 
 
 def test_tiles_that_overlap_are_not():
-    with pytest.raises(ScriptError, match="C is written|T.writes of C|declared spatial"):
+    with pytest.raises(ScriptError, match=r"C is written|T.writes of C|declared spatial"):
         product(128)
 
 
@@ -81,5 +81,5 @@ def test_no_exact_semantics():
 
 
 def test_a_fragment_is_passed_as_its_data():
-    with pytest.raises(ScriptError, match="T.tvm_fill_fragment takes a fragment as F.data, not buffer A"):
+    with pytest.raises(ScriptError, match=r"T.tvm_fill_fragment takes a fragment as F.data, not buffer A"):
         scripts.function("T.tvm_fill_fragment(A, 16, 16, 16, 0, 0.0)", PARAMS)

@@ -8,8 +8,8 @@ import pytest
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import ScriptError
 from tir_mlir.script import IRModule
-from tir_mlir.script import ir as I  # noqa: N812
-from tir_mlir.script import tir as T  # noqa: N812
+from tir_mlir.script import ir as I
+from tir_mlir.script import tir as T
 from tir_mlir.script.parser import parse
 
 SCALE = """

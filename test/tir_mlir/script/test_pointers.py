@@ -53,7 +53,7 @@ def test_windows_of_pointers_apart_run_in_parallel():
     np.testing.assert_array_equal(b, a)
 
 
-@pytest.mark.parametrize("offset, extent", [("vi * 32 + vj * 4", 4), ("vi * 32 + vj * 8", 8)])
+@pytest.mark.parametrize(("offset", "extent"), [("vi * 32 + vj * 4", 4), ("vi * 32 + vj * 8", 8)])
 def test_windows_of_matrices(offset, extent):
     assert f'A.access_ptr("r", offset={offset}, extent={extent})' in tiles(offset, extent).script()
 
@@ -64,7 +64,7 @@ def test_a_window_of_whole_rows():
     assert "T.writes(B[vi * 2:vi * 2 + 2, 0:16])" in scripts.function(text, MATRICES).script()
 
 
-@pytest.mark.parametrize("offset, extent", [("vi * 4", 4), ("vi * 4", 1)])
+@pytest.mark.parametrize(("offset", "extent"), [("vi * 4", 4), ("vi * 4", 1)])
 def test_the_window_is_the_region(offset, extent):
     text = copies(offset, extent).script()
     size = f":{offset} + {extent}" if extent > 1 else ""

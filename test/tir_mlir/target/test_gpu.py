@@ -92,7 +92,7 @@ def test_options_of_products_for_cpus():
 
 def test_a_product_that_no_tile_divides():
     sch = Schedule(product(4, 16, 8))
-    with pytest.raises(ScheduleError, match="no tile divides a product of 4 x 16 x 8 for sm_80; fix: sch.pad_einsum"):
+    with pytest.raises(ScheduleError, match=r"no tile divides a product of 4 x 16 x 8 for sm_80; fix: sch.pad_einsum"):
         schedules.gemm(sch, "C", target="sm_80")
 
 

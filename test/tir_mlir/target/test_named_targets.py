@@ -67,7 +67,7 @@ def test_shorter_registers_do_not(arm):
     arm(128)
     assert not target.SVE.runs_here
     with pytest.raises(
-        BuildError, match="which this machine cannot run: its vector registers have 128 bits, not 256; lib.export"
+        BuildError, match=r"which this machine cannot run: its vector registers have 128 bits, not 256; lib.export"
     ):
         build(product(4, 4, 4), target="sve")(None, None, None)
 

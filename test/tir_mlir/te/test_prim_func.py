@@ -163,7 +163,7 @@ def test_symbolic_sizes():
             C[vi, vj] = A[vi, vj // 2] + S[vi]
 """
     assert_same(te.create_prim_func([a, c]), text)
-    assert a.shape[0] == n and a.shape[0] != m and not a.shape[0] == 3
+    assert a.shape[0] == n and a.shape[0] != m and a.shape[0] != 3
 
 
 def test_a_size_that_is_no_extent_by_itself():

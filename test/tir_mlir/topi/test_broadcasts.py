@@ -24,7 +24,7 @@ SHAPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("one,other,shapes", SHAPES)
+@pytest.mark.parametrize(("one", "other", "shapes"), SHAPES)
 def test_shapes_broadcast(one, other, shapes):
     a, b = random(*one), random(*other, seed=1)
     np.testing.assert_array_equal(run(topi.add, a, b, shapes=shapes, like=a + b), a + b)

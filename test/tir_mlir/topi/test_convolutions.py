@@ -88,7 +88,7 @@ def test_conv2d_of_symbolic_sizes(shape):
     close(run(nn.conv2d, x, w, shapes=[shape, w.shape], like=wanted, strides=2, padding=1), wanted)
 
 
-@pytest.mark.parametrize("dtype,out", [("float16", "float32"), ("int8", "int32")])
+@pytest.mark.parametrize(("dtype", "out"), [("float16", "float32"), ("int8", "int32")])
 def test_conv2d_of_short_numbers(dtype, out):
     x, w = random(1, 4, 6, 6, dtype=dtype), random(3, 4, 3, 3, dtype=dtype, seed=1)
     wanted = functional.conv2d(torch.tensor(x).double(), torch.tensor(w).double(), padding=1).numpy()
@@ -152,7 +152,7 @@ SCHEDULES = [
 ]
 
 
-@pytest.mark.parametrize("shapes,attrs,schedules", SCHEDULES)
+@pytest.mark.parametrize(("shapes", "attrs", "schedules"), SCHEDULES)
 def test_schedules(shapes, attrs, schedules):
     assert picked(topi.nn.conv2d, *shapes, **attrs) == schedules
 

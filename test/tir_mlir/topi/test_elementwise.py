@@ -103,7 +103,7 @@ CASTS = [("float32", "int32"), ("float32", "float16"), ("int8", "float32"), ("bo
          ("float32", "bool"), ("bool", "float32"), ("int64", "int32"), ("float16", "float64")]  # fmt: skip
 
 
-@pytest.mark.parametrize("own,dtype", CASTS)
+@pytest.mark.parametrize(("own", "dtype"), CASTS)
 def test_cast(own, dtype):
     x = random(3, 5, dtype=own)
     x[0] = x[0] * np.asarray(0, own)

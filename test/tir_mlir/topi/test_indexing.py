@@ -13,7 +13,7 @@ SLICES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("begin,end,strides", SLICES)
+@pytest.mark.parametrize(("begin", "end", "strides"), SLICES)
 def test_slices(begin, end, strides):
     x = random(4, 10)
     wanted = x[tuple(slice(*s) for s in zip(begin, end, strides or [None, None], strict=True))]
@@ -27,7 +27,7 @@ def test_slices_of_chosen_axes():
     np.testing.assert_array_equal(got, x[:, :, 1:3])
 
 
-@pytest.mark.parametrize("begin,end,stride", [(0, -1, 1), (1, 1 << 62, 2)])
+@pytest.mark.parametrize(("begin", "end", "stride"), [(0, -1, 1), (1, 1 << 62, 2)])
 def test_slices_of_a_symbolic_size(begin, end, stride):
     x = random(6, 3)
     wanted = x[begin : None if end == 1 << 62 else end : stride]

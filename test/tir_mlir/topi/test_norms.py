@@ -17,7 +17,7 @@ def close(got, wanted, dtype="float32"):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("shape,axis", [((3, 17), -1), ((2, 5, 7), 1), ((15, 1), 1)])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 17), -1), ((2, 5, 7), 1), ((15, 1), 1)])
 def test_softmax(shape, axis, dtype):
     x = random(*shape, dtype=dtype)
     one, log = run(lambda x: [nn.softmax(x, axis), nn.log_softmax(x, axis)], x)
@@ -87,7 +87,7 @@ def test_batch_norm(axis):
     close(got, wanted if axis == 1 else wanted.swapaxes(1, 3))
 
 
-@pytest.mark.parametrize("function,count", [(nn.softmax, 1), (nn.layer_norm, 3), (nn.rms_norm, 2)])
+@pytest.mark.parametrize(("function", "count"), [(nn.softmax, 1), (nn.layer_norm, 3), (nn.rms_norm, 2)])
 @pytest.mark.parametrize("rows", [32, "n"])
 def test_schedules(function, count, rows):
     assert set(picked(function, (rows, 64), *[(64,)] * (count - 1))) == {"rowwise"}

@@ -13,7 +13,7 @@ MATMULS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("one,other,shapes", MATMULS)
+@pytest.mark.parametrize(("one", "other", "shapes"), MATMULS)
 def test_matmul(one, other, shapes):
     a, b = random(*one), random(*other, seed=1)
     np.testing.assert_allclose(run(topi.matmul, a, b, shapes=shapes, like=a @ b), a @ b, rtol=1e-5, atol=1e-5)
@@ -68,7 +68,7 @@ EINSUMS = [("ij,jk->ik", (3, 4), (4, 5)), ("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 
            ("ij,ij->", (3, 4), (3, 4)), ("bij,jk", (2, 3, 4), (4, 5)), ("ij,j->ji", (3, 4), (4,))]  # fmt: skip
 
 
-@pytest.mark.parametrize("subscripts,one,other", EINSUMS)
+@pytest.mark.parametrize(("subscripts", "one", "other"), EINSUMS)
 def test_einsum(subscripts, one, other):
     a, b = random(*one), random(*other, seed=1)
     got = run(lambda a, b: topi.einsum(subscripts, a, b), a, b)
@@ -90,6 +90,6 @@ SCHEDULES = [
 ]
 
 
-@pytest.mark.parametrize("function,shapes,attrs,schedule", SCHEDULES)
+@pytest.mark.parametrize(("function", "shapes", "attrs", "schedule"), SCHEDULES)
 def test_schedules(function, shapes, attrs, schedule):
     assert picked(function, *shapes, **attrs) == [schedule]

@@ -12,7 +12,7 @@ FUNCTIONS = {
 AXES = [(None, False), (0, True), (-1, False), ((0, 2), False), ((1, 2), True), ((-1, 0), True)]
 
 
-@pytest.mark.parametrize("axis,keepdims", AXES)
+@pytest.mark.parametrize(("axis", "keepdims"), AXES)
 def test_of_floats(axis, keepdims):
     x = random(3, 5, 17)
     got = run(lambda x: [getattr(topi, n)(x, axis, keepdims) for n in FUNCTIONS], x)
@@ -61,7 +61,7 @@ def test_over_no_axes_is_the_input():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-@pytest.mark.parametrize("axis,keepdims", [(None, False), (1, False), (-1, True)])
+@pytest.mark.parametrize(("axis", "keepdims"), [(None, False), (1, False), (-1, True)])
 def test_positions_of_the_greatest_and_the_least(dtype, axis, keepdims):
     x = random(4, 5, 9, dtype=dtype)
     x[1] = x[0]
@@ -76,7 +76,7 @@ def test_position_of_infinity():
     np.testing.assert_array_equal(run(topi.argmax, x, axis=1), [0, 0])
 
 
-@pytest.mark.parametrize("shape,axis", [((3, 7), 1), ((64, 3), 0), ((2, 1024), -1), ((4, 5), None), ((1,), 0)])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 7), 1), ((64, 3), 0), ((2, 1024), -1), ((4, 5), None), ((1,), 0)])
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_cumulative_sums(shape, axis, exclusive):
     x = random(*shape)

@@ -20,7 +20,7 @@ def updated(function, *arrays, shapes=None):
 
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize(
-    "reduction,name", [("update", None), ("add", "sum"), ("mul", "prod"), ("max", "amax"), ("min", "amin")]
+    ("reduction", "name"), [("update", None), ("add", "sum"), ("mul", "prod"), ("max", "amax"), ("min", "amin")]
 )
 def test_scatter_elements(axis, reduction, name):
     x, new = random(5, 4), random(3, 4, seed=1)
@@ -58,7 +58,7 @@ def test_values_are_added():
     np.testing.assert_allclose(got, wanted, rtol=1e-6)
 
 
-@pytest.mark.parametrize("start,end,step", [(1, 4, 1), (0, None, 2), (-3, -1, 1)])
+@pytest.mark.parametrize(("start", "end", "step"), [(1, 4, 1), (0, None, 2), (-3, -1, 1)])
 def test_a_slice_is_replaced(start, end, step):
     x = random(3, 6)
     new = random(*x[:, start:end:step].shape, seed=1)
@@ -69,7 +69,7 @@ def test_a_slice_is_replaced(start, end, step):
 
 
 @pytest.mark.parametrize("largest", [True, False])
-@pytest.mark.parametrize("shape,axis,k", [((3, 9), -1, 4), ((5, 2), 0, 5), ((1, 1), 1, 1)])
+@pytest.mark.parametrize(("shape", "axis", "k"), [((3, 9), -1, 4), ((5, 2), 0, 5), ((1, 1), 1, 1)])
 def test_topk(shape, axis, k, largest):
     x = random(*shape)
     values, where = run(lambda x: topi.topk(x, k, axis, largest=largest), x)

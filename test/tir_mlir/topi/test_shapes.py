@@ -12,7 +12,7 @@ RESHAPES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("shape,target", RESHAPES)
+@pytest.mark.parametrize(("shape", "target"), RESHAPES)
 def test_reshape(shape, target):
     x = random(*shape)
     wanted = x.reshape([shape[i] if n == 0 else n for i, n in enumerate(target)])
@@ -26,7 +26,7 @@ SYMBOLIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("shape,target,wanted", SYMBOLIC, ids=str)
+@pytest.mark.parametrize(("shape", "target", "wanted"), SYMBOLIC, ids=str)
 def test_reshape_of_symbolic_sizes(shape, target, wanted):
     x, given = random(*(5 if s is N else s for s in shape)), te.placeholder(shape, name="x")
     (got,) = build_and_run([given], [topi.reshape(given, target)], [x], [x.reshape(wanted)])
@@ -79,7 +79,7 @@ def test_stack():
     np.testing.assert_array_equal(last, np.stack([a, b, c], -1))
 
 
-@pytest.mark.parametrize("sections,axis", [(3, 1), ([2, 5], -1), ([1], 0), ([-2], 1)])
+@pytest.mark.parametrize(("sections", "axis"), [(3, 1), ([2, 5], -1), ([1], 0), ([-2], 1)])
 def test_split(sections, axis):
     x = random(4, 9)
     got = run(topi.split, x, indices_or_sections=sections, axis=axis)

@@ -14,7 +14,7 @@ def test_every_name_of_the_door_is_there(name):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(AttributeError, match="no attribute 'tuna'; it has .*TuneError"):
+    with pytest.raises(AttributeError, match=r"no attribute 'tuna'; it has .*TuneError"):
         _ = tune.tuna
 
 

@@ -46,7 +46,7 @@ def test_products_begin_with_the_tiles_of_the_library():
 
 
 def test_a_gpu_that_is_not_there_is_named():
-    with pytest.raises(BuildError, match="no NVIDIA GPU that can be used|kernels for sm_121 cannot be timed"):
+    with pytest.raises(BuildError, match=r"no NVIDIA GPU that can be used|kernels for sm_121 cannot be timed"):
         tune.tune(program("A:48x24 B:24x40 C:48x40", PRODUCT), target="sm_121")
 
 

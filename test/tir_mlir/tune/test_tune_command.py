@@ -139,7 +139,7 @@ def searched(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("name, inputs", [("graph", None), ("with_inputs", [1])])
+@pytest.mark.parametrize(("name", "inputs"), [("graph", None), ("with_inputs", [1])])
 def test_a_model_is_tuned_as_a_whole(searched, tmp_path, capsys, name, inputs):
     path = tmp_path / "model.py"
     path.write_text(MODEL)
@@ -178,7 +178,7 @@ def test_after_ctrl_c_the_code_is_130(asked, file, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    ("arguments", "said"),
     [
         (["{file}", "--function", "h"], "tune: error: the program has no function 'h'; it has f, g"),
         (["{file}", "--space", "{file}:nothing"], "two.py has no 'nothing'"),

@@ -17,7 +17,7 @@ from tir_mlir.graph.transforms.clean import erase_dead_nodes
 from tir_mlir.script.module import IRModule, erase_uncalled
 
 
-def FoldConstant() -> Pass:  # noqa: N802
+def FoldConstant() -> Pass:
     """Calls of operators and programs on constants become constants.
 
         lv = R.add(R.const([1.0, 2.0]), R.const([3.0, 4.0]))

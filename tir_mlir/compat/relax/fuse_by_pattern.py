@@ -71,7 +71,7 @@ class FusionPattern:
         return fusion
 
 
-def FuseOpsByPattern(  # noqa: N802
+def FuseOpsByPattern(
     patterns: Sequence[Any],
     bind_constants: bool = True,
     annotate_codegen: bool = False,

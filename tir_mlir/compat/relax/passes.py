@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.graph.expressions import Function
@@ -24,7 +24,7 @@ class PassInfo:
 class PassContext:
     """`with tvm.transform.PassContext(opt_level=3):`; options are accepted, and have no effect."""
 
-    _stack: list[PassContext] = []
+    _stack: ClassVar[list[PassContext]] = []
 
     def __init__(self, opt_level: int = 2, **options: Any):
         self.opt_level, self.options = opt_level, options

@@ -93,23 +93,23 @@ class Sequential(Module):
     def __init__(self, *modules: Module):
         self.modules = modules
 
-    def forward(self, input: Any) -> Any:  # noqa: A002  TVM's name
+    def forward(self, input: Any) -> Any:
         for module in self.modules:
-            input = module(input)  # noqa: A001
+            input = module(input)
         return input
 
 
 class ReLU(Module):
     """max(x, 0)."""
 
-    def forward(self, input: Any) -> Var:  # noqa: A002  TVM's name
+    def forward(self, input: Any) -> Var:
         return emit_te(topi.nn.relu, input)
 
 
 class LogSoftmax(Module):
     """The logarithm of the softmax along the last axis."""
 
-    def forward(self, input: Any) -> Var:  # noqa: A002  TVM's name
+    def forward(self, input: Any) -> Var:
         return emit_te(topi.nn.log_softmax, input)
 
 
@@ -121,7 +121,7 @@ class Linear(Module):
         self.weight = Parameter((in_features, out_features), name="linear_weight")
         self.bias = Parameter((out_features,), name="linear_bias") if bias else None
 
-    def forward(self, input: Any) -> Var:  # noqa: A002  TVM's name
+    def forward(self, input: Any) -> Var:
         product = emit_te(topi.matmul, input, self.weight)
         return product if self.bias is None else emit_te(topi.add, product, self.bias)
 

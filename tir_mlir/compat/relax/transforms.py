@@ -69,7 +69,7 @@ def _items(operand: Any) -> list[Any]:
     return list(operand) if isinstance(operand.struct_info, TupleStructInfo) else [operand]
 
 
-def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_warning: bool = False) -> Pass:  # noqa: N802
+def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_warning: bool = False) -> Pass:
     """Each operator becomes a call of a TensorIR function.
 
         lv = R.nn.relu(x)  ->  lv = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((1, 128), dtype="float32"))
@@ -85,27 +85,27 @@ def LegalizeOps(op_map: Mapping[str, Callable[..., Any]] | None = None, enable_w
     return Pass(lambda mod, _: _Legalize(mod, legalizers).transform(), PassInfo("LegalizeOps"))
 
 
-def DeadCodeElimination(entry_functions: Any = None) -> Pass:  # noqa: N802
+def DeadCodeElimination(entry_functions: Any = None) -> Pass:
     """Bindings that nothing uses are removed."""
     return Pass(lambda mod, _: remove_all_unused(mod), PassInfo("DeadCodeElimination"))
 
 
-def DecomposeOpsForInference(func_name: str | None = None) -> Pass:  # noqa: N802
+def DecomposeOpsForInference(func_name: str | None = None) -> Pass:
     """Nothing to do: `nn.batch_norm` is that of inference."""
     return Pass(lambda mod, _: mod, PassInfo("DecomposeOpsForInference"))
 
 
-def Normalize() -> Pass:  # noqa: N802
+def Normalize() -> Pass:
     """Nothing to do: operands of a module are variables and constants already."""
     return Pass(lambda mod, _: mod, PassInfo("Normalize"))
 
 
-def CanonicalizeBindings() -> Pass:  # noqa: N802
+def CanonicalizeBindings() -> Pass:
     """Nothing to do: a module does not bind variables to other ones."""
     return Pass(lambda mod, _: mod, PassInfo("CanonicalizeBindings"))
 
 
-def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
+def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:
     """Parameters of a function become constants: `BindParams("main", {"w": array})`.
 
     The keys are names or variables of the function. Errors: GraphError for an array that does not fit.
@@ -121,7 +121,7 @@ def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:  # noqa: N802
     return Pass(run, PassInfo("BindParams"))
 
 
-def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = None) -> Pass:  # noqa: N802
+def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = None) -> Pass:
     """Named sizes of a function, or of all, become numbers: `BindSymbolicVars({"n": 3})`.
 
     The keys are names or variables. Errors: GraphError for a size that no function has, and for what is no number.
@@ -217,12 +217,12 @@ def _fitting(param: Var, value: Any) -> Constant:
     return constant
 
 
-def AnnotateTIROpPattern() -> Pass:  # noqa: N802
+def AnnotateTIROpPattern() -> Pass:
     """Nothing to do: which programs can be fused is read off the programs themselves."""
     return Pass(lambda mod, _: mod, PassInfo("AnnotateTIROpPattern"))
 
 
-def FuseOps(fuse_opt_level: int = -1) -> Pass:  # noqa: N802
+def FuseOps(fuse_opt_level: int = -1) -> Pass:
     """Programs that are computed together become a private graph. Operators must be programs already (`LegalizeOps`).
 
     lv = R.call_tir(cls.dense, (x, w), ...)
@@ -231,7 +231,7 @@ def FuseOps(fuse_opt_level: int = -1) -> Pass:  # noqa: N802
     return Pass(lambda mod, _: _each_graph(mod, fuse_ops), PassInfo("FuseOps"))
 
 
-def FuseTIR() -> Pass:  # noqa: N802
+def FuseTIR() -> Pass:
     """Private graphs of programs become one program each. Errors: GraphError for one with something else.
 
     gv = cls.fused_dense_relu(x, w)  ->  gv = R.call_tir(cls.fused_dense_relu, (x, w), ...)

@@ -78,7 +78,7 @@ def compile_relax(
         return Executable(bound_module(mod, dict(params or {})), "llvm", _threads(target))
 
 
-def MetaScheduleTuneIRMod(  # noqa: N802
+def MetaScheduleTuneIRMod(
     params: Mapping[str, Any] | None = None,
     work_dir: str = "tuning_logs",
     max_trials_global: int | None = None,
@@ -103,7 +103,7 @@ def MetaScheduleTuneIRMod(  # noqa: N802
     return Pass(run, PassInfo("MetaScheduleTuneIRMod"))
 
 
-def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | None = None, *_: Any) -> Pass:  # noqa: N802
+def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | None = None, *_: Any) -> Pass:
     """Search for a schedule of each program of a module, as they are, with the same trials for each."""
     trials = trials_of(max_trials_global)
 
@@ -115,9 +115,7 @@ def MetaScheduleTuneTIR(work_dir: str = "tuning_logs", max_trials_global: int | 
     return Pass(run, PassInfo("MetaScheduleTuneTIR"))
 
 
-def MetaScheduleApplyDatabase(  # noqa: N802
-    work_dir: str | None = None, enable_warning: bool = False, *, target: Any = None
-) -> Pass:
+def MetaScheduleApplyDatabase(work_dir: str | None = None, enable_warning: bool = False, *, target: Any = None) -> Pass:
     """Programs of a module become the best schedules that a database has of them.
 
     work_dir: its folder; None: the databases of `with database:`. enable_warning: name programs without a record.

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import free_name
@@ -47,7 +47,7 @@ class BlockBuilder:
     module = bb.get()
     """
 
-    _current: list[BlockBuilder] = []
+    _current: ClassVar[list[BlockBuilder]] = []
 
     def __init__(self, mod: IRModule | None = None):
         """mod: the functions to start with; they are copied."""

@@ -325,7 +325,8 @@ class Call(Expr):
     @property
     def all_attrs(self) -> dict[str, Any]:
         """The attributes, and the shape that is an argument."""
-        return {**{"shape": tuple(a) for a in self.args if isinstance(a, ShapeExpr)}, **self.attrs}
+        shapes = [("shape", tuple(a)) for a in self.args if isinstance(a, ShapeExpr)]
+        return {**dict(shapes), **self.attrs}
 
     def __repr__(self) -> str:
         name = self.op.name.replace("relax.", "R.", 1) if isinstance(self.op, Op) else _operand_text(self.op)

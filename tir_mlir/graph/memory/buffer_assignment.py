@@ -560,7 +560,7 @@ def _own_types(step: _Step) -> dict[tuple[str, int], TensorType]:
     if step.loop is None:
         return {}
     facts, (body,) = step.loop, step.regions
-    types = {("index", 0): STEP} | {("condition", 0): CONDITION for _ in range(facts.tests)}
+    types = {("index", 0): STEP} | ({("condition", 0): CONDITION} if facts.tests else {})
     rows = body.non_weight_inputs[1 + facts.carried :][: facts.scanned]
     types |= {("row", n): body.type_of(value) for n, value in enumerate(rows)}
     outputs, stays = body.func.outputs[facts.tests :], body.unchanged_states(facts)

@@ -64,7 +64,7 @@ def _strided_slice(x: Any, axes: Any, begin: Any, end: Any, strides: Any = None,
 def _first_rows(x: Any, count: Any, rows: Any, least: int = 0) -> Any:
     """The first `count` slices of axis 0; `rows` is a new name for their number, which becomes a size of the graph.
     It is limited to `least` and the size of that axis. The result lies where x does."""
-    if least < 0 or isinstance(x.shape[0] if x.shape else None, int) and least > x.shape[0]:
+    if least < 0 or (isinstance(x.shape[0] if x.shape else None, int) and least > x.shape[0]):
         raise ValueError(f"least={least}; fix: a number from 0 to that of the rows")
     if count.shape or count.dtype != "int64":
         raise ValueError(f"the number of rows is an int64 of no dimensions, not {count.dtype}{list(count.shape)}")

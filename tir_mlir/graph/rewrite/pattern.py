@@ -6,7 +6,7 @@ They match nodes of MLIR, which `Call` shows in the words of Relax, and Relax ex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from mlir import ir
 
@@ -23,7 +23,7 @@ class Op:
     """An operator, one object for each name: `Op.get("relax.add")`."""
 
     kinds = ("op",)
-    _known: dict[str, Op] = {}
+    _known: ClassVar[dict[str, Op]] = {}
 
     def __init__(self, name: str):
         self.name = name
@@ -92,7 +92,7 @@ COMMUTATIVE = frozenset({Op.get("relax.add"), Op.get("relax.multiply")})
 class DFPattern:
     """A pattern. `pattern(a, b)` is a call of what it matches; `|`, `&`, `~` combine, `+ - * /` are operators."""
 
-    _open: list[list[DFPattern]] = []
+    _open: ClassVar[list[list[DFPattern]]] = []
     """The patterns made inside each `with PatternContext()` that is open."""
 
     def __init__(

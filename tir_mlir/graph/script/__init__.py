@@ -65,12 +65,12 @@ def function(func: _Any = None, *, private: bool = False, pure: bool = True, che
     return decorate(func, private, check_well_formed, frame, graph=True)
 
 
-def Tuple(*fields: _Any) -> _Any:  # noqa: N802  TVM's name
+def Tuple(*fields: _Any) -> _Any:
     """The type of several values: `R.Tuple(R.Tensor((1, 4), "float32"), R.Tensor((1,), "int64"))`."""
     return TupleStructInfo(fields[0] if len(fields) == 1 and isinstance(fields[0], (list, _builtins.tuple)) else fields)
 
 
-def tuple(*fields: _Any) -> _Any:  # noqa: A001  TVM's name
+def tuple(*fields: _Any) -> _Any:
     """Several values as one: `R.tuple(a, b)` is `(a, b)`."""
     return _TupleExpr(fields)
 

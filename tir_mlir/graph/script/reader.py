@@ -290,7 +290,7 @@ class _GraphReader:
             raise
         except TirError as error:
             raise self.source.error(node, str(error)) from error
-        except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
+        except Exception as error:
             raise self.source.error(node, f"{type(error).__name__}: {error}") from error
 
     def _info(self, annotation: ast.expr) -> StructInfo:

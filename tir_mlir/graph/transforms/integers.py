@@ -167,7 +167,7 @@ def _can_divide(call: NodeCall, value: ir.Value) -> bool:
     if call.is_weight(value):
         return True
     inner = call.rewriter.definition(value)
-    if inner is None or uses(value) != 1 and inner.op.short != "dequantize":
+    if inner is None or (uses(value) != 1 and inner.op.short != "dequantize"):
         return False
     if inner.op.short == "nn.relu6" or is_homogeneous(inner.op.short):
         return all(_can_divide(call, v) for v in inner.args)

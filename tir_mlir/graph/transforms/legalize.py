@@ -72,7 +72,7 @@ def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) ->
 def _data_size_ranges(graphs: Sequence[TensorFunc]) -> dict[str, tuple[int, int]]:
     """The least and the greatest value (-1: no number) of each size that data decide on."""
     counts = {}
-    for func, node in ((func, node) for func in graphs for node in func.nodes):
+    for func, node in ((graph, node) for graph in graphs for node in graph.nodes):
         if kind_of(node.operator) is OperatorKind.COUNTED:
             greatest, rows = func.type_of(node.inputs[0]).shape[0], node.types[0].shape[0]
             counts[str(rows)] = node.attributes.get("least", 0), greatest if isinstance(greatest, int) else -1

@@ -105,7 +105,7 @@ class VectorMemory:
         """`dims[n]`: the memref dimension of vector dimension n; -1: broadcast."""
         lanes = []
         for number, index in enumerate(_elements(corner, shape, dims)):
-            if mask is not None and not mask[number] or _is_out(view, index, dims, in_bounds):
+            if (mask is not None and not mask[number]) or _is_out(view, index, dims, in_bounds):
                 lanes.append(padding)
             else:
                 lanes.append(self.load_element(view, index, watched))

@@ -192,7 +192,7 @@ def _frequencies(
 ) -> dict[str, Any]:
     """Positions whose frequencies have a divisor each, in the file; those of short and long prompts may be others."""
     pair = (_FREQUENCIES, _FREQUENCIES) if _FREQUENCIES in given else (_SHORT, _LONG)
-    if kind not in ("none", "linear", "longrope") or not set(pair) == set(given):
+    if kind not in ("none", "linear", "longrope") or set(pair) != set(given):
         names = ", ".join(given)
         raise ArgumentError(
             f"{facts.path}: {names} with rope.scaling.type {short_repr(kind)} is not supported; fix: another file"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _sizes(machine: Machine, ins: PtxInstruction) -> tuple[int, Any]:
     """The bytes that a `cp.async` writes, and how many of them it reads (None: all)."""
     size = immediate(ins, ins.operands[2])
-    if size not in (4, 8, 16) or "cg" in ins.parts and size != 16:
+    if size not in (4, 8, 16) or ("cg" in ins.parts and size != 16):
         refuse(ins, f"the size {size}")
     optional = ins.operands[3:] if "L2::cache_hint" not in ins.parts else ()
     return size, machine.registers.read(optional[0], "u32", ins) if optional else None

@@ -49,7 +49,7 @@ def _mov(machine: Machine, ins: PtxInstruction) -> Any:
 
 def integer_to_float(values: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     """Integers -> floats with one rounding. 64-bit integers do not fit f64: their low bits become one sticky bit."""
-    if values.itemsize < 8 or dtype == np.float64 and mode == "rn":
+    if values.itemsize < 8 or (dtype == np.float64 and mode == "rn"):
         return (
             floats.round_to_type(values.astype(np.float64), dtype, mode)
             if dtype != np.float64
@@ -66,7 +66,7 @@ def odd_doubles(values: np.ndarray) -> np.ndarray:
     if values.itemsize < 8:
         return near
     back = near.astype(object)
-    error = np.array([int(v) - int(b) for v, b in zip(values.tolist(), back)], np.float64)
+    error = np.array([int(v) - int(b) for v, b in zip(values.tolist(), back, strict=False)], np.float64)
     return floats.odd_sum(near, error)
 
 

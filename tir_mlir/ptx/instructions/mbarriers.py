@@ -94,7 +94,9 @@ class Mbarriers:
         shared = machine.spaces["shared"]
         indices = shared.flat(lanes, addresses, 8, "initializes an mbarrier in")
         shared.records.write(lanes, indices, 8, pc)
-        for k, (lane, address, count) in enumerate(zip(lanes.tolist(), addresses.tolist(), counts.tolist())):
+        for k, (lane, address, count) in enumerate(
+            zip(lanes.tolist(), addresses.tolist(), counts.tolist(), strict=False)
+        ):
             block = int(machine.cta[lane])
             if not 1 <= count <= MOST_BYTES:
                 machine.fault(f"an mbarrier for {count} arrivals", "barrier", lanes, k)

@@ -82,7 +82,7 @@ class Warpgroups:
         """Other instructions access registers of products. Refuses those that a product on its way writes or reads."""
         lanes = self.machine.own[on]
         groups, first = np.unique(lanes // GROUP, return_index=True)
-        for group, k in zip(groups.tolist(), first.tolist()):
+        for group, k in zip(groups.tolist(), first.tolist(), strict=False):
             products = self.products_of(group)
             products.touched |= dict.fromkeys(names, int(lanes[k]))
             busy = set().union(*products.busy) & names
@@ -104,7 +104,7 @@ class Warpgroups:
             if name in products.touched:
                 text = f"accesses {name}, which a wgmma then accesses without a `wgmma.fence` in between"
                 self._report_race(products.touched[name], text)
-            if products.shapes.get(name, shape) != shape or name in operands and name in products.shapes:
+            if products.shapes.get(name, shape) != shape or (name in operands and name in products.shapes):
                 text = f"starts a wgmma on {name}, an accumulator of another wgmma, without a `wgmma.fence` in between"
                 self._report_race(int(lanes[0]), text)
         products.shapes |= dict.fromkeys(accumulators, shape)
@@ -269,7 +269,7 @@ def _warpgroup_collective(machine: Machine, ins: PtxInstruction, run: Callable[[
     """An instruction of whole warpgroups: `run` gets the lanes of each."""
 
     def groups(rows: np.ndarray, members: np.ndarray) -> None:
-        for lanes, present in zip(rows, members):
+        for lanes, present in zip(rows, members, strict=False):
             if not present.all():
                 machine.fault(f"a warpgroup of {present.sum()} threads: it has {GROUP}", "barrier", lanes, 0)
             machine.active = lanes

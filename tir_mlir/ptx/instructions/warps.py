@@ -170,7 +170,7 @@ def _redux(machine: Machine, ins: PtxInstruction) -> Any:
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
         value = get(rows.ravel()).reshape(rows.shape)
-        for row, some, lanes in zip(value, members, rows):
+        for row, some, lanes in zip(value, members, rows, strict=False):
             total = operation.reduce(row[some], dtype=row.dtype)
             put(lanes[some], total)
 

@@ -98,7 +98,7 @@ def _memory(machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], ti
         accesses = []
         for lanes in rows:
             start = int(address(lanes[:1])[0])
-            is_shared = named == "shared" or named is None and start >= WINDOWS["shared"]
+            is_shared = named == "shared" or (named is None and start >= WINDOWS["shared"])
             space = machine.spaces["shared" if is_shared else "global"]
             start -= WINDOWS["shared"] if is_shared and named is None else 0
             pitch = int(stride(lanes[:1])[0]) if stride else (tile.columns if layout == "row" else tile.rows)
@@ -143,7 +143,7 @@ def _store(machine: Machine, ins: PtxInstruction) -> Any:
     pc = machine.position_of(ins)
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
-        for (space, lanes, positions), elements in zip(places(rows), read(rows)):
+        for (space, lanes, positions), elements in zip(places(rows), read(rows), strict=False):
             space.records.write(lanes, positions, tile.size, pc)
             data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
             data[positions // tile.size] = elements.ravel()

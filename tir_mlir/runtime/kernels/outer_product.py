@@ -154,7 +154,7 @@ class _Emitter:
             return "%i0"
         return self._fold_constants(x, y, lambda p, q: p * q) or self.op(f"llvm.mul {x}, {y} overflow<nsw> : i64")
 
-    def _fold_constants(self, x: str, y: str, combine) -> str | None:  # noqa: ANN001
+    def _fold_constants(self, x: str, y: str, combine) -> str | None:
         if x.startswith("%i") and y.startswith("%i"):
             return self.const(combine(int(x[2:]), int(y[2:])))
         return None

@@ -8,7 +8,7 @@ import platform
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
@@ -174,10 +174,8 @@ def set_up(architecture: str) -> None:
         _initialize(ctypes.CDLL(_bindings()), gpu_name, _PARTS[:-1])
     llvm_name = _ARCHITECTURES.get(architecture.lower())
     if llvm_name and llvm_name != _ARCHITECTURES.get(platform.machine().lower()):
-        try:
+        with suppress(AttributeError):  # not built in: the target lookup of its triple will fail
             _initialize(ctypes.CDLL(_bindings()), llvm_name)
-        except AttributeError:
-            pass  # not built in: the target lookup of its triple will fail
 
 
 def _bindings() -> str | None:

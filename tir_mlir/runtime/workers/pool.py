@@ -115,7 +115,8 @@ def _settings() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name.startswith(("TIR_", "XDG_", "OMP_", "KMP_")) and name not in (_COUNT, "TIR_PROGRESS") or name == "HOME"
+        if (name.startswith(("TIR_", "XDG_", "OMP_", "KMP_")) and name not in (_COUNT, "TIR_PROGRESS"))
+        or name == "HOME"
     }
 
 

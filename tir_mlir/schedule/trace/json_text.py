@@ -150,7 +150,7 @@ class _TraceReader:
         """Assign values to parameters; `*name` takes the rest."""
         many = bool(keys) and keys[-1].startswith("*")
         least = len(keys) - many
-        if len(values) < least or not many and len(values) > least:
+        if len(values) < least or (not many and len(values) > least):
             self.fail(f"it has {len(values)} {what}, expected {least}{' or more' if many else ''} ({', '.join(keys)})")
         by_key = dict(zip(keys[:least], values, strict=False))
         return by_key | {keys[-1][1:]: values[least:]} if many else by_key

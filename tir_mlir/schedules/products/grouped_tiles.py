@@ -145,7 +145,7 @@ def _compute_in_tiles(sch: Schedule, block: Any, what: TileProduct, unit: TileDo
     merge_epilogue(sch, write_back, epilogue)
     sch.transform_block_layout(block, lambda t, p, m, w, k: (t, p, m, w, k // group, k % group))
     sums = sch.cache_write(block, 0, SCOPE)
-    p_0, t, m_0, k_0 = _tile_loops(sch, block, what)
+    p_0, _t, m_0, k_0 = _tile_loops(sch, block, what)
     for copy in (sums, write_back):
         if copy is not None:
             sch.reverse_compute_at(copy, m_0, preserve_unit_loops=True)

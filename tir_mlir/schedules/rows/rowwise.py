@@ -98,7 +98,7 @@ def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
                 position = [i.name for i in last.info.iter_vars].index(axis[0])
                 sch.transform_block_layout(
                     block,
-                    lambda *i: (*i[:position], i[position] // group_size, i[position] % group_size, *i[position + 1 :]),
+                    lambda *i, n=position, g=group_size: (*i[:n], i[n] // g, i[n] % g, *i[n + 1 :]),
                 )
                 return
 

@@ -149,7 +149,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
 
 @short_traceback
 @pause_garbage_collection
-def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:  # noqa: A002
+def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> IRModule:
     """Parse TVMScript text (as printed by `script()`), a function, or an undecorated class. Returns a verified module.
 
     globals: the Python names that the text uses, besides T, tir, I and tvm.script. Top-level statements of the text
@@ -163,7 +163,7 @@ def parse(source: Any, globals: Mapping[str, Any] | None = None, filename: str =
     return build(read(source, globals, filename))
 
 
-def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> list[FunctionSource]:  # noqa: A002
+def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = "<script>") -> list[FunctionSource]:
     """The functions that `parse` finds in text, in a function or in a class, before they are parsed."""
     if globals is not None and not isinstance(globals, Mapping):
         raise ScriptError(f"parse takes globals as a dictionary of names, not {type(globals).__name__}")
@@ -205,10 +205,10 @@ def _top_level(stmt: ast.stmt, text: SourceText, names: dict[str, Any]) -> list[
         return []
     try:
         code = compile(ast.Module([stmt], []), text.filename, "exec")
-        exec(code, names)  # noqa: S102  the user's own text
+        exec(code, names)
         for name in _defined_names(stmt):
             inlined_calls.remember(names.get(name), stmt, text)
-    except Exception as error:  # noqa: BLE001  any failure of the user's text is an error at its line
+    except Exception as error:
         raise text.error(stmt, f"{type(error).__name__}: {getattr(error, 'msg', error)}") from error
     return []
 

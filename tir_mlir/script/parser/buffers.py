@@ -141,7 +141,7 @@ def _agree(evaluate: Evaluator, name: str, source: Buffer, args: dict[str, ast.e
 
 def _strides(evaluate: Evaluator, args: dict[str, ast.expr], rank: int) -> list[int | str]:
     node = args.get("strides")
-    if node is None or isinstance(node, ast.Constant) and node.value is None:
+    if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return []
     elements = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     strides: list[int | str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 from collections.abc import Callable
 from functools import lru_cache, reduce
 from math import isfinite
@@ -152,7 +153,7 @@ def _python(evaluate: Evaluator, callee: Any, node: ast.Call) -> Any:
         raise ParseError(f"{name} is compiled code and cannot take {describe(odd[0])}; {way}")
     try:
         return callee(*args, **keywords)
-    except Exception as error:  # noqa: BLE001  any failure of the user's function is an error at its line
+    except Exception as error:
         raise ParseError(f"{name}(...) raised {type(error).__name__}: {error}") from None
 
 
@@ -235,7 +236,7 @@ def _operands(word: str, items: tuple[Any, ...]) -> tuple[str, list[Expr]]:
     exprs = [arithmetic.as_expr(i) for i in items]
     dtype = dtype_of(exprs[0])
     lanes = dtypes.lanes(dtype)
-    for lhs, rhs in zip(exprs, exprs[1:], strict=False):
+    for lhs, rhs in itertools.pairwise(exprs):
         dtype = arithmetic.common_dtype(lhs, rhs)
         lanes = max(lanes, dtypes.lanes(dtype))
     return dtypes.with_lanes(dtype, lanes), exprs

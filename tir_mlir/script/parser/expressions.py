@@ -304,7 +304,7 @@ def _try(function: Callable[..., Any], *args: Any) -> Any:
     """Run the user's Python; an exception becomes a ParseError at this node."""
     try:
         return function(*args)
-    except Exception as error:  # noqa: BLE001  any failure of the user's Python is an error at its line
+    except Exception as error:
         raise ParseError(f"{type(error).__name__}: {error}") from None
 
 

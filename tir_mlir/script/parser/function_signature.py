@@ -114,7 +114,7 @@ class SignatureParser:
             return False
         try:
             word = self.evaluate(node.func)
-        except Exception:  # noqa: BLE001  not a construct: reported when the statement itself is parsed
+        except Exception:
             return False
         if isinstance(word, DType):
             return not node.args

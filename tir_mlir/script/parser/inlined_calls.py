@@ -275,7 +275,7 @@ def _relocate_to_call(tree: Function, call_: ast.AST) -> Function:
 # ---- bodies of functions
 
 
-class _Returned(Exception):  # noqa: N818  control flow, not an error
+class _Returned(Exception):
     def __init__(self, value: Any):
         self.value = value
 

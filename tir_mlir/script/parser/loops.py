@@ -175,7 +175,7 @@ def _static_items(evaluate: Evaluator, node: ast.For, items: Any) -> list[Any]:
         raise error(node.iter, text)
     try:
         iterations = list(islice(items, _MOST_STATIC + 1))
-    except Exception as failure:  # noqa: BLE001  any failure of the user's iterator is an error at its line
+    except Exception as failure:
         raise error(node.iter, f"{type(failure).__name__} while iterating: {failure}") from None
     if len(iterations) > _MOST_STATIC:
         text = f"this static loop has more than {_MOST_STATIC} iterations, each of which is parsed"

@@ -69,7 +69,7 @@ class FunctionPrinter:
     def _attributes(self) -> None:
         symbols = self.options.symbols
         attributes = {
-            k: v for k, v in self.func.attributes.items() if k != "global_symbol" or symbols and v != self.func.name
+            k: v for k, v in self.func.attributes.items() if k != "global_symbol" or (symbols and v != self.func.name)
         }
         if attributes:
             self.writer.line(f"T.func_attr({self.options.annotation(attributes)})")

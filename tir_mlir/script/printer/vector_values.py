@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -110,8 +111,7 @@ def _steps(ops: Sequence[ir.Operation]) -> tuple[int, int] | None:
         return None
     rows = [walk.access_indices(op) for op in ops]
     moves = [
-        [(b - a).simplify().as_constant() for a, b in zip(*pair, strict=True)]
-        for pair in zip(rows, rows[1:], strict=False)
+        [(b - a).simplify().as_constant() for a, b in zip(*pair, strict=True)] for pair in itertools.pairwise(rows)
     ]
     if not moves or any(m != moves[0] for m in moves) or None in moves[0]:
         return None
@@ -161,7 +161,7 @@ def _from_elements(values: ValuePrinter, op: ir.Operation) -> ExprText:
         if vector not in sources:
             sources.append(vector)
     starts: list[int] = []
-    for number, vector in enumerate(sources):
+    for number in range(len(sources)):
         previous = sources[number - 1].type if number else None
         size = previous.shape[0] if isinstance(previous, ir.VectorType) else 1
         starts.append(starts[-1] + size if number else 0)

@@ -7,13 +7,13 @@ from tir_mlir.tune.trials.reference import Reference
 
 __all__ = [
     "Job",
-    "RegisteredKernel",
-    "TrialLimits",
-    "Outcome",
-    "TrialPool",
-    "Reference",
     "Measurer",
+    "Outcome",
+    "Reference",
+    "RegisteredKernel",
     "Status",
+    "TrialLimits",
+    "TrialPool",
     "compare",
     "job_of",
 ]

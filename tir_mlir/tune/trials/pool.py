@@ -325,7 +325,7 @@ class WorkerProcess:
 
     def __init__(self) -> None:
         self.pipe, theirs = Pipe()
-        self._words = tempfile.TemporaryFile()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the worker
         self._process = _start(theirs, self._words)
         self._stage = Patience(self.id, TICK), 0.0, 0
         self._last: tuple[Any, ...] = ()

@@ -63,7 +63,7 @@ def _plain_product(a: np.ndarray, b: np.ndarray) -> Contestant:
 
 def _packed_product(a: np.ndarray, b: np.ndarray) -> Contestant:
     torch = _torch()
-    k, n = b.shape
+    _k, n = b.shape
     x = torch.from_numpy((a.astype(np.int16) + 128).astype(np.uint8))
     packed = torch.ops.onednn.qlinear_prepack(torch.from_numpy(np.ascontiguousarray(b.T)), list(x.shape))
     scales, zeros = torch.ones(n), torch.zeros(n, dtype=torch.int64)

@@ -77,7 +77,7 @@ def measured(
     for name in only:
         try:
             calls[name] = _checked(name, one, threads, found)
-        except Exception as why:  # noqa: BLE001  # missing, refused or wrong: a line of the report
+        except Exception as why:  # missing, refused or wrong: a line of the report
             found.missing[name] = str(why) if isinstance(why, Missing) else in_words(why)
     quiet()
     clock = time.thread_time if shared and threads == 1 else None

@@ -8,7 +8,7 @@ import importlib.util
 import re
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -108,7 +108,7 @@ def _int8(path: Path, subject: Subject) -> Path:
             return quantized
 
         class Reader(q.CalibrationDataReader):
-            left = [subject.example.inputs]
+            left: ClassVar = [subject.example.inputs]
 
             def get_next(self) -> dict[str, np.ndarray]:
                 return {"x": self.left.pop()[0].numpy()} if self.left else {}

@@ -72,5 +72,5 @@ def compiled(sch: Schedule, inputs: Sequence[np.ndarray], output: np.ndarray) ->
 def enter(found: Contest, name: str, make: Make) -> None:
     try:
         found.contestants[name] = make()
-    except Exception as error:  # noqa: BLE001  # a contestant that breaks is a line of the report, whoever it is
+    except Exception as error:  # a contestant that breaks is a line of the report, whoever it is
         found.missing[name] = in_words(error)

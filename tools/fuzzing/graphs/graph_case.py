@@ -123,7 +123,7 @@ def _add(graph: Drawn, random: Random, arrays: Sequence[np.ndarray]) -> None:
     graph.calls.append(call)
     last = graph.evaluate(arrays)[-1]
     finite = np.abs(last[np.isfinite(last)]) if last.dtype.kind == "f" else np.abs(last.astype("float64"))
-    if finite.size and finite.max() > LARGEST or last.size > 1 << 16:
+    if (finite.size and finite.max() > LARGEST) or last.size > 1 << 16:
         graph.values.pop()
         graph.calls.pop()
         return

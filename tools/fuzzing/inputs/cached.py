@@ -83,7 +83,7 @@ def _loaded(random: Random) -> str:
     with _folder(size) as home:
         path = home / kind / name
         shown = f"TIR_CACHE_SIZE={size!r}"
-        word, error = tried(shown, lambda: store.save(kind, name, data))
+        word, _error = tried(shown, lambda: store.save(kind, name, data))
         if word != "accepted":
             return word
         if path.is_file():

@@ -45,7 +45,7 @@ def _intrinsic(random: Random) -> str:
         for block in sch.get_child_blocks(sch.get_block("root"))[:2]:
             tried(
                 f"{shown}, tensorized in\n{sch.mod.script()}",
-                lambda: sch.tensorize(random.choice(sch.get_loops(block) or [block]), name),
+                lambda block=block: sch.tensorize(random.choice(sch.get_loops(block) or [block]), name),
             )
     else:
         tried(shown, lambda: TensorIntrin.get(name))

@@ -33,7 +33,7 @@ def tried(shown: str, work: Callable[[], Any]) -> Result:
         raise
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # noqa: BLE001  judged below
+    except BaseException as error:
         if not on_purpose(error):
             raise Fault(f"{described(error)}\n{shown}") from error
         if not str(error).strip() or _INSIDE.search(str(error)):

@@ -108,7 +108,7 @@ def _in_child(arguments: list[str], path: Path) -> tuple[int, str, str]:
                     code = main(arguments)
                 except SystemExit as stop:
                     code = int(stop.code or 0)
-                except BaseException:  # noqa: BLE001  the parent reads it
+                except BaseException:
                     traceback.print_exc(file=err)
         os._exit(code)
     _, state = os.waitpid(child, 0)

@@ -42,7 +42,7 @@ def in_python(lines: list[str], a: np.ndarray, b: np.ndarray, text: str) -> np.n
     """What Python computes; the lines are those of a function, so that an unbound name is an error."""
     source = "def run(A, B, vi):\n" + "".join(f"    {line}\n" for line in lines)
     names: dict[str, object] = {}
-    exec(source, names)  # noqa: S102  lines of this file
+    exec(source, names)
     result = b.copy()
     for point in range(len(b)):
         try:

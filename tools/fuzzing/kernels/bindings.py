@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -37,10 +38,8 @@ def _bind_rest(sch: Schedule) -> None:
 
 
 def _step(sch: Schedule, random: Random, step: Callable[[Schedule, Random], str], taken: list[str]) -> None:
-    try:
+    with contextlib.suppress(ScheduleError, IndexError, ValueError):
         taken.append(step(sch, random))
-    except (ScheduleError, IndexError, ValueError):
-        pass
 
 
 def _blocks(sch: Schedule, random: Random) -> list[Any]:

@@ -22,7 +22,7 @@ Axis = tuple[str, str, int | str]
 """An iter, its kind (S, R, O), its extent."""
 
 
-class Unfit(Exception):  # noqa: N818  a draw to repeat, not an error
+class Unfit(Exception):
     """A stage that its type cannot compute, because it has negative numbers."""
 
 

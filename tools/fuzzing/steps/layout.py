@@ -143,7 +143,7 @@ def unsafe_set_dtype(c: Choice) -> Arguments:
 def _holds(wide: str, narrow: str) -> bool:
     """Whether exact values of one type, the ends of its range among them, survive in another: floats round in machines
     only."""
-    if wide == "nothing" or wide.endswith(("float16", "float32", "float64")) and narrow.startswith("float"):
+    if wide == "nothing" or (wide.endswith(("float16", "float32", "float64")) and narrow.startswith("float")):
         return True
     return represents(wide, narrow) or wide in ("bfloat16", "float32", "float64")
 

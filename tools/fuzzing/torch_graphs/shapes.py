@@ -125,7 +125,7 @@ def made(d: Draw) -> Line | None:
         "torch.eye(3, dtype={0}.dtype)", "torch.empty_like({0}).fill_(1)", "{0}.new_zeros(2, 3)",
         "torch.linspace(0, 1, 5, dtype=torch.float32)",
     ])  # fmt: skip
-    if "shape" in text and not d.rank or "eye" in text and d.dtype == "bool":
+    if ("shape" in text and not d.rank) or ("eye" in text and d.dtype == "bool"):
         return None
     return line("made", text, d.x, inexact="linspace" in text)
 

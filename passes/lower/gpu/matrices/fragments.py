@@ -301,7 +301,7 @@ class _MatrixCall:
     def _tile_at(self, offset: Index) -> Index:
         """The number of the tile that begins at an offset."""
         tile = (offset // SIDE).simplify()
-        if not (offset - tile * SIDE).simplify().as_constant() == 0:
+        if (offset - tile * SIDE).simplify().as_constant() != 0:
             factors = dim_factors(offset.expr)
             aligned = factors is not None and not factors[1] % SIDE and not any(f % SIDE for f in factors[0].values())
             if not aligned:

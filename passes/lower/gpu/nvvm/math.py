@@ -46,7 +46,7 @@ def run(module: ir.Module) -> None:
 
 
 def _is_pending(op: ir.Operation) -> bool:
-    return op.name == "arith.remf" or op.name.startswith("math.") and op.name not in INTEGERS
+    return op.name == "arith.remf" or (op.name.startswith("math.") and op.name not in INTEGERS)
 
 
 def _lower_op(op: ir.Operation) -> ir.Value:

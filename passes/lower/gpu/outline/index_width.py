@@ -22,7 +22,7 @@ def fits_32_bits(nest: ir.Operation) -> bool:
 
 
 def _fits(op: ir.Operation) -> bool:
-    if op.name in INDEX_CASTS or op.name.startswith("arith.") and any(_is_index(v) for v in op.results):
+    if op.name in INDEX_CASTS or (op.name.startswith("arith.") and any(_is_index(v) for v in op.results)):
         return op.name == "arith.constant" and abs(ir.IntegerAttr(op.attributes["value"]).value) < _END
     if any(isinstance(v.type, ir.MemRefType) and not _is_small(ir.MemRefType(v.type)) for v in op.operands):
         return False

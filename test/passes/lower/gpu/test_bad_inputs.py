@@ -238,7 +238,7 @@ def test_too_many_threads():
     assert "1025 threads" in text and "at most 1024" in text
 
 
-@pytest.mark.parametrize("count, refused", [(12 * 1024, False), (12 * 1024 + 256, True), (57 * 1024 + 256, True)])
+@pytest.mark.parametrize(("count", "refused"), [(12 * 1024, False), (12 * 1024 + 256, True), (57 * 1024 + 256, True)])
 def test_shared_memory(count, refused):
     sch = Schedule(parse(HEAD + COPY.replace("N", str(count))))
     cache = sch.cache_read("B", 0, "shared")

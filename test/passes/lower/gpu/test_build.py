@@ -61,7 +61,7 @@ def test_graphs_are_for_cpus():
         build(graph, target="sm_80")
 
 
-@pytest.mark.parametrize("key, value", [("software_pipeline_stage", [0, 0, 1]), ("prefetch", {"A": 16})])
+@pytest.mark.parametrize(("key", "value"), [("software_pipeline_stage", [0, 0, 1]), ("prefetch", {"A": 16})])
 def test_an_annotation_that_a_gpu_ignores_is_said_to_be_ignored(key, value):
     sch = gpu_programs.row_sums_by_threads(4, 64)
     sch.annotate(sch.get_loops("B")[1], key, value)

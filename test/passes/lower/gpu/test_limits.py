@@ -106,14 +106,16 @@ def test_a_statement_that_is_not_in_a_loop():
 
 
 def test_nothing_is_bound():
-    with pytest.raises(LoweringError, match="is not bound to blocks or threads, .* fix: bind it, for example sch.bind"):
+    with pytest.raises(
+        LoweringError, match=r"is not bound to blocks or threads, .* fix: bind it, for example sch.bind"
+    ):
         build(parse(main("B:8", each("B i:8", "B[vi] = 1.0"), name="f")), target="sm_80")
 
 
 def test_a_number_of_threads_that_only_a_call_knows():
     sch = Schedule(parse(gpu_programs.SYMBOLIC))
     sch.bind(sch.get_loops("B")[0], "threadIdx.x")
-    with pytest.raises(LoweringError, match="bound to threadIdx.x, but the number of threads .* a constant"):
+    with pytest.raises(LoweringError, match=r"bound to threadIdx.x, but the number of threads .* a constant"):
         build(sch, target="sm_80")
 
 
@@ -131,5 +133,5 @@ def test_more_threads_inside_of_fewer():
         "            B[vi, vj] = 1.0\n",
         name="f",
     )
-    with pytest.raises(LoweringError, match='loop "u" is inside of loop "j", both threadIdx.x: it needs 64 threads'):
+    with pytest.raises(LoweringError, match=r'loop "u" is inside of loop "j", both threadIdx.x: it needs 64 threads'):
         build(parse(text), target="sm_80")

@@ -60,7 +60,7 @@ def _tiled() -> Schedule:
     return sch
 
 
-@pytest.mark.parametrize("n, m", [(13, 21), (8, 16), (1, 1)])
+@pytest.mark.parametrize(("n", "m"), [(13, 21), (8, 16), (1, 1)])
 def test_a_tiled_product(n, m):
     a, b, c = _whole(n, 64), _whole(64, m), np.zeros((n, m), np.float32)
     (report,) = on_machine(_tiled(), [a, b, c])
@@ -68,7 +68,7 @@ def test_a_tiled_product(n, m):
     assert report.barriers == -(-n // 8) * -(-m // 8) * 8 * 2  # two in each iteration of the loop over tiles
 
 
-@pytest.mark.parametrize("n, m", [(3, 121), (2, 64), (1, 5)])
+@pytest.mark.parametrize(("n", "m"), [(3, 121), (2, 64), (1, 5)])
 def test_sums_of_rows(n, m):
     sch = Schedule(parse(HEAD + ROWS))
     i, k = sch.get_loops("C")

@@ -1,5 +1,7 @@
 """Buffer compaction: when it applies and when it must not."""
 
+import itertools
+
 import numpy as np
 import pytest
 from harness.lowered import passed, run
@@ -290,7 +292,7 @@ def copies(count: int) -> str:
     lines += ['  %n = memref.dim {tir.name = "n"} %X, %zero : memref<?xf32>']
     lines += [f'  %t{k} = memref.alloc(%n) {{tir.name = "t{k}"}} : memref<?xf32>' for k in range(count)]
     names = ["%X", *(f"%t{k}" for k in range(count)), "%Y"]
-    for source, target in zip(names, names[1:], strict=False):
+    for source, target in itertools.pairwise(names):
         lines += ["  affine.for %i = 0 to %n {", f"    %x = affine.load {source}[%i] : memref<?xf32>"]
         lines += [f"    affine.store %x, {target}[%i] : memref<?xf32>", "  }"]
     return "\n".join([*lines, "  return", "}"])

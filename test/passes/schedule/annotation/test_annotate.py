@@ -28,7 +28,7 @@ def test_values_come_back_and_print(value):
 
 def test_where_they_show(same_result):
     sch = Schedule(Scale)
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.annotate(i, "my.pragma", "on")
     sch.annotate("B", "my.size", 4)
     text = sch.mod.script()
@@ -128,7 +128,7 @@ def test_the_trace_keeps_the_value_of_the_call():
 
 def test_steps_that_would_drop_them_are_refused(refused):
     sch = Schedule(Scale)
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     sch.annotate(i, "my.key", 1)
     refused(sch, "has annotations", lambda: sch.split(i, [2, 4]))
     sch.unannotate(i, "my.key")

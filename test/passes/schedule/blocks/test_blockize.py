@@ -186,7 +186,7 @@ def test_refuses_several_blocks(refused):
 
 def test_refuses_loops_out_of_order(refused, same_result):
     sch = Schedule(scale(12, 4))
-    i, j = sch.get_loops("B")
+    i, _j = sch.get_loops("B")
     i_0, i_1 = sch.split(i, [None, 4])
     sch.reorder(i_1, i_0)
     refused(sch, "outer part of iter vi is not a multiple|do not cover .* of iter vi", lambda: sch.blockize(i_0))
@@ -225,7 +225,7 @@ NEVER = main(
 def test_a_loop_that_never_runs_has_no_tile(what):
     sch = Schedule(parse(NEVER))
     low, high = sch.get_block("low"), sch.get_block("high")
-    with pytest.raises(ScheduleError, match="a loop around block high never runs: iter v[ij] has no values to tile"):
+    with pytest.raises(ScheduleError, match=r"a loop around block high never runs: iter v[ij] has no values to tile"):
         sch.blockize([low, high] if what == "blocks" else sch.get_loops(high)[0])
 
 
@@ -274,7 +274,7 @@ WINDOW = main(
 def test_a_declared_region_may_speak_of_other_iters_than_the_accesses():
     sch = Schedule(parse(WINDOW))
     sch.annotate_buffer_access("C", 1, "read", lambda vi, vj, vr, vs: [(vi, vi + 2), (vi - 1, vi + 2)])
-    with pytest.raises(ScheduleError, match="T.reads of W is smaller than the region that the block accesses"):
+    with pytest.raises(ScheduleError, match=r"T.reads of W is smaller than the region that the block accesses"):
         sch.blockize(sch.get_loops("C")[3], preserve_unit_iters=False)
 
 

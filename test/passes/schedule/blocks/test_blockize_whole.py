@@ -32,7 +32,7 @@ def test_a_tile_with_holes(keep, same_result):
 
 def test_refuses_a_hole_in_a_tile_that_moves(refused):
     sch = Schedule(parse(EVEN))
-    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 2])
+    _i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 2])
     refused(sch, r"do not cover \[0, 3\) of iter vi: the tile has a hole at 1", lambda: sch.blockize(i_1))
 
 

@@ -90,7 +90,7 @@ def test_the_block_keeps_handle_regions_and_annotations(mm16):
     assert parse(sch.mod.script()).equal(sch.mod)
 
 
-@pytest.mark.parametrize("m, n, k", [(16, 16, 1), (1, 16, 16), (16, 1, 16)])
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 16, 1), (1, 16, 16), (16, 1, 16)])
 def test_unit_extents(m, n, k, intrinsic, same_result):
     """An intrinsic with an extent of 1, implemented by plain loops."""
     body = f"""
@@ -218,7 +218,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("params, body, text", BAD.values(), ids=BAD.keys())
+@pytest.mark.parametrize(("params", "body", "text"), BAD.values(), ids=BAD.keys())
 def test_parameters_agree(params, body, text):
     desc = func(buffers(A='(4,), "float32"', B='(4,), "float32"'), "for i in range(4):\n    B[i] = A[i]")["main"]
     impl = func(params, f"for i in range(4):\n    {body}")["main"]
@@ -232,7 +232,7 @@ def test_a_description_is_a_tensor_computation():
     odd = func(params, "for i in range(3):\n    B[i + 1] = B[i] + A[i]")["main"]
     with pytest.raises(IntrinError, match="not a pure tensor computation: B is read at another index"):
         TensorIntrin.register("bad", odd, odd)
-    with pytest.raises(IntrinError, match="must be a @T.prim_func .* not str"):
+    with pytest.raises(IntrinError, match=r"must be a @T.prim_func .* not str"):
         TensorIntrin.register("bad", "text", odd)
     unused = func(params, "for i in range(4):\n    B[i] = T.float32(0)")["main"]
     with pytest.raises(IntrinError, match="does not use parameter A"):

@@ -26,7 +26,7 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize("change, text", MISFITS.values(), ids=MISFITS.keys())
+@pytest.mark.parametrize(("change", "text"), MISFITS.values(), ids=MISFITS.keys())
 def test_mismatches_list_the_differences(change, text, mm16, refused):
     sch, loop = tiled(matmul(**change))
     refused(sch, text, lambda: sch.tensorize(loop, mm16))

@@ -112,8 +112,8 @@ def test_places_that_are_written(same_result):
 def test_inside_a_block(same_result):
     Rows = program("A:16x16 B:16x16", each("b:16x16", "B[vi, vj] = A[vi, (vj + vi) % 16]"))
     sch = Schedule(Rows)
-    i, j = sch.get_loops("b")
-    j_0, j_1 = sch.split(j, [None, 4])
+    _i, j = sch.get_loops("b")
+    _j_0, j_1 = sch.split(j, [None, 4])
     sch.blockize(j_1)
     sch.cache_index("b", "local")
     same_result(sch, Rows, ((16, 16), "float32"), ((16, 16), "float32"))

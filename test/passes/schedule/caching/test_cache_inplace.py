@@ -70,7 +70,7 @@ def test_in_the_loops_of_the_block():
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
 
 
-@pytest.mark.parametrize("n, m", [(1, 1), (15, 16), (17, 3), (2, 127)])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 3), (2, 127)])
 def test_ragged_tiles(n, m, same_result):
     sch = Schedule(scaled(n, m))
     sch.split(sch.get_loops("A")[1], [None, 5])

@@ -20,7 +20,7 @@ def test_refuses_unknown_scope(refused):
 
 
 @pytest.mark.parametrize(
-    "which, text", [(2, "no buffer number 2"), (-1, "no buffer number -1"), ("C", "no buffers named 'C'")]
+    ("which", "text"), [(2, "no buffer number 2"), (-1, "no buffer number -1"), ("C", "no buffers named 'C'")]
 )
 def test_refuses_buffers_that_are_not_read(refused, which, text):
     sch = Schedule(matmul(20, 24, 18))

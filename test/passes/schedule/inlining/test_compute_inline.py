@@ -46,7 +46,7 @@ def test_regions_of_the_consumer_are_recomputed():
 
 def test_loops_of_the_block_go_with_it():
     sch = Schedule(Straight)
-    i, j = sch.get_loops(sch.get_block("B"))
+    _i, j = sch.get_loops(sch.get_block("B"))
     sch.split(j, [None, 4])
     sch.compute_inline("B")
     assert sch.mod.script().count("T.grid") == 1

@@ -79,7 +79,7 @@ def test_products_of_sampled_integers_are_factors():
 
 def test_a_trace_keeps_the_sampled_integers_of_a_map():
     sch = Schedule(copy, seed=3)
-    a, b = sch.sample_perfect_tile(sch.get_loops("C")[0], 2)
+    _a, b = sch.sample_perfect_tile(sch.get_loops("C")[0], 2)
     sch.transform_layout("C", "A", lambda v0, v1: (v0 // (b * 1), v1, v0 % (b * 1)))
     again = Schedule(copy)
     Trace.from_json(sch.trace.as_json()).apply_to_schedule(again, remove_postproc=False)
@@ -92,7 +92,7 @@ def test_a_trace_keeps_the_sampled_integers_of_a_map():
 
 def test_a_sampled_factor_that_does_not_divide_leaves_padding():
     sch = Schedule(copy, seed=3)
-    a, b = sch.sample_perfect_tile(sch.get_loops("C")[0], 2, decision=[16, 4])
+    _a, b = sch.sample_perfect_tile(sch.get_loops("C")[0], 2, decision=[16, 4])
     with pytest.raises(ScheduleError, match="leaves padding"):
         sch.transform_layout("C", "A", lambda i, j: (i // (b * 3), j, i % (b * 3)))
 

@@ -64,7 +64,7 @@ def test_after_other_steps(n):
     """A writer that is split, fused and parallel keeps its loops; a block after it writes the padding."""
     one = IndexMap.from_func(MAPS["tiles"])
     sch = Schedule(chain(n, 17))
-    i, j, _ = sch.get_loops("C")
+    i, _j, _ = sch.get_loops("C")
     sch.split(i, factors=[None, 5])
     sch.parallel(sch.fuse(*sch.get_loops("B")))
     for block, name in (("B", "B"), ("C", "C")):

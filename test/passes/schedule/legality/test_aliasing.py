@@ -118,7 +118,7 @@ def test_steps_that_keep_the_order_give_the_same_results_on_shared_memory():
     sch = schedule()
     i, j = sch.get_loops("C")
     whole = sch.fuse(i, j)
-    outer, inner = sch.split(whole, [None, 5])
+    _outer, inner = sch.split(whole, [None, 5])
     sch.unroll(inner)
     sch.parallel(sch.get_loops("Y")[0])
     assert sch.verify()

@@ -10,7 +10,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 SUMS = main("A:16 C:1 D:1", each("C k:16R", "x: T.let[T.float32] = {value}", "C[0] = {sum}", "D[0] = D[0] + {seen}"))
 
 
-@pytest.mark.parametrize("value, total, seen", [("C[0] + A[vk]", "x", "x"), ("C[0]", "x + A[vk]", "x")])
+@pytest.mark.parametrize(("value", "total", "seen"), [("C[0] + A[vk]", "x", "x"), ("C[0]", "x + A[vk]", "x")])
 def test_a_sum_of_running_sums_keeps_its_order(value, total, seen):
     sch = Schedule(parse(SUMS.format(value=value, sum=total, seen=seen)))
     k_0, k_1 = sch.split(sch.get_loops("C")[0], factors=[4, 4])

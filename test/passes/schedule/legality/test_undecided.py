@@ -130,7 +130,7 @@ def main(A: T.Buffer((6, 16), "float32"), I: T.Buffer((16,), "int32"), C: T.Buff
 
 def test_compute_at_the_row_of_a_gather():
     sch = schedule(STAGES.format(row="vi"))
-    i, j = sch.get_loops("C")
+    i, _j = sch.get_loops("C")
     sch.compute_at("B", i)
     assert "T.reads(B[vi, 0:16], I_[vj])" in sch.mod.script()
     assert [sch.get(loop).extent for loop in sch.get_loops("B")] == [6, 16]

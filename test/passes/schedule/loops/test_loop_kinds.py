@@ -207,7 +207,7 @@ def test_a_gather_may_be_parallel_a_scatter_may_not(refused):
 def test_the_halo_of_a_parallel_tile(same_result):
     Blur = program("A:18 C:16; P:18", each("P:18", "P[vi] = A[vi] * 2.0"), each("C:16", "C[vi] = P[vi] + P[vi + 2]"))
     sch = Schedule(Blur)
-    i_0, i_1 = sch.split(sch.get_loops("C")[0], [4, 4])
+    i_0, _i_1 = sch.split(sch.get_loops("C")[0], [4, 4])
     sch.compute_at("P", i_0)
     sch.parallel(i_0)
     same_result(sch, Blur, ((18,), "float32"), ((16,), "float32"))

@@ -64,7 +64,7 @@ def test_rows_of_a_cumulative_sum_are_lanes(n, m, rng):
 def test_the_loop_of_an_ordered_iter_is_split_and_fused(rng):
     sch = Schedule(cumulative(5, 50))
     i, j = sch.get_loops("C")
-    j_0, j_1 = sch.split(j, [None, 8])
+    j_0, _j_1 = sch.split(j, [None, 8])
     sch.fuse(i, j_0)
     check_cumulative(sch, 5, 50, rng)
 
@@ -171,13 +171,13 @@ def test_rows_with_histograms_of_their_own_run_at_once(rows, n, rng):
 def test_rows_that_share_a_histogram_do_not_run_at_once():
     with pytest.raises(
         ScriptError,
-        match="iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element",
+        match=r"iter vb .* is declared spatial, but it is not provable that no two of its iterations touch one element",
     ):
         row_histograms(6, 5, 16, row="vb // 2")
 
 
 def test_the_row_of_a_scatter_stays_inside_its_buffer():
-    with pytest.raises(ScriptError, match="H is .* at index 6 in dimension 0, which has 6 rows"):
+    with pytest.raises(ScriptError, match=r"H is .* at index 6 in dimension 0, which has 6 rows"):
         row_histograms(6, 5, 16, row="vb + 1")
 
 
@@ -196,7 +196,7 @@ def test_rows_of_a_selection_are_lanes(n, m, rng):
 
 def test_the_ranks_of_a_selection_stay_in_order(refused):
     sch = Schedule(largest(4, 5, 3))
-    i, j, k = sch.get_loops("insert")
+    _i, j, k = sch.get_loops("insert")
     refused(sch, "backwards", lambda: sch.reorder(k, j))
     refused(sch, "depend on each other", lambda: sch.vectorize(k))
 

@@ -57,7 +57,7 @@ def blocked_sums(n, block):
 @pytest.mark.parametrize("n", [24, 29])
 def test_split_folds_the_bounds_of_loops_beneath(n, same_result):
     sch = Schedule(blocked_sums(n, 8))
-    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 8])
+    _i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 8])
     assert "for k in range(i_0 * 8):" in sch.mod.script()
     _, i_1 = sch.fission(i_1, after="zero")
     sch.reorder(sch.get_loops("B")[-1], i_1)  # the range of k does not depend on i_1

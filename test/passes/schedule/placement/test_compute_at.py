@@ -29,7 +29,7 @@ def test_the_producer_covers_the_needed_region(same_result):
 @pytest.mark.parametrize("tile", [5, 16])
 def test_halo_of_tiles_that_do_not_divide(n, tile, same_result):
     sch = Schedule(blur(n))
-    outer, inner = sch.split(sch.get_loops("C")[0], [None, tile])
+    outer, _inner = sch.split(sch.get_loops("C")[0], [None, tile])
     sch.compute_at("P", outer)
     same_result(sch, blur(n), *vectors(n, 2))
     assert sch.get_loops("P")[0] == outer
@@ -53,8 +53,8 @@ def test_a_loop_of_one_element():
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (15, 16), (17, 1), (16, 127)])
 def test_three_stages_in_turn(n, m, same_result):
     sch = Schedule(chain(n, m))
-    i, j = sch.get_loops("D")
-    j_0, j_1 = sch.split(j, [None, 4])
+    _i, j = sch.get_loops("D")
+    j_0, _j_1 = sch.split(j, [None, 4])
     sch.compute_at("C", j_0)
     sch.compute_at("B", j_0)
     assert sch.get_child_blocks(j_0) == [sch.get_block(b) for b in "BCD"]
@@ -88,7 +88,7 @@ def test_a_reduction_runs_in_full(n, m, same_result):
 
 def test_a_reduction_beneath_a_tiled_guarded_loop(same_result):
     sch = Schedule(scaled_row_sums(17, 5))
-    outer, inner = sch.split(sch.get_loops("C")[0], [None, 4])
+    outer, _inner = sch.split(sch.get_loops("C")[0], [None, 4])
     sch.compute_at("S", outer)
     sch.decompose_reduction("S", sch.get_loops("S")[1])
     same_result(sch, scaled_row_sums(17, 5), ((17, 5), "float32"), ((17,), "float32"))

@@ -29,7 +29,7 @@ def test_refuses_an_input_that_one_row_of_memory_holds_in_turn(refused):
         each("C:8x3", "C[vi, vj] = P[vi, vj]"),
     )
     sch = Schedule(Rows)
-    i, j = sch.get_loops("C")
+    i, _j = sch.get_loops("C")
     refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))
     sch.cache_write("R", 0, "local")  # now a copy with spatial iters writes R, from a row that changes
     refused(sch, 'block "R" has the ordered iter vi', lambda: sch.compute_at("P", i))

@@ -65,7 +65,9 @@ def test_convolution_with_a_tile_of_channels():
     f, h, w, c, r, q = sch.get_loops("Y")
     (h0, h1), (w0, w1), (c0, c1) = sch.split(h, [None, 8]), sch.split(w, [None, 8]), sch.split(c, [None, 4])
     sch.reorder(h0, w0, f, h1, w1, c0, c1, r, q)
-    for loop, axis in zip((h0, w0, f, h1, w1), ("blockIdx.y", "blockIdx.x", *(f"threadIdx.{d}" for d in "zyx"))):
+    for loop, axis in zip(
+        (h0, w0, f, h1, w1), ("blockIdx.y", "blockIdx.x", *(f"threadIdx.{d}" for d in "zyx")), strict=False
+    ):
         sch.bind(loop, axis)
     sch.compute_at(fetch, c0)
     _, z, y, x = sch.split(sch.fuse(*sch.get_loops(fetch)[-3:]), [None, 4, 8, 8])  # 4 x 10 x 10 by 256

@@ -15,7 +15,7 @@ from tir_mlir.dialect.diagnostics import ScheduleError
 
 def test_refuses_a_decomposed_sum_that_is_not_finished(refused):
     sch = Schedule(scaled_row_sums(8, 16))
-    i, k = sch.get_loops("S")
+    i, _k = sch.get_loops("S")
     sch.decompose_reduction("S", i)
     refused(sch, "not under loop i|not finished", lambda: sch.reverse_compute_at("C", i))
 
@@ -55,7 +55,7 @@ def test_a_row_of_memory_that_is_refilled(same_result):
         ),
     )
     sch = Schedule(Rows)
-    i, j = sch.get_loops("R")
+    _i, j = sch.get_loops("R")
     sch.reverse_compute_at("C", j)  # within one i, the row is written once: the consumer sees it in time
     same_result(sch, Rows, ((8, 3), "float32"), ((8, 3), "float32"))
 

@@ -72,7 +72,7 @@ def test_children():
 
 def test_loops_stop_at_the_block_around():
     sch = Schedule(Diamond)
-    i, j = sch.get_loops("B")
+    _i, j = sch.get_loops("B")
     outer = sch.blockize(j)
     assert names(sch, sch.get_loops(outer)) == ["i"]
     assert names(sch, sch.get_loops("B")) == ["j"]
@@ -129,8 +129,8 @@ def test_what_is_not_there(refused):
 
 def test_blocks_of_an_init_are_not_found(refused):
     sch = Schedule(Diamond)
-    i, k = sch.get_loops("E")
-    i_0, i_1 = sch.split(i, [4, 2])
+    i, _k = sch.get_loops("E")
+    _i_0, i_1 = sch.split(i, [4, 2])
     sch.blockize(i_1)
     assert "E_init" in sch.mod.script()
     refused(sch, '"E_init" is in an init region', lambda: sch.get_block("E_init"))

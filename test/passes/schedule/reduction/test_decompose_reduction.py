@@ -105,7 +105,7 @@ def test_tiled_with_the_reduction_in_the_middle(same_result):
 
 def test_kinds_and_annotations_are_copied(same_result):
     sch = Schedule(matmul_nt(8, 16, 4))
-    i, j, k = sch.get_loops("C")
+    _i, j, k = sch.get_loops("C")
     sch.reorder(k, j)
     sch.vectorize(j)
     sch.annotate(j, "key", 1)
@@ -156,7 +156,7 @@ def test_after_blockize(same_result):
 
 def test_refuses_a_loop_inside_the_sum(refused):
     sch = Schedule(matmul_nt(4, 5, 16))
-    i, j, k = sch.get_loops("C")
+    i, _j, k = sch.get_loops("C")
     k_0, k_1 = sch.split(k, [None, 4])
     refused(sch, "reduce iter vk uses loop k.*_0, which is outside loop", lambda: sch.decompose_reduction("C", k_1))
     sch.reorder(k_0, i)
@@ -254,7 +254,7 @@ def test_refuses_points_that_are_met_twice(refused, same_result):
 
 def test_a_guard_that_relates_spatial_and_reduce_loops(same_result):
     sch = Schedule(matmul_nt(3, 4, 5))
-    i, j, k = sch.get_loops("C")
+    _i, j, k = sch.get_loops("C")
     sch.split(sch.fuse(j, k), [None, 3])
     sch.decompose_reduction("C", sch.get_loops("C")[0])
     same_result(sch, matmul_nt(3, 4, 5), ((3, 5), "float32"), ((4, 5), "float32"), ((3, 4), "float32"))
@@ -302,7 +302,7 @@ Biased = program(
 
 def test_inputs_of_the_init_are_computed_before_the_loop(refused):
     sch = Schedule(Biased)
-    g, i, k = sch.get_loops("C")
+    g, i, _k = sch.get_loops("C")
     sch.read_at(g, "C", "B", "shared")
     refused(
         sch,

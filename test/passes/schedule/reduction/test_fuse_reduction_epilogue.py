@@ -17,7 +17,7 @@ def followed(epilogue: str, update: str = "C[vi] + A[vi, vk]", start: str = "0.0
         f"A:6x5:{dtype} B:6:{dtype} E:6:{dtype} D:6:{dtype}; C:6:{dtype}",
         each("C i:6 k:5R", f"C[vi] = {update}", init=f"C[vi] = {start}"),
         each("D:6", f"D[vi] = {epilogue}"),
-    )  # noqa: E501
+    )
 
 
 def sizes(dtype: str = "float32"):
@@ -102,7 +102,7 @@ def test_scheduled_before_and_after(n, m, same_result):
     )
     sch = Schedule(Turned)
     i, k = sch.get_loops("C")
-    i_0, i_1 = sch.split(i, [None, 4])
+    i_0, _i_1 = sch.split(i, [None, 4])
     sch.split(k, [None, 16])
     sch.fuse_reduction_epilogue("C", "D")
     sch.decompose_reduction("C", sch.get_loops("C")[1])
@@ -200,7 +200,7 @@ def running(use: str = "C[vi] + B[vi]", update: str = "C[vi] + A[vi, vk]", init:
             f"{more}",
         ),
         each("E:6", "E[vi] = D[5 - vi] * 2.0"),
-    )  # noqa: E501
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tir_mlir.script.structural_equal import difference
 def one(body: str, extent: int = 7, init: str = "C[vi] = 0.0"):
     """C of 7 from A of 7 x 5, B of 7 and D of 5, with a reduction over 5."""
     lines = "\n            ".join(body.splitlines())
-    return program("A:7x5 B:7 D:5 C:7", each(f"C i:{extent} k:5R", f"{lines}", init=f"{init}"))  # noqa: E501
+    return program("A:7x5 B:7 D:5 C:7", each(f"C i:{extent} k:5R", f"{lines}", init=f"{init}"))
 
 
 # --- what it makes ----------------------------------------------------------------------------------------------------

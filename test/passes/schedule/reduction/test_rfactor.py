@@ -188,7 +188,7 @@ Long = program("A:3xm C:3", each("C i:3 k:mR", "C[vi] += A[vi, vk]", init="C[vi]
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_symbolic_reduction(m, axis, same_result):
     sch = Schedule(Long)
-    k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
+    k_0, _k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
     made = sch.rfactor(k_0, axis)
     sch.parallel(sch.get_loops(made)[1])
     same_result(sch, Long, ((3, m), "float32"), ((3,), "float32"))
@@ -196,7 +196,7 @@ def test_a_symbolic_reduction(m, axis, same_result):
 
 def test_a_part_that_may_be_empty(refused, same_result):
     sch = Schedule(Long)
-    k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
+    _k_0, k_1 = sch.split(sch.get_loops("C")[1], [None, 16])
     refused(sch, "the reduce loop k_0 may be empty, .*; it holds only where m >= 1", lambda: sch.rfactor(k_1, 0))
 
     Some = program("A:3xm C:3", "T.assume(m >= 5)", each("C i:3 k:mR", "C[vi] += A[vi, vk]", init="C[vi] = 0.0"))

@@ -96,7 +96,7 @@ def test_unsupported_assumptions():
                     vi = T.axis.spatial(n, i)
                     A[vi] = 0.0
 
-    with pytest.raises(ScriptError, match="T.assume on shape variables must be at the top of the function"):
+    with pytest.raises(ScriptError, match=r"T.assume on shape variables must be at the top of the function"):
 
         @T.prim_func
         def late(a: T.handle):

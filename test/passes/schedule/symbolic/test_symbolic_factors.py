@@ -178,7 +178,7 @@ def test_a_sum_over_fused_loops(right_at):
 def test_rows_of_a_recurrence(right_at):
     sch = Schedule(Shifted)
     i, j = sch.get_loops("B")
-    i_0, i_1 = sch.split(i, [4, None])
+    i_0, _i_1 = sch.split(i, [4, None])
     sch.parallel(i_0)
     sch.split(j, [2, None])
     assert sch.verify()
@@ -227,7 +227,7 @@ def test_a_fused_loop_fills_a_copy(step, right_at):
 
 def test_a_part_of_a_fused_loop_fills_no_copy(refused):
     sch, fused = _fused()
-    outer, _ = sch.split(fused, [None, 4])
+    _outer, _ = sch.split(fused, [None, 4])
     refused(sch, "the binding of iter vj, which is not affine", lambda: sch.cache_write("B", 0, "global"))
 
 

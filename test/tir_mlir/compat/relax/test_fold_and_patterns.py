@@ -266,5 +266,5 @@ def test_what_is_refused(tvm, notebook, patterns, options, said):
     notebook.run(BRANCHES)
     with pytest.raises(GraphError, match=said):
         tvm.relax.transform.FuseOpsByPattern(patterns, **options)(notebook["M"])
-    with pytest.raises(AttributeError, match="RunCodegen is not part of tir_mlir: .*tvm.compile"):
+    with pytest.raises(AttributeError, match=r"RunCodegen is not part of tir_mlir: .*tvm.compile"):
         tvm.relax.transform.RunCodegen

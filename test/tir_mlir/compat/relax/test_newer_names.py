@@ -183,7 +183,7 @@ def test_the_module_of_a_machine(tvm, notebook):
      ("print", "no side effects"), ("shape_to_tensor", "sizes"), ("unique", "sizes of results are known")],
 )  # fmt: skip
 def test_words_that_are_refused(tvm, name, way):
-    R = tvm.script.relax  # noqa: N806
+    R = tvm.script.relax
     assert not hasattr(R, name)
     with pytest.raises(AttributeError, match=rf"R\.{name} is not supported: .*{way}"):
         getattr(R, name)

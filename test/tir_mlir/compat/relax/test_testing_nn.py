@@ -63,7 +63,7 @@ def test_a_layer_of_the_user(tvm):
         def __init__(self):
             self.parts = {"scale": nn.Parameter((4,), name="scale"), "relu": [nn.ReLU()]}
 
-        def forward(self, input):  # noqa: A002
+        def forward(self, input):
             return nn.emit(
                 relax.op.add(self.parts["relu"][0](nn.emit_te(topi.multiply, input, self.parts["scale"])), input)
             )

@@ -81,5 +81,5 @@ def test_a_c_program_keeps_the_state(tmp_path):
 
 
 def test_no_state_in_webassembly(tmp_path):
-    with pytest.raises(BuildError, match='writes to its inputs cache.*WebAssembly.*mutated="return"'):
+    with pytest.raises(BuildError, match=r'writes to its inputs cache.*WebAssembly.*mutated="return"'):
         build(cache(), target="wasm_simd", threads=1).export(tmp_path, "net")

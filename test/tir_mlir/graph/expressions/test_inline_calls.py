@@ -71,7 +71,7 @@ def test_what_is_inlined(module):
     assert calls == ["cls.length(both)", "R.call_tir(cls.double, (b,))", "R.call_tir(cls.double, (b,))"]
     whole = inlined_calls(Graph(module, name="length")).module
     inlined = whole.graphs["length"]
-    assert [str(b.value) for b in inlined.body.bindings][0] == "R.call_tir(cls.double, (v,))"
+    assert next(str(b.value) for b in inlined.body.bindings) == "R.call_tir(cls.double, (v,))"
     assert list(inlined.isolated_module) == ["double", "length"]
     assert whole.graphs["group"].isolated_module.equal(module["group"].isolated_module)
     assert parse(module.script()).equal(module)

@@ -52,7 +52,7 @@ def convolved(x: np.ndarray, w: np.ndarray, stride: int, pad: int, groups: int =
 
 
 def pooled(x: np.ndarray, size: int, reduce: Any) -> np.ndarray:
-    n, c, h, w = x.shape
+    _n, _c, h, w = x.shape
     parts = [x[:, :, a : h - size + 1 + a, b : w - size + 1 + b] for a, b in np.ndindex(size, size)]
     return reduce(np.stack(parts), 0)
 

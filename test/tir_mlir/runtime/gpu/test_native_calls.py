@@ -84,7 +84,7 @@ def test_a_failed_start_is_reported_by_python(scale, driver):
     a, b = tensors(driver)
     scale(a, b, 2.0)
     driver.fails("cuLaunchKernel", 700)
-    with pytest.raises(DeviceError, match="kernel scale_kernel on GPU 0.*CUDA_ERROR_ILLEGAL_ADDRESS"):
+    with pytest.raises(DeviceError, match=r"kernel scale_kernel on GPU 0.*CUDA_ERROR_ILLEGAL_ADDRESS"):
         scale(a, b, 2.0)
     driver.fails("", 0)
     scale(a, b, 2.0)

@@ -39,7 +39,7 @@ def test_what_cannot_be_asked():
     with pytest.raises(BuildError, match="unknown GPU of AMD 'gfx1'; known: 'gfx90a', "):
         target.ROCM("gfx1")
     lib = build(elementwise(), target="gfx942")
-    with pytest.raises(BuildError, match='experimental, and not called from here; fix: lib.export."f.hsaco"'):
+    with pytest.raises(BuildError, match=r'experimental, and not called from here; fix: lib.export."f.hsaco"'):
         lib()
     with pytest.raises(BuildError, match=r"a file \.so is not for a GPU of AMD"):
         lib.export("f.so")

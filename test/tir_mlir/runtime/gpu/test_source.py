@@ -77,7 +77,7 @@ def test_the_emulated_library_has_the_same_text():
 
 def test_a_library_for_a_cpu_has_no_kernels():
     with pytest.raises(BuildError, match="no kernels of a GPU"):
-        build(matmul()).source  # noqa: B018
+        build(matmul()).source
 
 
 def test_divisions_of_what_may_be_negative():

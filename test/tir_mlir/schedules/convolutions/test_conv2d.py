@@ -243,5 +243,5 @@ def test_padding_in_the_block_itself():
         return te.sum(te.if_then_else(inside, x[n, c, row, column], 0.0) * w[o, c, kh, kw], axis=[c, kh, kw])
 
     sch = Schedule(te.create_prim_func([x, w, te.compute((1, 4, 8, 8), point, name="Y")]))
-    with pytest.raises(ScheduleError, match='block "Y" reads X .* move padding inside the block'):
+    with pytest.raises(ScheduleError, match=r'block "Y" reads X .* move padding inside the block'):
         schedules.conv2d(sch, "Y")

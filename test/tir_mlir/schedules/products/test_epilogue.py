@@ -100,7 +100,7 @@ def test_a_product_that_others_read_is_stored():
     y = te.compute((20, 40), lambda i, j: te.sum(x[i, k] * w[j, k], axis=k), name="dense")
     z, _ = chain(y, ["relu"])
     s = te.compute((20,), lambda i: te.sum(y[i, n], axis=n), name="rows")
-    sch, found = scheduled(te.create_prim_func([x, w, z, s]))
+    _sch, found = scheduled(te.create_prim_func([x, w, z, s]))
     assert found == {"dense": "gemm", "relu": "elementwise", "rows": "reduction"}
 
 

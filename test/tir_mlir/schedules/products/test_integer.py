@@ -200,7 +200,7 @@ def test_the_instruction_works_in_registers():
     # on a CPU that has it, LLVM makes one instruction of the product and the sum
     products = [i for i, line in enumerate(lines) if "vpmaddwd" in line or "vpdpwssd" in line]
     loop = lines[products[0] : products[11]]
-    assert not [line for line in loop if "%rsp" in line or "vmovdqu" in line and line.rstrip().endswith(")")]
+    assert not [line for line in loop if "%rsp" in line or ("vmovdqu" in line and line.rstrip().endswith(")"))]
 
 
 def test_each_cpu_has_its_instruction():

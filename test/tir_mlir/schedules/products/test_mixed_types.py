@@ -96,7 +96,7 @@ FAST = [
 ]
 
 
-@pytest.mark.parametrize("left, right, sums, target, copies, intrinsic", FAST)
+@pytest.mark.parametrize(("left", "right", "sums", "target", "copies", "intrinsic"), FAST)
 @pytest.mark.few(2)
 def test_the_usual_products_keep_their_plans(left, right, sums, target, copies, intrinsic):
     """Widened while they are packed, or multiplied by an instruction."""

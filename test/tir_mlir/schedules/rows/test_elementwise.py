@@ -86,7 +86,7 @@ def test_short_rows_of_a_size_known_when_it_runs():
 
 
 def test_a_reduction_is_refused():
-    with pytest.raises(ScheduleError, match='block "C" is a reduction; use tir_mlir.schedules.reduction'):
+    with pytest.raises(ScheduleError, match=r'block "C" is a reduction; use tir_mlir.schedules.reduction'):
         schedules.elementwise(Schedule(reduced((4, 4), (1,))), "C")
 
 

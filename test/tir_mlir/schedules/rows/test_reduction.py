@@ -122,7 +122,7 @@ def test_several_results_of_an_unknown_kind():
 
 
 def test_nothing_to_reduce():
-    with pytest.raises(ScheduleError, match='block "out" is not a reduction; use tir_mlir.schedules.elementwise'):
+    with pytest.raises(ScheduleError, match=r'block "out" is not a reduction; use tir_mlir.schedules.elementwise'):
         schedules.reduction(Schedule(chain((4, 4), (4,))), "out")
 
 

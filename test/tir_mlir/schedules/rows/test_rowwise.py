@@ -150,7 +150,7 @@ def test_the_trace_is_the_schedule():
 
 
 def test_refusals():
-    with pytest.raises(ScheduleError, match='block "out" depends on no reduction along its rows; use .*elementwise'):
+    with pytest.raises(ScheduleError, match=r'block "out" depends on no reduction along its rows; use .*elementwise'):
         schedules.softmax(Schedule(chain((4, 4), (4,))), "out")
     sch = Schedule(softmax((4, 40)))
     sch.split(sch.get_loops("top")[1], [None, 8])

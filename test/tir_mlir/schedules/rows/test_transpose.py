@@ -87,5 +87,5 @@ def test_sizes_known_when_it_runs():
 @pytest.mark.parametrize("program", [transposed(7, 40), chain((9, 9), (9,)), reduced((9, 9), (1,))])
 def test_a_block_that_transposes_nothing_is_refused(program):
     name = next(n for n in ("out", "B", "C") if f'"{n}"' in program.script())
-    with pytest.raises(ScheduleError, match="transposes no input of 8 x 8 elements or more; use tir_mlir.schedules"):
+    with pytest.raises(ScheduleError, match=r"transposes no input of 8 x 8 elements or more; use tir_mlir.schedules"):
         schedules.transpose(Schedule(program), name)

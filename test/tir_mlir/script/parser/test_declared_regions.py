@@ -234,7 +234,9 @@ def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
 """
 
 
-@pytest.mark.parametrize("start, hull", [("i * 4", "0:16"), ("i * 4 + 12", "12:28"), ("(3 - i) * 4 + j * 4", "0:20")])
+@pytest.mark.parametrize(
+    ("start", "hull"), [("i * 4", "0:16"), ("i * 4 + 12", "12:28"), ("(3 - i) * 4 + j * 4", "0:20")]
+)
 def test_a_region_of_an_opaque_block_over_the_loops_around_it_is_its_hull(start, hull):
     text = OPAQUE.format(start=start)
     if start == "i * 4 + 12":
@@ -247,7 +249,7 @@ def test_a_region_of_an_opaque_block_over_the_loops_around_it_is_its_hull(start,
 
 
 def test_a_hull_that_leaves_out_iterations_is_too_small():
-    with pytest.raises(ScriptError, match="T.reads of A is smaller than the region that the block accesses"):
+    with pytest.raises(ScriptError, match=r"T.reads of A is smaller than the region that the block accesses"):
         program(OPAQUE.format(start="(i // 2) * 4"))
 
 

@@ -298,7 +298,7 @@ def test_an_extern_function_keeps_its_signature():
 
 
 def test_text_without_a_program():
-    with pytest.raises(ScriptError, match="no @T.prim_func"):
+    with pytest.raises(ScriptError, match=r"no @T.prim_func"):
         parse("x = 1")
     with pytest.raises(ScriptError, match="ZeroDivisionError"):
         parse("x = 1 // 0")
@@ -317,7 +317,7 @@ def test_nested_too_deeply():
 
 
 def test_half_a_character_is_no_python():
-    with pytest.raises(ScriptError, match="not Python: .*surrogates not allowed"):
+    with pytest.raises(ScriptError, match=r"not Python: .*surrogates not allowed"):
         parse("\ud800")
 
 
@@ -328,7 +328,7 @@ def test_globals_are_a_dictionary():
 
 def test_the_scope_of_an_allocated_buffer_is_a_string():
     text = '@T.prim_func\ndef main():\n    B = T.alloc_buffer((4,), "float32", scope=1.5)\n'
-    with pytest.raises(ScriptError, match='the scope of B is a string such as "global", not 1.5'):
+    with pytest.raises(ScriptError, match=r'the scope of B is a string such as "global", not 1.5'):
         parse(text)
 
 

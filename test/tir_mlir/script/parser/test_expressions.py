@@ -1,5 +1,4 @@
 """Translation of each TVMScript expression."""
-# ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is no forward reference
 
 from __future__ import annotations
 

@@ -208,7 +208,9 @@ def test_an_error_of_the_verifier_is_at_the_call() -> None:
 
 
 def test_a_macro_is_not_called_from_python() -> None:
-    with pytest.raises(ScriptError, match="store is a T.macro: it is called in a function decorated with @T.prim_func"):
+    with pytest.raises(
+        ScriptError, match=r"store is a T.macro: it is called in a function decorated with @T.prim_func"
+    ):
         store(1, 2, 3, 4)
 
 

@@ -36,7 +36,7 @@ def test_it_is_a_thread_bound_loop(text):
 
 
 def test_an_unknown_thread_axis():
-    with pytest.raises(ScriptError, match="'warpIdx.x' is not a thread axis"):
+    with pytest.raises(ScriptError, match=r"'warpIdx.x' is not a thread axis"):
         scripts.function(STATEMENTS.replace("blockIdx.x", "warpIdx.x"), AB)
 
 

@@ -1,5 +1,4 @@
 """Modules of TVMScript, and where programs come from."""
-# ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is no forward reference
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def test_a_copy_is_independent():
 def test_words_outside_a_program():
     from tir_mlir.dialect.diagnostics import ScriptError
 
-    with pytest.raises(ScriptError, match="T.grid is a TVMScript construct"):
+    with pytest.raises(ScriptError, match=r"T.grid is a TVMScript construct"):
         T.grid(3)
     assert repr(T.Buffer((4, 4), "int8")) == 'T.Buffer((4, 4), "int8")'
     assert T.grid.__doc__ and T.axis.spatial.__doc__ and T.float32.__doc__ and T.exp.__doc__
@@ -51,7 +50,7 @@ def test_a_member_without_its_module():
         def main(A: T.Buffer((4,))):
             pass
 
-    with pytest.raises(ScriptError, match="without @I.ir_module"):
+    with pytest.raises(ScriptError, match=r"without @I.ir_module"):
         Loose.main.show()
     with pytest.raises(ScriptError, match="is not a prim_func"):
 
@@ -92,7 +91,7 @@ def test_a_cell_of_a_notebook():
         "def f(A: T.Buffer((SIZE,), 'float32')):\n    for i in range(SIZE + 1):\n        A[i] = 1.0\n"
     )
     linecache.cache["<cell 1>"] = (len(text), None, text.splitlines(keepends=True), "<cell 1>")
-    with pytest.raises(Exception, match="A is written at index 4 .*\n  <cell 1>:7\n    A.i. = 1.0\n    \\^\\^\\^\\^$"):
+    with pytest.raises(Exception, match=r"A is written at index 4 .*\n  <cell 1>:7\n    A.i. = 1.0\n    \^\^\^\^$"):
         exec(compile(text, "<cell 1>", "exec"), {})
 
 
@@ -147,7 +146,7 @@ def test_numbers_out_of_range():
 def test_a_remark_in_another_script_does_not_move_the_mark():
     from tir_mlir.dialect.diagnostics import ScriptError
 
-    with pytest.raises(ScriptError, match="    A.1. = foo  # 注\n           \\^\\^\\^$"):
+    with pytest.raises(ScriptError, match=r"    A.1. = foo  # 注\n           \^\^\^$"):
         parse("@T.prim_func\ndef f(A: T.Buffer((4,))):\n    '循环'; A[1] = foo  # 注".replace("'循环'; ", ""))
 
 

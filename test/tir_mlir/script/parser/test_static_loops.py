@@ -116,7 +116,7 @@ def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), n: T.int3
 """
 
 
-@pytest.mark.parametrize("loop, stores", [
+@pytest.mark.parametrize(("loop", "stores"), [
     ("for p in PAIRS:", 2), ("for k in [1, 2, 4]:", 3), ("for k, p in enumerate(PAIRS):", 2),
     ("for a, b in zip(range(3), 'xyz'):", 3), ("for k in reversed(range(N)):", 3), ("for k in T.static_range(N):", 3),
     ("for k in T.static_range(1, 9, 3):", 3), ("for k in T.static_range(0):", 0), ("for k in {1: 2, 3: 4}.items():", 2),
@@ -127,7 +127,7 @@ def test_what_is_static(loop: str, stores: int):
     assert module.script().count("B[vi] = ") == stores + 1
 
 
-@pytest.mark.parametrize("loop, message", [
+@pytest.mark.parametrize(("loop", "message"), [
     ("for k in A:", "over a tuple, list or range of Python values; this is buffer A"),
     ("for k in n:", "over a tuple, list or range of Python values; this is"),
     ("for k in 7:", "over a tuple, list or range of Python values; this is"),

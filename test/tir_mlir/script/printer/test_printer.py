@@ -155,7 +155,7 @@ def test_an_op_without_a_form_is_refused_with_its_name():
     mod = function(
         "%a = affine.load %A[0] : memref<16xf32>\n%b = math.cbrt %a : f32\naffine.store %b, %A[0] : memref<16xf32>", A16
     )
-    with pytest.raises(TirError, match="math.cbrt has no TVMScript form"):
+    with pytest.raises(TirError, match=r"math.cbrt has no TVMScript form"):
         script(mod)
 
 

@@ -82,7 +82,7 @@ def test_another_space_of_the_same_name(url):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "changes, reason",
+    ("changes", "reason"),
     [
         ({"target": "neon"}, "it is for .*; this machine is aarch64"),
         ({"format": 99}, "its settings are of format 99, not 1; fix: update"),
@@ -108,7 +108,7 @@ def test_a_program_with_native_code_of_its_own_is_refused(url):
 
 
 def test_a_database_that_is_not_there():
-    with pytest.raises(TuneError, match="the storage postgresql://u@127.0.0.1:9/x cannot be opened: .*fix: "):
+    with pytest.raises(TuneError, match=r"the storage postgresql://u@127.0.0.1:9/x cannot be opened: .*fix: "):
         SearchWorker("postgresql://u:secret@127.0.0.1:9/x", idle=0).work(Silent())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from harness.searches import FakeLab
@@ -17,7 +18,7 @@ from tir_mlir.tune.search.lab import NoReference
 class TimedLab(FakeLab):
     """Candidates take 1 ms, those by generic rules half of it. `stop_at`: the candidate that Ctrl-C comes before."""
 
-    started: list[str] = []
+    started: ClassVar[list[str]] = []
     stop_at: int | None = None
     without_reference: tuple[str, ...] = ()
     place = ""

@@ -92,7 +92,7 @@ def test_named_sizes_are_measured_at_those_of_the_inputs(lab, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given, options, message",
+    ("given", "options", "message"),
     [
         (matmul(8, 8, 8), {}, "takes a graph, not a module of programs; fix: tune.tune"),
         (EXP, {"inputs": []}, "the model takes x0; inputs has 0"),
@@ -117,5 +117,5 @@ def test_a_record_that_no_longer_applies_is_named(lab, tmp_path):
 
 
 def test_a_graph_is_no_program_to_tune():
-    with pytest.raises(TuneError, match="not Graph; fix: tune.tune_model searches over a graph"):
+    with pytest.raises(TuneError, match=r"not Graph; fix: tune.tune_model searches over a graph"):
         tune.tune(EXP, trials=2)

@@ -64,5 +64,5 @@ def test_a_truncated_record_is_told(record):
 
 @pytest.mark.parametrize("changes", [{"decisions": {"a": object()}}, {"seconds": (math.inf,)}, {"names": None}])
 def test_what_could_not_be_read_is_not_written(record, changes):
-    with pytest.raises(TuneError, match="JSON|its field"):
+    with pytest.raises(TuneError, match=r"JSON|its field"):
         encode(record(**changes))

@@ -166,7 +166,7 @@ def test_each_step_is_proved_again():
     (step,) = [number for number, (name, *_) in enumerate(trace[0]) if name == "Parallel"]
     loops = next(outputs for name, _, _, outputs in trace[0] if name == "GetLoops")
     trace[0][step][1] = [loops[2]]
-    with pytest.raises(TuneError, match="does not fit the program: .*loop k cannot be parallel"):
+    with pytest.raises(TuneError, match=r"does not fit the program: .*loop k cannot be parallel"):
         recorded_program(recorded(matmul(16, 16, 16), trace=trace), matmul(16, 16, 16).mlir)
 
 
@@ -175,7 +175,7 @@ def test_what_a_record_says_of_itself_is_not_believed(monkeypatch):
         raise ScheduleDiffers("C[0, 0] is -16.0 instead of 16.0")
 
     monkeypatch.setattr(module, "verify_schedule", differs)
-    with pytest.raises(TuneError, match="computes something else than the program: C.0, 0. is -16.0"):
+    with pytest.raises(TuneError, match=r"computes something else than the program: C.0, 0. is -16.0"):
         recorded_program(recorded(scale(), verified="at its own sizes"), scale().mlir)
 
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_compared_has_to_be_proved(monkeypatch):
     sch = Schedule(scale())
     sch.cache_read("scale", 0, "local")
     sch.unsafe_set_dtype("A_local", 0, "float16")
-    with pytest.raises(TuneError, match="cannot be compared .* and is not proved: unsafe_set_dtype"):
+    with pytest.raises(TuneError, match=r"cannot be compared .* and is not proved: unsafe_set_dtype"):
         recorded_program(recorded(scale(), sch), scale().mlir)
 
 

@@ -40,7 +40,7 @@ def test_long_decisions_are_wrapped():
 
 
 @pytest.mark.parametrize(
-    "seconds, text", [(None, "not measured"), (2.5, "2.5 s"), (1.23456e-3, "1.235 ms"), (5e-7, "0.5 us")]
+    ("seconds", "text"), [(None, "not measured"), (2.5, "2.5 s"), (1.23456e-3, "1.235 ms"), (5e-7, "0.5 us")]
 )
 def test_times_have_units(seconds, text):
     assert duration(seconds) == text

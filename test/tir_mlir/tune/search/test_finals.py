@@ -38,7 +38,7 @@ def test_the_fastest_of_the_finals_wins():
     assert (found.winner.number, found.best, found.library, found.verified) == (5, 1e-3, 3e-3, "checked")
 
 
-@pytest.mark.parametrize("factor, number", [(1.2, None), (1.0, None), (0.995, None), (0.98, 5)])
+@pytest.mark.parametrize(("factor", "number"), [(1.2, None), (1.0, None), (0.995, None), (0.98, 5)])
 def test_what_is_not_faster_than_the_library_loses(factor, number):
     lab = FakeLab(lambda d: 1e-3 * (factor if d["B.x"] == 2 else 1))
     assert finals([candidate(5, 2, 20)], library(), lab, 4, checked).winner.number == number
@@ -59,7 +59,7 @@ def test_if_none_passes_there_is_no_winner():
     def verify(schedule):
         raise ScheduleDiffers("B[3] differs")
 
-    with pytest.warns(TuneWarning), pytest.raises(TuneError, match="neither the library's choice nor .* B.3. differs"):
+    with pytest.warns(TuneWarning), pytest.raises(TuneError, match=r"neither the library's choice nor .* B.3. differs"):
         finals([candidate(5, 2, 20)], library(), FakeLab(), 4, verify)
 
 

@@ -59,7 +59,7 @@ def test_an_orphan_that_is_taken_up_is_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "token, alive",
+    ("token", "alive"),
     [
         (f"{socket.gethostname()}:{2**22 + 1}:1:x", False),
         (f"{socket.gethostname()}:{os.getppid()}:1:x", False),  # another process has its number now
@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(tmp_path, monkeypatch):
     number = started(ledger)
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-        with pytest.raises(TuneError, match="cannot be kept: No space left on device; fix: make space .* run again"):
+        with pytest.raises(TuneError, match=r"cannot be kept: No space left on device; fix: make space .* run again"):
             ledger.finish(number, 0.5, {})
     again = open_ledger("s", tmp_path, None)
     again.finish(number, 0.5, {})
@@ -112,12 +112,12 @@ def test_a_database_that_is_gone_is_told(tmp_path):
     path = tmp_path / "study.db"
     ledger = open_ledger("s", None, f"sqlite:///{path}")
     path.write_bytes(b"not a database at all" * 100)
-    with pytest.raises(TuneError, match="cannot be reached: .*; fix: see to the storage, then run again"):
+    with pytest.raises(TuneError, match=r"cannot be reached: .*; fix: see to the storage, then run again"):
         started(ledger)
 
 
 def test_a_url_of_no_database_is_told():
-    with pytest.raises(TuneError, match="storage nosql://host cannot be opened: .*; fix: a URL of SQLAlchemy"):
+    with pytest.raises(TuneError, match=r"storage nosql://host cannot be opened: .*; fix: a URL of SQLAlchemy"):
         open_ledger("s", None, "nosql://host")
 
 
@@ -127,7 +127,7 @@ def test_passwords_are_not_shown():
 
 def test_a_file_in_place_of_the_folder_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(TuneError, match="the study cannot be kept in .*file/study.journal: .*; fix: another work_dir"):
+    with pytest.raises(TuneError, match=r"the study cannot be kept in .*file/study.journal: .*; fix: another work_dir"):
         open_ledger("s", tmp_path / "file", None)
 
 

@@ -9,7 +9,9 @@ from tir_mlir.errors import TuneError
 from tir_mlir.tune.search.samplers import quiet, sampler_of
 
 
-@pytest.mark.parametrize("name, kind", [("tpe", "TPESampler"), ("random", "RandomSampler"), ("nsga2", "NSGAIISampler")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("tpe", "TPESampler"), ("random", "RandomSampler"), ("nsga2", "NSGAIISampler")]
+)
 def test_samplers_have_names(name, kind):
     assert type(sampler_of(name, 1)).__name__ == kind
 

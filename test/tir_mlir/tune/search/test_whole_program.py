@@ -35,7 +35,7 @@ def space(sch):
 
 
 @pytest.mark.parametrize(
-    "seconds, trials, counts",
+    ("seconds", "trials", "counts"),
     [
         ({"f": 9e-3, "g": 1e-3}, 48, {"f": 40, "g": 8}),
         ({"f": 1.0, "g": 1e-9}, 48, {"f": 44, "g": 4}),

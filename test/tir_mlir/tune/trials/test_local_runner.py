@@ -42,7 +42,7 @@ def product(m=17, dtype="float32", total="float32"):
     return parse(PRODUCT.replace("M,", f"{m},").replace("DTYPE", dtype).replace("SUM", total))
 
 
-@pytest.mark.parametrize("dtype, total", [("float32", "float32"), ("int8", "int32"), ("bfloat16", "float32")])
+@pytest.mark.parametrize(("dtype", "total"), [("float32", "float32"), ("int8", "int32"), ("bfloat16", "float32")])
 def test_a_schedule_of_a_ragged_product_is_right(pool, dtype, total):
     program = product(dtype=dtype, total=total)
     sch = Schedule(program)

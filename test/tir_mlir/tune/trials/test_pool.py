@@ -132,7 +132,7 @@ def test_another_kernel_is_another_reference(pool):
 
 
 def test_a_program_that_crashes_has_no_reference(pool):
-    with pytest.raises(TuneError, match="unscheduled program has no result .*: crashed: .* killed by SIGSEGV"):
+    with pytest.raises(TuneError, match=r"unscheduled program has no result .*: crashed: .* killed by SIGSEGV"):
         pool.reference(job("planted_wild"))
 
 
@@ -153,7 +153,7 @@ def children(process):
 
 def test_a_schedule_stands_in_for_a_program_that_takes_too_long(pool):
     slow = job("planted_hang", limits=TrialLimits(run=0.1))
-    with pytest.raises(TuneError, match="timed out: .* fix: a larger limit, or a verified schedule as stand_in"):
+    with pytest.raises(TuneError, match=r"timed out: .* fix: a larger limit, or a verified schedule as stand_in"):
         pool.reference(slow)
     found = pool.reference(slow, stand_in=job("planted_fill"))
     assert found.by == "the library's schedule"

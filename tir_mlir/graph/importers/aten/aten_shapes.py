@@ -302,7 +302,7 @@ def trace(e: TorchEmitter, x: Any) -> Any:
 @aten("as_strided", "as_strided_copy")
 def as_strided(e: TorchEmitter, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """Elements by strides, of a tensor whose elements torch has in row-major order."""
-    if not e.operand(0).is_contiguous() or storage_offset is None and e.operand(0).storage_offset():
+    if not e.operand(0).is_contiguous() or (storage_offset is None and e.operand(0).storage_offset()):
         raise GraphError("strides of a tensor that is itself a view\n  fix: call .contiguous() before")
     return e.op("as_strided", x, shape=list(size), strides=list(stride), offset=storage_offset or 0)
 

@@ -280,7 +280,7 @@ def _read(op: ir.Operation) -> list[ir.Value]:
 def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
     owner = value.owner
     home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    return home == op and isinstance(owner, ir.Block) or op in parents(home)
+    return (home == op and isinstance(owner, ir.Block)) or op in parents(home)
 
 
 def _remap(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:

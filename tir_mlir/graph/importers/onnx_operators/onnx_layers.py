@@ -28,8 +28,8 @@ def gemm(
     z: Any = None,
     alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
 ) -> Any:
     """alpha * x @ y + beta * z: a dense layer where y is transposed."""
     x, y = e.value(x), e.value(y)

@@ -212,10 +212,10 @@ def fused_matmul(
     x: Any,
     y: Any,
     alpha: float = 1.0,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
-    transBatchA: int = 0,  # noqa: N803
-    transBatchB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
+    transBatchA: int = 0,
+    transBatchB: int = 0,
 ) -> Any:
     """alpha * x @ y of operands that are transposed: the last two axes; the first one to the place before the last."""
     x, y = (
@@ -327,8 +327,8 @@ def matmul_nbits(
     zeros: Any = None,
     order: Any = None,
     bias: Any = None,
-    K: int = 0,  # noqa: N803
-    N: int = 0,  # noqa: N803
+    K: int = 0,
+    N: int = 0,
     bits: int = 4,
     block_size: int = 32,
     accuracy_level: int = 0,

@@ -122,8 +122,8 @@ def quantized_gemm(
     bias: Any = None,
     scale: Any = None,
     zero: Any = None,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
     alpha: float = 1.0,
 ) -> Any:
     """alpha * x @ y of the numbers that both stand for, plus a bias in int32; floats without a scale of the result."""
@@ -231,12 +231,12 @@ def matmul_codes(
     x: Any,
     data: Any,
     largest: Any,
-    K: int = 0,  # noqa: N803
-    N: int = 0,  # noqa: N803
+    K: int = 0,
+    N: int = 0,
     block_size: int = 64,
     quant_type: int = 1,
     training_mode: int = 0,
-    transB: int = 1,  # noqa: N803
+    transB: int = 1,
 ) -> Any:
     """x (.., K) @ weight.T: the weight (N, K) is given by codes of 4 bits, two in a byte, the first in its high half,
     times the largest of each block."""

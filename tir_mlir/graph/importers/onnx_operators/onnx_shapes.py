@@ -132,7 +132,7 @@ def expand(e: OnnxEmitter, x: Any, shape_input: Any) -> Any:
 @onnx_op("Concat")
 def concat(e: OnnxEmitter, *parts: Any, axis: int) -> Any:
     if all_known(list(parts)) and rank_of(parts[0]) == 1:
-        return np.concatenate([p if p.dtype == object else p for p in parts], axis)
+        return np.concatenate(parts, axis)
     values = [e.value(p) for p in parts]
     return e.concat(values, axis_in(axis, len(values[0].shape)))
 

@@ -114,7 +114,7 @@ class _Recorder(TorchFunctionMode):
         """A value as text; tensors by number. Raises NotRecorded for tensors that no recorded call made."""
         return _text(value, self._numbers)
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: A002
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if torch.is_autocast_enabled("cpu") or torch.get_default_dtype() != self._dtype:
             raise NotRecorded("autocast, or another default type")
         name, kwargs = _name(func), dict(kwargs or {})
@@ -276,7 +276,7 @@ def _key(
     try:
         with evaluation_mode(model):
             calls = recorded_calls(model, positional, dict(kwargs or {}), dynamic_shapes)
-    except Exception as error:  # noqa: BLE001  # NotRecorded, or the export fails as well and tells why
+    except Exception as error:  # NotRecorded, or the export fails as well and tells why
         log("DEBUG", "%s: its import is not cached: %s", type(model).__name__, error)
         return None
     version = f"{torch.__version__} {torch.version.git_version}"

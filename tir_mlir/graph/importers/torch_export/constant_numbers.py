@@ -65,7 +65,7 @@ class _ConstantTracker(TorchFunctionMode):
             if name in self._stored:
                 self._follow(tensor, self._stored[name], frozenset([name]))
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: A002
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         with torch._C.DisableTorchFunction():  # the questions asked here are none of forward's
             args, kwargs, result, sources = self._follow_call(func, args, kwargs or {})
         if result is not None and getattr(func, "__name__", "") in _READS:

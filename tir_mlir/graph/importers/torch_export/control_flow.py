@@ -70,7 +70,7 @@ def _data_dependent_axes(importer: Any, node: Any) -> dict[int, tuple[int, str]]
                 f"result {number} of a branch is {list(shape)}, and data decide on the sizes of several axes\n"
                 "  fix: return it flat, and reshape it behind the branch"
             )
-        counted |= {number: (axis, str(shape[axis])) for axis in new}
+        counted |= ((number, (axis, str(shape[axis]))) for axis in new)
         known |= {str(shape[axis]) for axis in new}
     return counted
 

@@ -57,7 +57,7 @@ class Dimensions:
         try:
             message = "\n".join(["Suggested fixes:", *suggested])
             fixed = refine_dynamic_shapes_from_suggested_fixes(message, self.shapes)
-        except Exception:  # noqa: BLE001  # it does not take all that `dynamic_shapes` may have
+        except Exception:  # it does not take all that `dynamic_shapes` may have
             return None
         return None if str(fixed) == str(self.shapes) and not may_stay else fixed
 

@@ -87,7 +87,7 @@ def enlarge_example_inputs(
     return enlarged_examples(model, positional, dict(kwargs or {}), dynamic)
 
 
-class evaluation_mode:  # noqa: N801
+class evaluation_mode:
     """The model in evaluation mode for a while."""
 
     def __init__(self, model: Any):

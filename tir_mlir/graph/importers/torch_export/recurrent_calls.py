@@ -46,7 +46,7 @@ def _intercept_call(kind: str, function: Callable[..., Any]) -> Callable[..., An
 @torch.library.custom_op("tir_mlir::recurrent", mutates_args=())
 def _recurrent(
     kind: str,
-    input: torch.Tensor,  # noqa: A002  # as torch's operators name it
+    input: torch.Tensor,  # as torch's operators name it
     states: Sequence[torch.Tensor],
     weights: Sequence[torch.Tensor],
     biases: bool,
@@ -60,7 +60,7 @@ def _recurrent(
 @_recurrent.register_fake
 def _(
     kind: str,
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     states: Sequence[torch.Tensor],
     weights: Sequence[torch.Tensor],
     biases: bool,

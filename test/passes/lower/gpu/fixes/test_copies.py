@@ -194,8 +194,8 @@ def sums(terms: list[tuple[str, str]], scope: str) -> Schedule:
     names = [f"s{n}" for n in range(len(terms))]
     text = SUMS.format(
         allocs="\n".join(f'{n} = T.alloc_buffer((8,), scope="SCOPE")' for n in names),
-        inits="\n".join(f"            {n}[vi] = {start}" for n, (start, _) in zip(names, terms)),
-        updates="\n".join(f"        {n}[vi] = {value.format(n)}" for n, (_, value) in zip(names, terms)),
+        inits="\n".join(f"            {n}[vi] = {start}" for n, (start, _) in zip(names, terms, strict=False)),
+        updates="\n".join(f"        {n}[vi] = {value.format(n)}" for n, (_, value) in zip(names, terms, strict=False)),
         uses=" + ".join(f"{n}[vi]" for n in names),
     )
     sch = program(text, "A: T.Buffer((8, 256), 'float32'), B: T.Buffer((8, 256), 'float32')", scope)

@@ -4,11 +4,11 @@ import pytest
 
 pytest.importorskip("onnx")
 
-from harness.onnx_cases import CASES  # noqa: E402
-from harness.onnx_operators import model, rows, schemas, verdict  # noqa: E402
+from harness.onnx_cases import CASES
+from harness.onnx_operators import model, rows, schemas, verdict
 
-import tir_mlir  # noqa: E402
-from tir_mlir.dialect.diagnostics import GraphError  # noqa: E402
+import tir_mlir
+from tir_mlir.dialect.diagnostics import GraphError
 
 
 def newest(name):

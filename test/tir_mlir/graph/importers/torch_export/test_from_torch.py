@@ -302,7 +302,7 @@ def test_a_result_that_is_no_tensor_is_refused():
         def forward(self, x):
             return x + 1, x.shape[0]
 
-    with pytest.raises(GraphError, match="forward returns .*, which is no tensor\n  fix: return tensors only"):
+    with pytest.raises(GraphError, match=r"forward returns .*, which is no tensor\n  fix: return tensors only"):
         tir_mlir.from_torch(Model(), (torch.ones(3),))
 
 
@@ -355,7 +355,7 @@ def test_an_argument_that_is_not_supported_is_told():
         def forward(self, x):
             return x + torch.tril_indices(3, 3, dtype=torch.int32)
 
-    with pytest.raises(GraphError, match="dtype=torch.int32 is not supported\n.*torch.tril_indices"):
+    with pytest.raises(GraphError, match=r"dtype=torch.int32 is not supported\n.*torch.tril_indices"):
         tir_mlir.from_torch(Model(), (torch.ones(2, 6, dtype=torch.int32),))
 
 

@@ -68,10 +68,10 @@ def test_a_size_that_forward_makes_an_expression_of_another(least):
     for m in (20, 31):
         x, z = torch.randn(2, (m + 1) // 2), torch.randn(2, m)
         torch.testing.assert_close(lib(x, z), forward(x, z))
-    with pytest.raises(ArgumentError, match="x: (?s:.*)has extent 9 in dimension 1"):
+    with pytest.raises(ArgumentError, match=r"x: (?s:.*)has extent 9 in dimension 1"):
         lib(torch.randn(2, 9), torch.randn(2, 20))
 
 
 def test_a_mode_that_there_is_not():
-    with pytest.raises(GraphError, match="padding of mode 'edgy'(?s:.*)fix: one of constant, edge, reflect, wrap"):
+    with pytest.raises(GraphError, match=r"padding of mode 'edgy'(?s:.*)fix: one of constant, edge, reflect, wrap"):
         pad_by_sizes(OperatorEmitter(None), None, [(0, "n")], "edgy", 0, "pad")
