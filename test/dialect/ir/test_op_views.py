@@ -28,7 +28,7 @@ func.func @f(%a: memref<8xf32>, %v: f32, %m: vector<4xi1>, %w: vector<4xf32>, %c
 @pytest.fixture
 def func():
     module = ir.Module.parse(TEXT, context())  # an op does not keep it
-    return module.body.operations[0].operation
+    yield module.body.operations[0].operation  # noqa: PT022  keeps the module alive
 
 
 def test_operands_have_names_wherever_they_stand(func):
