@@ -23,7 +23,7 @@ ALLOWED = {
     "dialect/ir/llvm_intrinsics.py": "what an intrinsic of LLVM computes, by its name",
     "dialect/verify/structure.py": "on which ops an attribute of the encoding stands",
     "passes/linalg/from_linalg.py": "the ops that this front takes; others are refused",
-    "passes/lower/direct/values.py": "op -> the instruction or intrinsic of LLVM that it becomes",
+    "passes/lower/direct/nests.py": "op -> the instruction or intrinsic of LLVM that it becomes",
     "passes/lower/llvm/extrema.py": "op -> the intrinsic that it becomes",
     "passes/lower/gpu/nvvm/math.py": "op -> the instruction of a GPU that it becomes",
     "tir_mlir/equivalence/verify_schedule.py": "the ops that this analysis takes; without an answer for others",

@@ -9,14 +9,14 @@ import islpy as isl
 from mlir import ir
 
 from tir_mlir.dialect.analysis import AccessRelation, relation_of, same_element
-from tir_mlir.dialect.analysis.accesses import accesses
+from tir_mlir.dialect.analysis.accesses import accesses, touches
 from tir_mlir.dialect.analysis.certainty import doubt
 from tir_mlir.dialect.diagnostics import Element, LoweringError, NotProvable
 from tir_mlir.dialect.ir import Buffer, Func, Loop, is_data_loop, is_loop, only_reads, walk
+from tir_mlir.dialect.ir.op_traits import LOADS, accessed_memref
 from tir_mlir.dialect.presburger import BUILD_OPERATIONS, dim_type, question, smallest_point
 from tir_mlir.passes.lower.gpu.conflicts import both_accesses
 from tir_mlir.passes.lower.gpu.nests import BLOCK, DEVICE, THREAD, owner_of
-from tir_mlir.passes.lower.gpu.repeated_axes import require_no_outer_thread
 from tir_mlir.passes.lower.gpu.thread_access import ThreadAccess
 from tir_mlir.passes.lower.gpu.thread_flow import find_unwritten_read, parallel_flow, serial_flow
 from tir_mlir.passes.lower.gpu.thread_tags import in_order, is_axis, kernel_nests
@@ -52,7 +52,7 @@ def check(func: Func) -> None:
     kernels = [(top, _group_by_buffer(top)) for top in kernel_nests(func)]
     for top, groups in kernels:
         axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]
-        require_no_outer_thread(axes)
+        _require_no_outer_thread(axes)
         for buffer, group in groups.items():
             if owner_of(Buffer(buffer)) != DEVICE and sum(buffer in other for _, other in kernels) > 1:
                 _require_written(group, top)
@@ -395,3 +395,51 @@ def _writer(threads: Sequence[ThreadAccess], flow: isl.UnionMap) -> str:
                 point = smallest_point(part.reset_tuple_id()) or []
                 return thread.text(point[part.dim(dim_type.param) :], without=True)
     return "nothing in the kernel"
+
+
+def _require_no_outer_thread(axes: Sequence[Loop]) -> None:
+    """Raise LoweringError if a loop over an axis depends on the thread of an outer loop over the same axis.
+
+        for t in threadIdx.x:            each thread runs one iteration of u, not all 32 of them: what u does
+          for u in threadIdx.x:          must not depend on t
+            S[u] = A[t, u]
+
+    `axes`: all loops over axes of a kernel.
+    """
+    for inner in axes:
+        for outer in axes:
+            if inner != outer and inner.kind == outer.kind and walk.is_inside(inner.op, outer.op):
+                user = _user(inner, outer)
+                if user is not None:
+                    raise LoweringError(
+                        f"{location_text(user)}: loop {inner.name} and loop {outer.name} around it are both bound to"
+                        f" {inner.kind}, so its iterations run once, each in its own thread; but this depends on"
+                        f" {outer.name} and differs between {outer.name}=0 and {outer.name}=1; fix: bind"
+                        f" {inner.name} to another axis, or do not bind it"
+                    )
+
+
+def _user(inner: Loop, outer: Loop) -> ir.Operation | None:
+    """An op in, or around, an inner loop that depends on which iteration of the outer one it is in."""
+    written = {t.buffer for t in touches(outer.op) if t.is_write}
+    enclosing = walk.parents(inner.op)
+    for op in [*enclosing[: enclosing.index(outer.op)], *walk.ops(inner.op)]:
+        for value in op.operands:
+            if _depends(value, inner, outer, written):
+                return op
+    return None
+
+
+def _depends(value: ir.Value, inner: Loop, outer: Loop, written: set[ir.Value]) -> bool:
+    """Whether a value from outside of the inner loop may differ between iterations of the outer loop."""
+    if value == outer.var:
+        return True
+    owner = value.owner
+    op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+    if op == inner.op or walk.is_inside(op, inner.op) or not walk.is_inside(op, outer.op) or op.name == "memref.alloc":
+        return False
+    if isinstance(owner, ir.Block):
+        return any(_depends(v, inner, outer, written) for v in op.operands)  # a loop variable differs if its range does
+    if (op.name in LOADS and accessed_memref(op) in written) or len(op.regions):
+        return True
+    return any(_depends(v, inner, outer, written) for v in op.operands)
