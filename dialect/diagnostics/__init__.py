@@ -51,7 +51,6 @@ from tir_mlir.dialect.diagnostics.errors import TuneError as TuneError
 from tir_mlir.dialect.diagnostics.errors import TuneWarning as TuneWarning
 from tir_mlir.dialect.diagnostics.errors import UnwrittenError as UnwrittenError
 from tir_mlir.dialect.diagnostics.errors import VerifyError as VerifyError
-from tir_mlir.dialect.diagnostics.remarks import collect_remarks as collect_remarks
 from tir_mlir.dialect.diagnostics.remarks import emit_assertion as emit_assertion
 from tir_mlir.dialect.diagnostics.remarks import emit_remark as emit_remark
 from tir_mlir.dialect.diagnostics.short_repr import short_repr as short_repr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 ASSERTED = "not proved, the caller asserts it: "
@@ -12,15 +10,11 @@ ASSERTED = "not proved, the caller asserts it: "
 _REMARKS: ContextVar[list[str] | None] = ContextVar("facts", default=None)
 
 
-@contextmanager
-def collect_remarks() -> Iterator[list[str]]:
-    """Collect what is proved inside, in order."""
-    facts: list[str] = []
-    token = _REMARKS.set(facts)
-    try:
-        yield facts
-    finally:
-        _REMARKS.reset(token)
+def redirect_remarks(facts: list[str] | None) -> list[str] | None:
+    """Add what is proved from now on to a list, in order; None: to no list. Returns the list of before."""
+    before = _REMARKS.get()
+    _REMARKS.set(facts)
+    return before
 
 
 def emit_remark(fact: str) -> None:

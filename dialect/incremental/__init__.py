@@ -14,7 +14,7 @@ uses that code.
 from tir_mlir.dialect.incremental.contents import ChangedNests as ChangedNests
 from tir_mlir.dialect.incremental.contents import FunctionContents as FunctionContents
 from tir_mlir.dialect.incremental.contents import KnownModule as KnownModule
-from tir_mlir.dialect.incremental.contents import TouchListener as TouchListener
+from tir_mlir.dialect.incremental.contents import StepJournal as StepJournal
 from tir_mlir.dialect.incremental.contents import changed_nests as changed_nests
 from tir_mlir.dialect.incremental.contents import contents_of as contents_of
 from tir_mlir.dialect.incremental.contents import is_head as is_head

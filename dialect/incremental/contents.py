@@ -33,7 +33,7 @@ from tir_mlir.dialect.ir import (
     users,
 )
 from tir_mlir.dialect.ir.annotation_keys import prefetched_buffers
-from tir_mlir.dialect.ir.memo import EditListener, listener
+from tir_mlir.dialect.ir.memo import Journal, open_journal
 from tir_mlir.dialect.ir.op_traits import (
     AFFINE_ACCESSES,
     AFFINE_LOOPS,
@@ -310,7 +310,7 @@ def read_function(func: Func) -> FunctionContents | None:
     return empty._replace_nests(body, [], body)
 
 
-class KnownModule(EditListener):
+class KnownModule(Journal):
     """A module with the contents of its functions, while entered: lookups use them (see `contents_of`)."""
 
     def __init__(self, module: ir.Module, contents: Sequence[FunctionContents]):
@@ -330,7 +330,7 @@ class KnownModule(EditListener):
         return None if number is None else {*self.contents[number].sizes, *self.sizes}
 
 
-class TouchListener(KnownModule):
+class StepJournal(KnownModule):
     """A module that a step edits, and which ops in the bodies of its functions were edited, erased or use an edited
     buffer. `contents`: those before the step.
 
@@ -370,7 +370,7 @@ class TouchListener(KnownModule):
 
 def contents_of(func: ir.Operation) -> FunctionContents | None:
     """The contents of a function: as they were before the step, while one runs. None if they are not known."""
-    current = listener()
+    current = open_journal()
     if not isinstance(current, KnownModule):
         return None
     number = current.function(func)
@@ -379,11 +379,9 @@ def contents_of(func: ir.Operation) -> FunctionContents | None:
 
 def is_untouched(func: ir.Operation) -> bool:
     """Whether `contents_of` a function are those it has: no step runs that may edit it."""
-    current = listener()
+    current = open_journal()
     return (
-        isinstance(current, KnownModule)
-        and not isinstance(current, TouchListener)
-        and current.function(func) is not None
+        isinstance(current, KnownModule) and not isinstance(current, StepJournal) and current.function(func) is not None
     )
 
 
@@ -407,7 +405,7 @@ class ChangedNests:
     contents: list[FunctionContents]
 
 
-def changed_nests(module: ir.Module, touched: TouchListener) -> ChangedNests | None:
+def changed_nests(module: ir.Module, touched: StepJournal) -> ChangedNests | None:
     """What a step changed; None if that may be anything: a function, its arguments, shape variables.
 
     `touched`: made of the clone that the step made `module` of.
@@ -449,7 +447,7 @@ class _Function:
         self.body, self.contents = body, contents
         self.runs: list[Run] = []
 
-    def match(self, touched: TouchListener, number: int) -> bool:
+    def match(self, touched: StepJournal, number: int) -> bool:
         """Find what the step left alone. False if that is not clear."""
         contents = self.contents
         untouched = not touched.edited[number] and number not in touched.blind

@@ -38,7 +38,7 @@ from tir_mlir.dialect.incremental.contents import (
     signature,
 )
 from tir_mlir.dialect.ir import Func, QueryCache, attrs, clone_module, enter_context, funcs, top_of, visit, walk
-from tir_mlir.dialect.ir.memo import listener
+from tir_mlir.dialect.ir.memo import Journal, open_journal
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOOPS
 
 _HANDLED = AFFINE_LOOPS | {"func.func"}
@@ -75,6 +75,12 @@ _tables: WeakKeyDictionary[ir.Module, ModuleContents] = WeakKeyDictionary()
 def known_table(module: ir.Module) -> ModuleContents | None:
     """The table of a module that was verified; None if it was not."""
     return _tables.get(module)
+
+
+def journal_of(module: ir.Module) -> Journal:
+    """A journal for a step that reads a module, so that lookups use its table."""
+    table = _tables.get(module)
+    return Journal() if table is None else KnownModule(module, table.functions)
 
 
 def forget(module: ir.Module) -> None:
@@ -145,7 +151,7 @@ def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Op
 
 def _bodies(module: ir.Module) -> list[ir.Operation]:
     """The functions of a module with a body."""
-    current = listener()
+    current = open_journal()
     if isinstance(current, KnownModule) and current.module is module:
         return current.bodies
     return [f.op for f in funcs(module)]

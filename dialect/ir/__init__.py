@@ -52,7 +52,6 @@ from tir_mlir.dialect.ir.memo import freeze_modules as freeze_modules
 from tir_mlir.dialect.ir.memo import fresh_query_cache as fresh_query_cache
 from tir_mlir.dialect.ir.memo import new_names as new_names
 from tir_mlir.dialect.ir.memo import only_reads as only_reads
-from tir_mlir.dialect.ir.memo import top_of as top_of
 from tir_mlir.dialect.ir.memo import touch as touch
 from tir_mlir.dialect.ir.memo import touch_users as touch_users
 from tir_mlir.dialect.ir.memo import until_edit as until_edit
@@ -63,6 +62,12 @@ from tir_mlir.dialect.ir.symbols import symbol as symbol
 from tir_mlir.dialect.ir.symbols import symbol_added as symbol_added
 from tir_mlir.dialect.ir.symbols import symbol_table as symbol_table
 from tir_mlir.dialect.ir.symbols import symbols_kept as symbols_kept
+from tir_mlir.dialect.ir.traversal import direct_ops as direct_ops
+from tir_mlir.dialect.ir.traversal import find as find
+from tir_mlir.dialect.ir.traversal import ops as ops
+from tir_mlir.dialect.ir.traversal import parents as parents
+from tir_mlir.dialect.ir.traversal import top_of as top_of
+from tir_mlir.dialect.ir.traversal import visit as visit
 from tir_mlir.dialect.ir.views import TENSOR_LEVEL as TENSOR_LEVEL
 from tir_mlir.dialect.ir.views import Block as Block
 from tir_mlir.dialect.ir.views import Buffer as Buffer
@@ -72,7 +77,6 @@ from tir_mlir.dialect.ir.views import Iter as Iter
 from tir_mlir.dialect.ir.views import Loop as Loop
 from tir_mlir.dialect.ir.views import View as View
 from tir_mlir.dialect.ir.views import defining_op as defining_op
-from tir_mlir.dialect.ir.views import direct_ops as direct_ops
 from tir_mlir.dialect.ir.views import func_of as func_of
 from tir_mlir.dialect.ir.views import funcs as funcs
 from tir_mlir.dialect.ir.views import is_block as is_block
@@ -88,7 +92,6 @@ from tir_mlir.dialect.ir.views import parent_op as parent_op
 from tir_mlir.dialect.ir.views import sizes_of as sizes_of
 from tir_mlir.dialect.ir.views import symbol_name as symbol_name
 from tir_mlir.dialect.ir.views import symbols_by_name as symbols_by_name
-from tir_mlir.dialect.ir.views import visit as visit
 from tir_mlir.dialect.ir.walk import access_indices as access_indices
 from tir_mlir.dialect.ir.walk import all_blocks as all_blocks
 from tir_mlir.dialect.ir.walk import blocks_below as blocks_below
@@ -99,7 +102,6 @@ from tir_mlir.dialect.ir.walk import constraints as constraints
 from tir_mlir.dialect.ir.walk import data_loop_name as data_loop_name
 from tir_mlir.dialect.ir.walk import enclosing_block as enclosing_block
 from tir_mlir.dialect.ir.walk import enclosing_loop_name as enclosing_loop_name
-from tir_mlir.dialect.ir.walk import find as find
 from tir_mlir.dialect.ir.walk import held_module as held_module
 from tir_mlir.dialect.ir.walk import is_bound_value as is_bound_value
 from tir_mlir.dialect.ir.walk import is_data_loop as is_data_loop
@@ -107,9 +109,7 @@ from tir_mlir.dialect.ir.walk import is_inside as is_inside
 from tir_mlir.dialect.ir.walk import loops_above as loops_above
 from tir_mlir.dialect.ir.walk import module_of as module_of
 from tir_mlir.dialect.ir.walk import nests_using as nests_using
-from tir_mlir.dialect.ir.walk import ops as ops
 from tir_mlir.dialect.ir.walk import outermost_with_searches as outermost_with_searches
-from tir_mlir.dialect.ir.walk import parents as parents
 from tir_mlir.dialect.ir.walk import parse_set as parse_set
 from tir_mlir.dialect.ir.walk import position as position
 from tir_mlir.dialect.ir.walk import users as users

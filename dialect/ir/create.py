@@ -17,7 +17,8 @@ from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.index import Constraint, Index, emit_map
 from tir_mlir.dialect.ir.memo import ENTRIES, notify_edit, touch_here
 from tir_mlir.dialect.ir.symbols import symbol_added
-from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name, visit
+from tir_mlir.dialect.ir.traversal import visit
+from tir_mlir.dialect.ir.views import Block, Func, Iter, Loop, symbol_name
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Analysis caches, and the record of edits that makes what is cached stale.
 
-`remembered` caches results while modules are frozen: verification, and the checks of a primitive, repeat the same
-queries. Those about a version of a program are kept until the next edit (`until_edit`): what the verifier asks after a
-step, lookups and the checks of the next step ask again. `by_structure` caches results across modules under a structural
-key: functions and blocks that look alike are checked once.
+`cache_while_frozen` caches results while modules are frozen: verification, and the checks of a primitive, repeat the
+same queries. Those about a version of a program are kept until the next edit (`until_edit`): what the verifier asks
+after a step, lookups and the checks of the next step ask again. `cache_by_structure` caches results across modules
+under a structural key: functions and blocks that look alike are checked once.
 
 Code that edits the IR must tell which ops it edits (`touch`), and which shape variables it creates. The functions of
 `edit`, `create` and `attrs` tell it, and primitives that change an op directly. Ops created at the top of a function
@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from mlir import ir
 
+from tir_mlir.dialect.diagnostics.remarks import redirect_remarks
 from tir_mlir.dialect.ir.budget import given_operations
 from tir_mlir.dialect.ir.op_traits import BODIES
 
@@ -42,7 +43,7 @@ class _FreezeState(threading.local):
     """A weak reference to the period that the next edit ends."""
 
 
-_state = _FreezeState()
+frozen = _FreezeState()
 
 
 ENTRIES = 1 << 12
@@ -76,22 +77,22 @@ class QueryCache(type(threading.RLock())):  # type: ignore[misc]
     def end(self) -> None:
         """Forget all: what it is about is edited."""
         self.known = {}
-        if _state.held() is self:
-            _state.held = _dead
+        if frozen.held() is self:
+            frozen.held = _dead
 
     def is_open(self) -> bool:
         """Whether the next edit ends it: there was none since it was entered."""
-        return _state.open() is self
+        return frozen.open() is self
 
 
 def active_cache() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""
-    period = _state.held()  # as in `_active`: called for every memo
+    period = frozen.held()  # as in `_active`: called for every memo
     return period.known if period is not None and period._is_owned() else None
 
 
 def _active() -> QueryCache | None:
-    period = _state.held()
+    period = frozen.held()
     return period if period is not None and period._is_owned() else None
 
 
@@ -103,7 +104,7 @@ def freeze_modules() -> QueryCache:
     period = _active()
     if period is None:
         period = QueryCache()
-        _state.held = weakref.ref(period)
+        frozen.held = weakref.ref(period)
     return period
 
 
@@ -113,27 +114,27 @@ def until_edit(period: QueryCache) -> QueryCache:
     under another budget is asked again."""
     if period.operations != given_operations():
         period.known, period.operations = {}, given_operations()
-    _state.held = _state.open = weakref.ref(period)
+    frozen.held = frozen.open = weakref.ref(period)
     return period
 
 
 @contextmanager
 def fresh_query_cache() -> Iterator[None]:
     """Keep what is asked here out of the current frozen period, and ask all anew: it is of another module."""
-    answers, period = _state.held, QueryCache()
-    _state.held = weakref.ref(period)
+    answers, period = frozen.held, QueryCache()
+    frozen.held = weakref.ref(period)
     try:
         with period:
             yield
     finally:
-        _state.held = answers
+        frozen.held = answers
 
 
 def notify_edit() -> None:
     """End the period that lasts until the next edit: one is about to be made."""
-    period = _state.open()
+    period = frozen.open()
     if period is not None:
-        _state.open = _dead
+        frozen.open = _dead
         period.end()
 
 
@@ -153,7 +154,7 @@ def cache_while_frozen(function: F) -> F:
 
     @wraps(function)
     def ask(*args: Any) -> Any:
-        period = _state.held()  # as in `answers`, without the call
+        period = frozen.held()  # as in `answers`, without the call
         if period is None or not period._is_owned():
             return function(*args)
         cache, key = period.known, (function, args)
@@ -194,16 +195,18 @@ def cache_by_structure(key: Callable[..., Hashable | None], limit: int = ENTRIES
 _edits = threading.local()
 
 
-class EditListener:
-    """Told of edits while entered; this one keeps none.
+class Journal:
+    """What a step does while this is entered: what it proves and what it names. This one is told of edits, but keeps
+    none.
 
-    names: those given to new buffers. sizes: those of new shape variables.
+    facts: what was proved. names: those given to new buffers. sizes: those of new shape variables.
     """
 
     def __init__(self) -> None:
+        self.facts: list[str] = []
         self.names: set[str] = set()
         self.sizes: set[str] = set()
-        self._outer: EditListener | None = None
+        self._outer: tuple[Journal | None, list[str] | None] = None, None
 
     def add(self, op: ir.Operation) -> None:
         """An op is edited, moved or erased."""
@@ -215,24 +218,25 @@ class EditListener:
         """The shape variables that a function defines; None if unknown."""
         return None
 
-    def __enter__(self) -> EditListener:
-        self._outer = listener()
-        _edits.listener = self
+    def __enter__(self) -> Journal:
+        self._outer = open_journal(), redirect_remarks(self.facts)
+        _edits.journal = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        _edits.listener = self._outer
+        _edits.journal, facts = self._outer
+        redirect_remarks(facts)
 
 
-def listener() -> EditListener | None:
-    """The listener that was entered last."""
-    return getattr(_edits, "listener", None)
+def open_journal() -> Journal | None:
+    """The journal that was entered last."""
+    return getattr(_edits, "journal", None)
 
 
 def touch(*edited: ir.Operation) -> None:
     """Record that ops are edited, moved or erased: call it before, and after a move to another place."""
     notify_edit()
-    current = listener()
+    current = open_journal()
     if current is not None:
         for op in edited:
             current.add(op)
@@ -241,7 +245,7 @@ def touch(*edited: ir.Operation) -> None:
 def touch_users(*values: ir.Value) -> None:
     """Record that all uses of values change."""
     notify_edit()
-    current = listener()
+    current = open_journal()
     if current is not None:
         for value in values:
             current.add_users(value)
@@ -250,7 +254,7 @@ def touch_users(*values: ir.Value) -> None:
 def touch_here() -> None:
     """Record that an op is created at the insertion point. At the top of a function that needs no record."""
     notify_edit()
-    current = listener()
+    current = open_journal()
     if current is not None:
         owner = ir.InsertionPoint.current.block.owner
         if owner.operation.name not in BODIES:
@@ -260,26 +264,18 @@ def touch_here() -> None:
 def touch_size(name: str) -> None:
     """Record that a shape variable is created at the top of a function."""
     notify_edit()
-    current = listener()
+    current = open_journal()
     if current is not None:
         current.sizes.add(name)
 
 
 def new_names() -> set[str]:
     """The names that the current step gave to new buffers."""
-    current = listener()
+    current = open_journal()
     return set() if current is None else current.names
 
 
 def size_names(func: ir.Operation) -> set[str] | None:
     """The shape variables that ops in the body of a function define, or defined before the step; None if unknown."""
-    current = listener()
+    current = open_journal()
     return None if current is None else current.size_names(func)
-
-
-def top_of(op: ir.Operation) -> ir.Operation:
-    """The op in the body of a function that contains `op`; else the outermost op around it."""
-    current = op.operation
-    while (parent := current.parent) is not None and parent.name != "func.func":
-        current = parent.operation
-    return current

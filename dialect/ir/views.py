@@ -1,12 +1,11 @@
-"""Typed views over the ops of a TensorIR module, and the walk that finds the ops.
+"""Typed views over the ops of a TensorIR module.
 
-A view wraps an op: create it where it is used, never keep it across a rewrite. The walk is MLIR's own: it is faster
-than Python's iteration, which makes a typed view of each op.
+A view wraps an op: create it where it is used, never keep it across a rewrite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard, TypeVar, overload
@@ -16,38 +15,10 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
 from tir_mlir.dialect.ir.index import Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, size_names
+from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen, frozen, size_names
 from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
 from tir_mlir.dialect.ir.op_views import V, dyn_cast
-
-_ADVANCE, _SKIP, _PRE_ORDER = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP, ir.WalkOrder.PRE_ORDER
-
-
-def visit(root: ir.Operation, function: Callable[[ir.Operation], ir.WalkResult]) -> None:
-    """Call a function for `root` and every nested op, pre-order; its result controls the walk.
-
-    KeyboardInterrupt is re-raised: MLIR turns exceptions of the callback into RuntimeError.
-    """
-    try:
-        root.operation.walk(function, _PRE_ORDER)
-    except RuntimeError as error:
-        if str(error).rstrip().endswith("KeyboardInterrupt:"):
-            raise KeyboardInterrupt from None
-        raise
-
-
-def direct_ops(root: ir.Operation) -> list[ir.Operation]:
-    """The ops directly inside an op, in all its regions."""
-    visited: list[ir.Operation] = []
-    add = visited.append
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        add(op)
-        return _SKIP if len(visited) > 1 else _ADVANCE
-
-    visit(root, look)
-    return visited[1:]
-
+from tir_mlir.dialect.ir.traversal import direct_ops
 
 TENSOR_LEVEL = "graph.kind"
 """An attribute of functions on tensors, which are not programs of TensorIR."""
@@ -108,10 +79,10 @@ class _OneView(type):
     """Makes one view per op while modules are frozen. Without `__new__`: half of the calls for a view that is known."""
 
     def __call__(cls: type[T], op: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
-        cache = active_cache()
-        if cache is None:
+        period = frozen.held()  # as `active_cache`, without the call: most calls of this package are of this
+        if period is None or not period._is_owned():
             return type.__call__(cls, op)
-        key = (cls, op.operation)
+        cache, key = period.known, (cls, op.operation)
         view = cache.get(key)
         if view is None:
             view = cache[key] = type.__call__(cls, op)

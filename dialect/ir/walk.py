@@ -1,9 +1,9 @@
-"""IR traversal: ops, parents, blocks, loops, and the affine maps of ops."""
+"""Loops and blocks in and around an op, the affine maps of ops, the users of buffers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -12,89 +12,31 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotAffine
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.index import Constraint, Index, read_map
-from tir_mlir.dialect.ir.memo import ENTRIES, active_cache, cache_while_frozen, top_of
+from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, index_operands
 from tir_mlir.dialect.ir.op_views import V
+from tir_mlir.dialect.ir.traversal import direct_ops, top_of, visit
+from tir_mlir.dialect.ir.traversal import find as find
+from tir_mlir.dialect.ir.traversal import ops as ops
+from tir_mlir.dialect.ir.traversal import parents as parents
 from tir_mlir.dialect.ir.views import (
     Block,
     Func,
     Loop,
-    direct_ops,
     is_block,
     is_data_where,
     is_init,
     is_loop,
     is_where,
-    visit,
 )
 
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
-
-
-def ops(root: ir.Operation, skip: Callable[[ir.Operation], bool] | None = None) -> list[ir.Operation]:
-    """`root` and all nested ops, pre-order, without the ops nested in one for which `skip` is true."""
-    return list(_all_ops(root.operation)) if skip is None else _ops_outside(root.operation, skip)
-
-
-@cache_while_frozen
-def _all_ops(root: ir.Operation) -> list[ir.Operation]:
-    visited: list[ir.Operation] = []
-    append, advance = visited.append, _ADVANCE  # bound once: called for each op
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        append(op)
-        return advance
-
-    visit(root, look)
-    return visited
 
 
 def views_in(root: ir.Operation, kind: type[V]) -> list[V]:
     """The views of `root` and all nested ops that have a class, pre-order."""
     names = kind.names
     return [kind(op) for op in ops(root) if op.name in names]
-
-
-def _ops_outside(root: ir.Operation, skip: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
-    visited: list[ir.Operation] = []
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        visited.append(op)
-        return _SKIP if skip(op) else _ADVANCE
-
-    visit(root, look)
-    return visited
-
-
-def find(module: ir.Module | ir.Operation, number: int) -> ir.Operation | None:
-    """The op whose id is `number`."""
-    root = module.operation
-    hits: list[ir.Operation] = []
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        attributes = op.attributes
-        if attrs.ID in attributes and ir.IntegerAttr(attributes[attrs.ID]).value == number:
-            hits.append(op)
-            return ir.WalkResult.INTERRUPT
-        return _ADVANCE
-
-    visit(root, look)
-    return hits[0] if hits else None
-
-
-@cache_while_frozen
-def parents(op: ir.Operation) -> list[ir.Operation]:
-    """The ancestors of `op`, innermost first, up to and including its function."""
-    if active_cache() is not None:  # the ancestors of the parent are known, or will be asked for again
-        if op.name == "func.func" or (parent := op.parent) is None:
-            return []
-        return [parent.operation, *parents(parent.operation)]
-    ancestors: list[ir.Operation] = []
-    current = op.operation
-    while current.name != "func.func" and current.parent is not None:
-        current = current.parent.operation
-        ancestors.append(current)
-    return ancestors
 
 
 def enclosing_block(op: ir.Operation) -> Block | Func:

@@ -17,11 +17,12 @@ from tir_mlir.dialect.diagnostics import (
     StepError,
     TirError,
     VerifyError,
-    collect_remarks,
 )
-from tir_mlir.dialect.incremental import ChangedNests, KnownModule, TouchListener, changed_nests, versions
+from tir_mlir.dialect.incremental import ChangedNests, StepJournal, changed_nests, versions
 from tir_mlir.dialect.incremental.versions import BorrowedModule, Version
 from tir_mlir.dialect.ir import Func, QueryCache, View, attrs, create, enter_context, funcs, until_edit, user_line
+from tir_mlir.dialect.ir.context import context
+from tir_mlir.dialect.ir.memo import Journal
 from tir_mlir.dialect.verify import verify
 from tir_mlir.passes.schedule import PRIMITIVES, Primitive
 from tir_mlir.passes.schedule.legality import check_aliasing, check_concurrency, check_data_loops
@@ -47,13 +48,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class UserCall:
-    """A user call: source location, index of its first history entry, RNG state before it, start time; facts proved."""
+    """A user call: source location, index of its first history entry, RNG state before it, start time."""
 
     place: tuple[str, int] | None
     first: int
     random: int
     start: float
-    facts: tuple[str, ...] = ()
 
 
 class Executor(HandleTable):
@@ -175,7 +175,7 @@ class Executor(HandleTable):
         version, steps, state, first = self.version, len(self.trace.insts), self.random.state, len(self.history)
         source_line = user_line()
         try:
-            with enter_context(), enter_context(_location(source_line)):
+            with enter_context(_location(source_line)):
                 named = {k: self._resolve_names(primitive, k, v) for k, v in arguments.items()}
                 return self._step(primitive, named, UserCall(source_line, first, state, perf_counter()))
         except BaseException:  # including KeyboardInterrupt, which can arrive at any line
@@ -190,14 +190,12 @@ class Executor(HandleTable):
 
     def _step(self, primitive: Primitive, arguments: dict[str, Any], user: UserCall) -> Any:
         names: dict[int, str] = {}
-        version = self.version
+        version, facts = self.version, ()
         try:
             if primitive.pure:
                 result = self._run(primitive, arguments, version.module, names)
             else:
-                with collect_remarks() as facts:
-                    version, result = self._run_new_version(primitive, arguments, names)
-                user = replace(user, facts=tuple(facts))
+                version, result, facts = self._run_new_version(primitive, arguments, names)
         except DeciderError as error:
             raise (error.__cause__ or error) from None
         except Warning:  # a filter made it an error
@@ -212,56 +210,65 @@ class Executor(HandleTable):
         outputs = self._to_handles(result)
         flat = tuple(_flat(outputs))
         step = Instruction(primitive.name, arguments, flat, isinstance(outputs, list))
-        self._record(step, decision, version, user, names)
+        self._record(step, decision, version, user, names, tuple(facts))
         if name:
             self.names[step] = name
         return outputs
 
     def _run_new_version(
         self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]
-    ) -> tuple[Version, Any]:
-        """Run a primitive. Returns the version that it makes, and its result."""
+    ) -> tuple[Version, Any, list[str]]:
+        """Run a primitive. Returns the version that it makes, its result, and what was proved."""
         old = self.version
         lent = old.borrow_module()
         try:
-            answers, result = self._run_and_verify(primitive, arguments, lent, names)
+            verified = versions.known_table(old.module)
+            table = verified or (versions.read(old.module) if self.audit is not None else None)
+            with Journal() if table is None else StepJournal(lent.module, table.functions) as journal:
+                result, first = self._run_edits(primitive, arguments, lent, names, journal)
+                answers = self._verify_edits(primitive, lent.module, journal, first, verified is not None)
         except BaseException:
             lent.give_back()
             raise
-        return Version(lent.module, old, answers), result
+        return Version(lent.module, old, answers), result, journal.facts
 
-    def _run_and_verify(
-        self, primitive: Primitive, arguments: dict[str, Any], lent: BorrowedModule, names: dict[int, str]
-    ) -> tuple[QueryCache, Any]:
-        """Run a primitive and verify what it changed; everything if the module before is not known to be verified.
-        Returns what the verifier knows of the module, and the result of the primitive."""
-        module = lent.module
-        verified = versions.known_table(self.module)
-        table = verified or (versions.read(self.module) if self.audit is not None else None)
-        touched = TouchListener(module, table.functions) if table is not None else None
-        with touched or nullcontext():
-            with until_edit(lent.answers):
-                call = self._call(primitive, arguments, module, names)
-                if touched is not None:
-                    for view in _views_in(call.values()):
-                        if not isinstance(view, Func):
-                            touched.add(view.op)  # without `touch`: nothing is edited yet
-                first = create.next_id(module)
-                result = self._run_with(primitive, call)
-            lent.answers.end()
-            while True:
-                answers = QueryCache()
-                with until_edit(answers):
-                    changed = changed_nests(module, touched) if touched else None
-                    nests = [f.op for f in funcs(module)] if changed is None else changed.edited
-                    may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
-                    declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
-                    if not declarations:
-                        self._verify(primitive, module, changed, verified is not None)
-                        return answers, result
-                for op, key, value in declarations:
-                    attrs.put(op, key, value)
-                first = create.next_id(module)  # all are declared
+    def _run_edits(
+        self,
+        primitive: Primitive,
+        arguments: dict[str, Any],
+        lent: BorrowedModule,
+        names: dict[int, str],
+        journal: Journal,
+    ) -> tuple[Any, int]:
+        """Run a primitive that edits a module. Returns its result, and the first id of what it creates."""
+        with until_edit(lent.answers):
+            call = self._call(primitive, arguments, lent.module, names)
+            for view in _views_in(call.values()):
+                if not isinstance(view, Func):
+                    journal.add(view.op)  # without `touch`: nothing is edited yet
+            first = create.next_id(lent.module)
+            result = self._run_with(primitive, call)
+        lent.answers.end()
+        return result, first
+
+    def _verify_edits(
+        self, primitive: Primitive, module: ir.Module, journal: Journal, first: int, is_verified: bool
+    ) -> QueryCache:
+        """Verify what a step changed; everything if the module before is not known to be verified. Returns what the
+        verifier knows of the module. first: the first id of what the step created."""
+        while True:
+            answers = QueryCache()
+            with until_edit(answers):
+                changed = changed_nests(module, journal) if isinstance(journal, StepJournal) else None
+                nests = [f.op for f in funcs(module)] if changed is None else changed.edited
+                may_be_wide = changed is None or any(f.is_wide for f in changed.contents)
+                declarations = index_types(nests, first) if may_be_wide and create.next_id(module) != first else []
+                if not declarations:
+                    self._verify(primitive, module, changed, is_verified)
+                    return answers
+            for op, key, value in declarations:
+                attrs.put(op, key, value)
+            first = create.next_id(module)  # all are declared
 
     def _verify(self, step: Primitive, module: ir.Module, changed: ChangedNests | None, is_verified: bool) -> None:
         """Verify the result of a step: what it changed, if the module before is verified."""
@@ -276,10 +283,16 @@ class Executor(HandleTable):
         versions.record(module, self.module, changed)
 
     def _record(
-        self, instruction: Instruction, decision: Any, version: Version, user: UserCall, names: Mapping[int, str]
+        self,
+        instruction: Instruction,
+        decision: Any,
+        version: Version,
+        user: UserCall,
+        names: Mapping[int, str],
+        facts: tuple[str, ...],
     ) -> None:
         """Commit a step: update the module, trace, history and dead handles. names: of the loops and blocks of the
-        arguments."""
+        arguments. facts: what was proved."""
         number, previous = len(self.trace.insts) + 1, self.version
         printer = CallPrinter(previous.module, self._values, names)
         call, lost = printer.short(instruction.name, instruction.arguments), ()
@@ -292,14 +305,25 @@ class Executor(HandleTable):
         if decision is not None:
             self.trace.decisions[instruction] = decision
         spent = 1e3 * (perf_counter() - user.start)
-        facts = number, call, user.place, spent, instruction, decision, before_after, user.random, user.first
-        self.history.append(HistoryEntry(*facts, lost, user.facts))
+        self.history.append(
+            HistoryEntry(
+                number,
+                call,
+                user.place,
+                ms=spent,
+                instruction=instruction,
+                decision=decision,
+                versions=before_after,
+                random=user.random,
+                first=user.first,
+                lost=lost,
+                facts=facts,
+            )
+        )
 
     def _run(self, primitive: Primitive, arguments: dict[str, Any], module: ir.Module, names: dict[int, str]) -> Any:
-        table = versions.known_table(module)
-        known_module = nullcontext() if table is None else KnownModule(module, table.functions)
         answers = nullcontext() if primitive.samples else until_edit(self.version.query_cache())
-        with known_module, answers:  # sampling a location edits copies
+        with versions.journal_of(module), answers:  # sampling a location edits copies
             return self._run_with(primitive, self._call(primitive, arguments, module, names))
 
     def _call(
@@ -384,7 +408,7 @@ class Executor(HandleTable):
 
 
 def _location(source_line: tuple[str, int] | None) -> ir.Location | None:
-    return ir.Location.file(source_line[0], source_line[1], 1) if source_line else None
+    return ir.Location.file(source_line[0], source_line[1], 1, context()) if source_line else None
 
 
 def _views_in(values: Iterable[Any]) -> Iterator[View]:

@@ -215,10 +215,9 @@ class HandleTable:
             return working_function(funcs(module), value)
         if isinstance(value, Handle):
             view = self.view(value, module)
-            parts = alternatives(annotation)
-            if isinstance(view, Func) and Func not in parts:
+            if isinstance(view, Func) and Func not in alternatives(annotation):
                 raise ScheduleError("this is the root block; name a block with a computation", None)
-            if isinstance(view, SpecialLocation) and SpecialLocation not in parts:
+            if isinstance(view, SpecialLocation) and SpecialLocation not in alternatives(annotation):
                 raise ScheduleError(
                     f"this handle is not a loop: sample_compute_location chose {view.name.lower()}; only compute_at and"
                     " reverse_compute_at accept it",
@@ -293,7 +292,8 @@ class HandleTable:
         self._known.discard(handle.serial)
 
     def check_known(self, handle: Handle) -> None:
-        check_type(handle, Handle, "Schedule", "handle", "a block or loop of this schedule (get_block, get_loops)")
+        if not isinstance(handle, Handle):
+            check_type(handle, Handle, "Schedule", "handle", "a block or loop of this schedule (get_block, get_loops)")
         if handle.owner != self._owner:
             raise IndexError(
                 f"this {handle.word} handle belongs to another schedule; look the {handle.word} up in this one"

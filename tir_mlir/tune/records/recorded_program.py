@@ -11,7 +11,7 @@ from mlir import ir
 
 from tir_mlir.dialect.computation import TensorIntrin
 from tir_mlir.dialect.diagnostics import NotChecked, TirError, TuneError
-from tir_mlir.dialect.diagnostics.remarks import ASSERTED, collect_remarks
+from tir_mlir.dialect.diagnostics.remarks import ASSERTED
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, ops
 from tir_mlir.dialect.ir.size_products import shape_variables
 from tir_mlir.runtime.cache import fingerprint, store
@@ -99,11 +99,11 @@ def replay(record: Record, program: ir.Module) -> tuple[Schedule, str]:
     """The schedule of a program with the trace of a record, and what its steps assert unproved. Raises TuneError."""
     sch = Schedule(program, error_render_level="fast")
     try:
-        with collect_remarks() as facts:
-            Trace.from_json(record.trace).apply_to_schedule(sch)
+        Trace.from_json(record.trace).apply_to_schedule(sch)
     except (TirError, TypeError, IndexError, ValueError, RecursionError) as error:
         raise TuneError(f"its trace does not fit the program: {_first_line(error)}") from None
     unsafe = [inst.name for inst in sch.trace.insts if inst.name.startswith(_UNSAFE)]
+    facts = dict.fromkeys(fact for step in sch.history for fact in step.facts)
     return sch, "; ".join([*unsafe, *(fact for fact in facts if fact.startswith(ASSERTED))])
 
 
