@@ -92,12 +92,36 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
 
 @only_reads
-def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.IterSpan], ir.Operation]:
-    """All checks: what to compute under the loop, and before which op."""
-    needed_region.check_target(block, loop)
-    check_repeatable(block)
+def _plan(block: Block, loop: Loop, index: int) -> tuple[list[IterSpan], ir.Operation]:
+    """What to compute under the loop, and before which op, once these hold:
+
+    1. The block and the loop are in one scope, and the loop is not around the block.
+    2. To run an instance of the block again, or the instances in another order, gives the same values.
+    3. What the block no longer computes is seen by none: it is not an output, its consumers are all under the loop, and
+       no other code uses its results.
+    4. All that it reads has the same values under the loop. Where it has consumers, it computes what they need there.
+    5. No reduction runs in full where what is around saw a part of it, unless all that saw the part runs again.
+    6. No instance runs that did not run before, if it has an effect.
+    7. A position in the body is after its producers and before its consumers.
+    """
+    needed_region.check_target(block, loop)  # 1
+    check_repeatable(block)  # 2
     check_reduction_order(block)
     needed_region.check_full_reduction(block)
+    users, makers = consumers(block), move_under_loop.blocks_under(loop, producers(block))
+    _check_unseen(block, loop, users)  # 3
+    spans = _needed_spans(block, loop) if users else whole_domain(block)  # 4
+    if not users or not reads_the_same(block, loop, spans):
+        _check_inputs_final(block, loop)
+    if not users:
+        check_unread(block, loop, makers)
+    _check_sums(block, loop, spans)  # 5
+    needed_region.check_no_new_iterations(block, loop, spans)  # 6
+    return spans, move_under_loop.insertion_point(loop, makers, users, index)  # 7
+
+
+def _check_unseen(block: Block, loop: Loop, users: Sequence[Block]) -> None:
+    """Refuse if anybody sees what a block computes where it runs now: outside its scope, or not under the loop."""
     if is_output(block):
         name = next(Buffer(b).name for b in writes_of(block))
         refuse(
@@ -106,9 +130,8 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
             "blocks that write allocated buffers can be moved to a consumer",
             fix=cache_write_first(block),
         )
-    users = consumers(block)
     for user in users:
-        if user not in move_under_loop.blocks_under(loop, users):
+        if not is_inside(user.op, loop.op):
             refuse(
                 user,
                 f'the consumer "{user.name}" of block "{block.name}" is not under loop {loop.name}, so it '
@@ -116,19 +139,6 @@ def _plan(block: Block, loop: Loop, index: int) -> tuple[list[needed_region.Iter
                 fix="choose a loop around all consumers",
             )
     needed_region.check_only_blocks(block, [block, *users])
-    makers = move_under_loop.blocks_under(loop, producers(block))
-    try:
-        _check_inputs_final(block, loop)
-        if not users:
-            check_unread(block, loop, makers)
-        spans = _needed_spans(block, loop) if users else whole_domain(block)
-    except ScheduleError:
-        spans = _needed_spans(block, loop) if users else []
-        if not users or not reads_the_same(block, loop, spans):
-            raise
-    _check_sums(block, loop, spans)
-    needed_region.check_no_new_iterations(block, loop, spans)
-    return spans, move_under_loop.insertion_point(loop, makers, users, index)
 
 
 def _check_inputs_final(block: Block, loop: Loop) -> None:
@@ -138,7 +148,7 @@ def _check_inputs_final(block: Block, loop: Loop) -> None:
         needed_region.check_finished(maker, loop)
 
 
-def _check_sums(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) -> None:
+def _check_sums(block: Block, loop: Loop, spans: list[IterSpan]) -> None:
     """Refuse to run a reduction in full where a loop ran it part by part, unless what saw the parts runs again."""
     split = loop_of_parts(block, loop, spans)
     if split is None:
@@ -152,7 +162,7 @@ def _check_sums(block: Block, loop: Loop, spans: list[needed_region.IterSpan]) -
     )
 
 
-def _needed_spans(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
+def _needed_spans(block: Block, loop: Loop) -> list[IterSpan]:
     """The iter values whose results are read under `loop` in one iteration; reduce iters run in full."""
     full = {i.name for i in full_iters(block)}
     spatial = [i for i in block.iters if i.name not in full]
@@ -161,7 +171,7 @@ def _needed_spans(block: Block, loop: Loop) -> list[needed_region.IterSpan]:
     if spans is None:
         spans = _exact_spans(block, loop, spatial, declared_accesses, followed)
     by_name = {s.iter.name: s for s in spans}
-    return [by_name.get(i.name) or needed_region.IterSpan(i, i.min, i.extent, False) for i in block.iters]
+    return [by_name.get(i.name) or IterSpan(i, i.min, i.extent, False) for i in block.iters]
 
 
 def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Operation]]:
@@ -182,7 +192,7 @@ def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Oper
 
 def _box_spans(
     block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
-) -> list[needed_region.IterSpan] | None:
+) -> list[IterSpan] | None:
     if len(writes_of(block)) != 1:
         return None
     buffer = writes_of(block)[0]
@@ -196,7 +206,7 @@ def _box_spans(
 
 def _exact_spans(
     block: Block, loop: Loop, spatial: list[Iter], declared_accesses: list[Access], followed: set[ir.Operation]
-) -> list[needed_region.IterSpan]:
+) -> list[IterSpan]:
     space = needed_region.LoopSpace.from_loop(loop)
     with question(f'what is needed of block "{block.name}" under loop {loop.name}'):
         needed = loose = None
