@@ -44,10 +44,10 @@ class MovedModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by the import system
             raise AttributeError(name)
-        for home in new_paths(self.__name__):
-            module = importlib.import_module(home)
+        for path in new_paths(self.__name__):
+            module = importlib.import_module(path)
             if hasattr(module, name):
-                text = f"{self.__name__} is now {home}; the old path will be removed in the next release"
+                text = f"{self.__name__} is now {path}; the old path will be removed in the next release"
                 warnings.warn(text, DeprecationWarning, stacklevel=2)
                 return getattr(module, name)
         raise AttributeError(

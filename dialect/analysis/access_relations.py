@@ -83,8 +83,8 @@ def _elements_by_digits(access: Access, dom: DigitDomain) -> isl.Map:
 
 def _private_loops(access: Access) -> list[Index]:
     """The loops around the allocation."""
-    home = Buffer(access.buffer).op
-    return [Index.from_value(Loop(p).var) for p in parents(home) if is_loop(p)][::-1] if home is not None else []
+    owner = Buffer(access.buffer).op
+    return [Index.from_value(Loop(p).var) for p in parents(owner) if is_loop(p)][::-1] if owner is not None else []
 
 
 @cache_while_frozen
@@ -96,8 +96,8 @@ def structural_key(access: Access) -> Hashable | None:
     nest = nest_key_of(access.op)
     if nest is None:
         return None
-    home = Buffer(access.buffer).op
-    private_loops = sum(is_loop(p) for p in parents(home)) if home is not None else 0
+    owner = Buffer(access.buffer).op
+    private_loops = sum(is_loop(p) for p in parents(owner)) if owner is not None else 0
     indices = [nest.attribute_key(i.expr, i.values) for i in access.indices]
     return None if None in indices else (nest.number, private_loops, *indices)
 

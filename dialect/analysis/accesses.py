@@ -383,9 +383,9 @@ def kept_dims(shape: Sequence[int | None], sizes: Sequence[int | None]) -> list[
 
 
 @cache_while_frozen
-def accesses_to(buffer: ir.Value, home: ir.Operation, writes: bool | None = None) -> list[Access]:
+def accesses_to(buffer: ir.Value, owner: ir.Operation, writes: bool | None = None) -> list[Access]:
     """The accesses to a buffer in an op, in program order; with `writes`, only the writes, or only the reads."""
-    nests = nests_using([buffer]) if home.name == "func.func" else [home]
+    nests = nests_using([buffer]) if owner.name == "func.func" else [owner]
     return [a for nest in nests for a in accesses(nest) if a.buffer == buffer and writes in (None, a.is_write)]
 
 

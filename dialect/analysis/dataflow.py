@@ -309,8 +309,8 @@ def _tuple_set(points: isl.Set, name: str) -> isl.UnionSet:
 
 def is_private(buffer: ir.Value, loop: ir.Operation) -> bool:
     """Whether an allocation could be privatized per iteration of `loop`: used only inside, written before read."""
-    home = Buffer(buffer).op
-    if home is None or not Buffer(buffer).is_alloc:
+    owner = Buffer(buffer).op
+    if owner is None or not Buffer(buffer).is_alloc:
         return False
     func = func_of(loop)
     if any(not is_inside(a.op, loop) for a in accesses_to(buffer, func.op)):
@@ -344,9 +344,9 @@ def _permute(touch: AccessRelation, when: list[isl.Aff], loops: Sequence[Loop], 
     variables = [touch.dom.env.get(lp.var) for lp in loops]
     if any(v is None for v in variables):
         return when
-    places = [next(i for i, w in enumerate(when) if w.plain_is_equal(v)) for v in variables]  # type: ignore[union-attr]
+    slots_of = [next(i for i, w in enumerate(when) if w.plain_is_equal(v)) for v in variables]  # type: ignore[union-attr]
     result = list(when)
-    for slot, source in zip(places, order, strict=True):
+    for slot, source in zip(slots_of, order, strict=True):
         result[slot] = variables[source]  # type: ignore[assignment]
     return result
 

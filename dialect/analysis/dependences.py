@@ -64,8 +64,8 @@ def loop_carried_conflict(loop: Loop, kind: str | None = None) -> Counterexample
     reasons: dict[str, str] = {}  # by written buffer: why its accesses do not conflict
     for group in written_groups(loop.op):
         buffer = group[0].access.buffer
-        name, home = Buffer(buffer).name, Buffer(buffer).op
-        if home is not None and is_inside(home, loop.op):
+        name, owner = Buffer(buffer).name, Buffer(buffer).op
+        if owner is not None and is_inside(owner, loop.op):
             reasons[name] = _OWN_COPY
             continue
         reasons[name] = _NO_CONFLICT

@@ -94,12 +94,12 @@ def _loaded_value(load: ir.Operation) -> Index | None:
 
 def _contents(store: ir.Operation, value: Index, indices: list[Index]) -> Index | None:
     """The contents of a table at an index after the store; None if they depend on the time of the load."""
-    home = accessed_memref(store).owner.operation.parent  # type: ignore[union-attr]
-    places = access_indices(store)
-    dom = domain(store, home, [value, *places])
+    owner = accessed_memref(store).owner.operation.parent  # type: ignore[union-attr]
+    positions = access_indices(store)
+    dom = domain(store, owner, [value, *positions])
     outer = dom.dims[: dom.outer]  # one instance of the table: equal for store and load
     with question("the contents of an index table"):
-        keys = dom.relation([*(dom.env[v] for v in outer), *map(dom.aff, places)])
+        keys = dom.relation([*(dom.env[v] for v in outer), *map(dom.aff, positions)])
         content = keys.reverse().apply_range(dom.map([value]))
         if not content.is_single_valued():
             return None

@@ -90,8 +90,8 @@ def _written(block: Block) -> Iterator[tuple[ir.Value, list[Access]]]:
     """The accesses of a block by buffer, for buffers that it writes and does not allocate."""
     groups: dict[ir.Value, list[Access]] = {}
     for access in accesses(block.op):
-        home = Buffer(access.buffer).op
-        if home is None or not any(p == block.op for p in parents(home)):
+        owner = Buffer(access.buffer).op
+        if owner is None or not any(p == block.op for p in parents(owner)):
             groups.setdefault(access.buffer, []).append(access)
     return ((buffer, group) for buffer, group in groups.items() if any(a.is_write for a in group))
 

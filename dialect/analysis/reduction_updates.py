@@ -118,10 +118,10 @@ def _same_element(load: ir.Operation, store: ir.Operation) -> bool:
     if load.name not in COMPUTED_ACCESSES or store.name not in COMPUTED_ACCESSES:
         return False
     load_indices, store_indices = index_operands(load), index_operands(store)
-    home = next((p for p in parents(store) if is_block(p)), None)
-    if home is None or any(_reads(v, accessed_memref(store)) for v in store_indices):
+    owner = next((p for p in parents(store) if is_block(p)), None)
+    if owner is None or any(_reads(v, accessed_memref(store)) for v in store_indices):
         return False
-    written = {a.buffer for a in accesses(home) if a.is_write}
+    written = {a.buffer for a in accesses(owner) if a.is_write}
     return all(_same_value(x, y, written) for x, y in zip(load_indices, store_indices, strict=True))
 
 

@@ -252,18 +252,18 @@ def _loads_behind(values: Iterable[ir.Value]) -> list[ir.Operation]:
 
 def _move_before(order: list[ir.Operation], op: ir.Operation, loads: Sequence[ir.Operation]) -> None:
     """Move an op before the first of some."""
-    places = [order.index(load) for load in loads if load in order]
-    if op in order and places and min(places) < order.index(op):
+    positions = [order.index(load) for load in loads if load in order]
+    if op in order and positions and min(positions) < order.index(op):
         order.remove(op)
-        order.insert(min(places), op)
+        order.insert(min(positions), op)
 
 
 def _move_behind(order: list[ir.Operation], moved: Sequence[ir.Operation], loads: Sequence[ir.Operation]) -> None:
     """Move ops behind the last of some, in their order, where they are before all of them."""
-    places = [order.index(load) for load in loads if load in order]
+    positions = [order.index(load) for load in loads if load in order]
     moving = [op for op in order if op in moved and op not in loads]
-    if places and moving and max(map(order.index, moving)) < min(places):
-        last = order[max(places)]
+    if positions and moving and max(map(order.index, moving)) < min(positions):
+        last = order[max(positions)]
         for op in moving:
             order.remove(op)
         position = order.index(last) + 1
@@ -275,10 +275,10 @@ def _as_declared(inner: Block, key: str, touched: list[A]) -> list[A]:
     if key not in inner.op.attributes:
         return touched
     order = {r.buffer.value: n for n, r in enumerate(get_declared_regions(inner, key, []))}
-    places = [n for n, a in enumerate(touched) if is_inside(a.op, inner.op)]
-    sorted_ = sorted((touched[n] for n in places), key=lambda a: order.get(a.buffer, len(order)))
+    positions = [n for n, a in enumerate(touched) if is_inside(a.op, inner.op)]
+    sorted_ = sorted((touched[n] for n in positions), key=lambda a: order.get(a.buffer, len(order)))
     result = list(touched)
-    for position, access in zip(places, sorted_, strict=True):
+    for position, access in zip(positions, sorted_, strict=True):
         result[position] = access
     return result
 

@@ -98,14 +98,14 @@ def _possible_values(term: Term) -> Iterator[Term]:
         yield term
 
 
-def _number_new_values(term: Term, new: Sequence[ir.Value], beside: int | None = None) -> Term | None:
+def _number_new_values(term: Term, new: Sequence[ir.Value], only: int | None = None) -> Term | None:
     """The term with the number of each new value; None if it compares others than an old element with the new one."""
     word, parts = term[0], term[1:]
     if word == "x":
         return term
     if word == "y":
-        places = [n for n, v in enumerate(new) if beside in (None, n) and is_same_value(v, parts[0])]
-        return ("y", places[0]) if places else None
+        positions = [n for n, v in enumerate(new) if only in (None, n) and is_same_value(v, parts[0])]
+        return ("y", positions[0]) if positions else None
     if word in ("select", "and", "or"):
         if any(p[0] in ("x", "y") for p in (parts[:1] if word == "select" else parts)):
             return None  # a condition that is an element

@@ -17,7 +17,7 @@ class CheckedSite:
     domain.
     """
 
-    place: str
+    location: str
     function: str
     block: str
     writes: bool
@@ -41,8 +41,8 @@ class CheckedSite:
         else:
             element = f"{self.buffer}[{', '.join(map(str, index))}]"
             what = f"{where} {'writes' if self.writes else 'reads'} {element}, outside its shape {shape}"
-        error = OutOfBoundsError(f"{self.function}: {what}\n  at {self.place}", self.buffer, index, shape)
+        error = OutOfBoundsError(f"{self.function}: {what}\n  at {self.location}", self.buffer, index, shape)
         error.function, error.block = self.function, self.block
-        path, _, line = self.place.rpartition(":")
+        path, _, line = self.location.rpartition(":")
         error.place = (path, int(line)) if line.isdigit() else None
         return error

@@ -392,9 +392,11 @@ class PtxError(TirError):
         other: tuple[int, tuple[str, int] | None, str] | None = None,
     ):
         spots = [f"in kernel {kernel}" + (f", block {block}" if block is not None else "")] if kernel else []
-        for number, place, text in [(line, source, instruction), *([other] if other else [])]:
+        for number, location, text in [(line, source, instruction), *([other] if other else [])]:
             spots += [f"PTX line {number}" + (f": {text}" if text else "")] if number else []
-            spots += [f"  {place[0]}:{place[1]}  {linecache.getline(*place).strip()}".rstrip()] if place else []
+            spots += (
+                [f"  {location[0]}:{location[1]}  {linecache.getline(*location).strip()}".rstrip()] if location else []
+            )
         super().__init__("\n  ".join([reason, *spots]))
         self.reason = reason
         self.kind = kind

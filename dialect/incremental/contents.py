@@ -100,14 +100,14 @@ class Run(NamedTuple):
 class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
-    signed: by signature; None where several ops have the same. homes: by the id of a loop or block. blocks: by the name
+    signed: by signature; None where several ops have the same. nests_by_id: by the id of a loop or block. blocks: by the name
     of one. declared: by the name of a buffer that one names. buffers: how many ops are a buffer of that name.
     """
 
     number: int
     body: list[NestSummary] = field(repr=False)
     signed: dict[Hashable, NestSummary | None] = field(repr=False)
-    homes: dict[int, NestSummary] = field(repr=False)
+    nests_by_id: dict[int, NestSummary] = field(repr=False)
     blocks: NestsByName = field(repr=False)
     declared: NestsByName = field(repr=False)
     buffers: dict[str, int] = field(repr=False)
@@ -162,20 +162,20 @@ class FunctionContents:
     def _replace_nests(
         self, body: list[NestSummary], gone: Sequence[NestSummary], fresh: Sequence[NestSummary]
     ) -> FunctionContents | None:
-        signed, homes, buffers = dict(self.signed), dict(self.homes), dict(self.buffers)
+        signed, nest_of_id, buffers = dict(self.signed), dict(self.nests_by_id), dict(self.buffers)
         for nest in gone:
             if signed.get(nest.signature) is nest:
                 del signed[nest.signature]
             for number in nest.ids:
-                del homes[number]
+                del nest_of_id[number]
             for name in nest.buffers:
                 buffers[name] -= 1
         for nest in fresh:
-            if not homes.keys().isdisjoint(nest.ids):
+            if not nest_of_id.keys().isdisjoint(nest.ids):
                 return None
             if nest.signature is not None:
                 signed[nest.signature] = None if nest.signature in signed else nest
-            homes.update(dict.fromkeys(nest.ids, nest))
+            nest_of_id.update(dict.fromkeys(nest.ids, nest))
             for name in nest.buffers:
                 buffers[name] = buffers.get(name, 0) + 1
         blocks = _update_nests_by_name(self.blocks, [(n, n.blocks) for n in gone], [(n, n.blocks) for n in fresh])
@@ -187,7 +187,7 @@ class FunctionContents:
             sizes = frozenset(s for nest in body for s in nest.sizes)
         loops = self.data_loops + sum(n.has_data_loop for n in fresh) - sum(n.has_data_loop for n in gone)
         wide = self.wide_nests + sum(n.is_wide for n in fresh) - sum(n.is_wide for n in gone)
-        named = signed, homes, blocks, declared, buffers, sizes
+        named = signed, nest_of_id, blocks, declared, buffers, sizes
         return FunctionContents(self.number, body, *named, loops, self.wide_arguments, wide)
 
 
@@ -454,10 +454,10 @@ class _Function:
         if untouched and len(self.body.operations) == len(contents.body):
             self.runs = [Run(0, 0, len(contents.body))]
             return True
-        places = {contents.body.index(nest) for nest in touched.edited[number]}
+        positions = {contents.body.index(nest) for nest in touched.edited[number]}
         if number in touched.blind:
-            places.update(contents.unsigned_positions())
-        runs = kept_runs(contents, sorted(places), self.body)
+            positions.update(contents.unsigned_positions())
+        runs = kept_runs(contents, sorted(positions), self.body)
         self.runs = runs or []
         return runs is not None
 
@@ -487,11 +487,11 @@ class _Function:
             if isinstance(mark, tuple) and mark[0] == ARGUMENT:
                 values.append((self.body.arguments[int(mark[1])], written))
                 continue
-            home = self.contents.signed.get(mark)
-            if home is None:
+            former = self.contents.signed.get(mark)
+            if former is None:
                 return False
-            if new_contents.signed.get(mark) is home:  # else it was edited or erased
-                values.append((self.body.operations[new_contents.body.index(home)].operation.results[0], written))
+            if new_contents.signed.get(mark) is former:  # else it was edited or erased
+                values.append((self.body.operations[new_contents.body.index(former)].operation.results[0], written))
         for value, written in values:
             shared[value] = shared.get(value, False) or written
         return True
@@ -566,5 +566,5 @@ class _Matcher:
 
     def _nearest_signed_position(self, low: int, probe: int, high: int) -> int | None:
         """A place between `low` and `high` whose op has a signature, as near to `probe` as is found soon."""
-        places = chain(range(probe, low, -1), range(max(probe, low) + 1, high))
-        return next((n for n in places if self.contents.has_signature(n)), None)
+        positions = chain(range(probe, low, -1), range(max(probe, low) + 1, high))
+        return next((n for n in positions if self.contents.has_signature(n)), None)

@@ -35,11 +35,11 @@ class NestKey:
     """The nest around the ops of one MLIR block: its number, and the origins of the values that affine maps may use."""
 
     number: int
-    places: dict[ir.Value, Origin]
+    origins: dict[ir.Value, Origin]
 
     def origin(self, value: ir.Value) -> Origin:
         """The origin of a value; None if unknown."""
-        origin = self.places.get(value)
+        origin = self.origins.get(value)
         if origin is None and is_apply(value):
             origin = self.attribute_key(attrs.affine_map(owner_op(value), "map"), owner_op(value).operands)
         return origin
@@ -67,9 +67,9 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
     op = body.owner.operation
     name = op.name
     if name == "func.func":
-        places = {value: name for name, value in symbols_by_name(op).items()}
+        positions = {value: name for name, value in symbols_by_name(op).items()}
         promises = [op.attributes[k] for k in (attrs.ASSUME, attrs.SYMS) if k in op.attributes]
-        return NestKey(_number(("func", *promises, *sorted(places.values()))), places)
+        return NestKey(_number(("func", *promises, *sorted(positions.values()))), positions)
     outer = nest_key_in(op.block) if name != "builtin.module" else None
     if outer is None:
         return None
@@ -83,9 +83,9 @@ def nest_key_in(body: ir.Block) -> NestKey | None:
     if mapped is None:
         return None
     arguments = body.arguments if keys else ()
-    count = len(outer.places)
-    places = outer.places | {value: count + n for n, value in enumerate(arguments)}
-    return NestKey(_number((outer.number, mapped)), places)
+    count = len(outer.origins)
+    positions = outer.origins | {value: count + n for n, value in enumerate(arguments)}
+    return NestKey(_number((outer.number, mapped)), positions)
 
 
 def nest_key_of(op: ir.Operation) -> NestKey | None:

@@ -58,12 +58,12 @@ class ModuleContents:
     @cached_property
     def ids(self) -> frozenset[int]:
         numbers = {f.number for f in self.functions}
-        return frozenset(numbers.union(*(f.homes for f in self.functions)))
+        return frozenset(numbers.union(*(f.nests_by_id for f in self.functions)))
 
     def position(self, number: int) -> tuple[int, int] | None:
         """Where a loop or block is: its function, and its place in the body."""
         for f, function in enumerate(self.functions):
-            nest = function.homes.get(number)
+            nest = function.nests_by_id.get(number)
             if nest is not None:
                 return f, function.body.index(nest)
         return None
@@ -92,7 +92,7 @@ def read(module: ir.Module) -> ModuleContents | None:
     """A new table of a module; None if two loops or blocks have the same id."""
     contents = [read_function(f) for f in funcs(module)]
     unique = [f for f in contents if f is not None]
-    numbers = [n for f in unique for n in (f.number, *f.homes)]
+    numbers = [n for f in unique for n in (f.number, *f.nests_by_id)]
     return ModuleContents(unique) if len(unique) == len(contents) and len(set(numbers)) == len(numbers) else None
 
 
@@ -118,9 +118,9 @@ def _contents_after_step(old: ModuleContents, changed: ChangedNests) -> ModuleCo
         kept = [(r.before, r.before + r.length) for r in runs]
         for start, end in gaps(kept, len(old_function.body)):
             moved_ids.update(
-                n for nest in old_function.body[start:end] for n in nest.ids if n not in new_function.homes
+                n for nest in old_function.body[start:end] for n in nest.ids if n not in new_function.nests_by_id
             )
-    lost = frozenset(n for n in moved_ids if all(n not in f.homes for f in changed.contents))
+    lost = frozenset(n for n in moved_ids if all(n not in f.nests_by_id for f in changed.contents))
     return ModuleContents(changed.contents, lost, changed.runs)
 
 
@@ -160,8 +160,8 @@ def _bodies(module: ir.Module) -> list[ir.Operation]:
 def infos_with(module: ir.Module, number: int) -> dict[int, Any]:
     """Where snapshots are kept of the loops and blocks in the nest of one; they hold in all versions with the nest."""
     table = _tables.get(module)
-    homes = () if table is None else (f.homes.get(number) for f in table.functions)
-    return next((nest.infos for nest in homes if nest is not None), {})
+    nests = () if table is None else (f.nests_by_id.get(number) for f in table.functions)
+    return next((nest.infos for nest in nests if nest is not None), {})
 
 
 def ids_in(root: ir.Operation) -> frozenset[int]:
@@ -255,22 +255,22 @@ class Version:
         copy = self._copy()
         if self.shared:
             return BorrowedModule(copy, QueryCache())
-        lent = BorrowedModule(self.module, self.query_cache(), self)
+        borrowed = BorrowedModule(self.module, self.query_cache(), self)
         self._answers = None
-        _hand_over(lent.module, copy)
+        _hand_over(borrowed.module, copy)
         self._module = copy
-        return lent
+        return borrowed
 
     def _copy(self) -> ir.Module:
         previous = None if self._before is None or self.shared else self._before()
         copy = None if previous is None or previous.shared else previous._convert_to_later(self)
         return clone_module(self.module) if copy is None else copy
 
-    def _take_back(self, lent: BorrowedModule) -> None:
+    def _take_back(self, borrowed: BorrowedModule) -> None:
         assert self._module is not None
-        _hand_over(self._module, lent.module)
-        self._module = lent.module
-        self._answers = lent.answers
+        _hand_over(self._module, borrowed.module)
+        self._module = borrowed.module
+        self._answers = borrowed.answers
 
     def _convert_to_later(self, later: Version) -> ir.Module | None:
         """The module of this version, made into a copy of the next one. None if someone has it, or if it is not
@@ -367,14 +367,14 @@ class _Part:
 
     def extract_removed_ops(self) -> _Nests:
         """The ops that the next version has not, in a module of their own."""
-        home, keys = ir.Module.create(ir.Location.unknown()), []
+        storage, keys = ir.Module.create(ir.Location.unknown()), []
 
         def argument(value: ir.Value) -> ir.Value:
             keys.append(_key(value, self.before))
-            return home.body.add_argument(value.type, ir.Location.unknown())
+            return storage.body.add_argument(value.type, ir.Location.unknown())
 
-        _copy_ops(self.gone, self.body, home.body, argument)
-        return _Nests(home, keys, [Run(r.after, r.before, r.length) for r in self.runs])
+        _copy_ops(self.gone, self.body, storage.body, argument)
+        return _Nests(storage, keys, [Run(r.after, r.before, r.length) for r in self.runs])
 
     def renew(self) -> None:
         """Make the function as it is in the next version."""
@@ -389,14 +389,14 @@ class _Nests:
     keys: what the arguments of its body stand for. runs: the other ops, from the next version to this one.
     """
 
-    home: ir.Module
+    storage: ir.Module
     keys: list[Key]
     runs: list[Run]
 
     def put_back(self, func: Func) -> None:
         """Make a function of the next version as it is in this one."""
-        stored = [op.operation for op in self.home.body.operations]
-        _replace(func.body, self.runs, stored, self.home.body, lambda v: self.keys[ir.BlockArgument(v).arg_number])
+        stored = [op.operation for op in self.storage.body.operations]
+        _replace(func.body, self.runs, stored, self.storage.body, lambda v: self.keys[ir.BlockArgument(v).arg_number])
 
 
 @dataclass(frozen=True)
@@ -425,15 +425,15 @@ def _replace(
     body: ir.Block,
     runs: Sequence[Run],
     ops: Sequence[ir.Operation],
-    home: ir.Block,
+    source: ir.Block,
     key: Callable[[ir.Value], Key],
 ) -> None:
-    """Replace the ops of a body outside runs by copies of those of another, which are in `home`. key: of a value there,
+    """Replace the ops of a body outside runs by copies of those of another, which are in `source`. key: of a value there,
     of what stands for it in the other one."""
     listed = body.operations
     gone = _ops_outside(body, [(r.before, r.length) for r in runs], len(listed))
     anchors = [listed[run.before].operation for run in runs]
-    copies = iter(_copy_ops(ops, home, body, lambda value: _value(body, key(value), runs)))
+    copies = iter(_copy_ops(ops, source, body, lambda value: _value(body, key(value), runs)))
     index = 0
     for run, anchor in zip(runs, anchors, strict=True):
         for _ in range(run.after - index):
@@ -444,11 +444,11 @@ def _replace(
 
 
 def _copy_ops(
-    ops: Sequence[ir.Operation], home: ir.Block, body: ir.Block, mapped: Callable[[ir.Value], ir.Value]
+    ops: Sequence[ir.Operation], source: ir.Block, body: ir.Block, mapped: Callable[[ir.Value], ir.Value]
 ) -> list[ir.Operation]:
-    """Copy ops in `home` to the end of another body, before its terminator.
+    """Copy ops in `source` to the end of another body, before its terminator.
 
-    mapped: what stands there for a value in `home` that none of them defines.
+    mapped: what stands there for a value in `source` that none of them defines.
     """
     copies: list[ir.Operation] = []
     values: dict[ir.Value, ir.Value] = {}
@@ -458,7 +458,7 @@ def _copy_ops(
         for number, value in enumerate(operands):
             to = values.get(value)
             if to is None:
-                to = values[value] = mapped(value) if _owner_block(value) == home else value
+                to = values[value] = mapped(value) if _owner_block(value) == source else value
             if to is not value:
                 operands[number] = to
         return ir.WalkResult.ADVANCE

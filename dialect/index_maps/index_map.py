@@ -273,8 +273,8 @@ class IndexMap:
         """Names for the results: a result that is a plain variable keeps its name, others are axis0, axis1, ..."""
         names: list[str] = []
         for number, term in enumerate(self.terms):
-            stays = term.name if isinstance(term, Variable) and term.name not in names else None
-            names.append(stays or f"axis{number}")
+            own_name = term.name if isinstance(term, Variable) and term.name not in names else None
+            names.append(own_name or f"axis{number}")
         return names
 
     def is_equivalent_to(self, index_map: IndexMap) -> bool:
@@ -306,8 +306,8 @@ class IndexMap:
                 f"the map {self} takes {_tuple_text(array.shape)} to {_tuple_text(least)}, not {_tuple_text(shape)}"
             )
         result = np.full(least if shape is None else list(shape), pad_value, dtype=array.dtype)
-        places = self.map_indices(list(np.indices(array.shape)))
-        result[tuple(np.broadcast_to(p, array.shape) for p in places)] = array
+        positions = self.map_indices(list(np.indices(array.shape)))
+        result[tuple(np.broadcast_to(p, array.shape) for p in positions)] = array
         return result
 
 

@@ -30,16 +30,16 @@ class Key:
     """A known key: where it belongs, its effect here, and, if lowering ignores it, what to use instead; `on_gpu`: the
     same for lowering to kernels."""
 
-    places: tuple[str, ...]
+    owners: tuple[str, ...]
     effect: str
     instead: str = ""
     on_gpu: str = ""
 
 
 def _table(
-    places: tuple[str, ...], effect: str, *names: str, instead: str = "", on_gpu: str | None = None
+    owners: tuple[str, ...], effect: str, *names: str, instead: str = "", on_gpu: str | None = None
 ) -> dict[str, Key]:
-    return {name: Key(places, effect, instead, instead if on_gpu is None else on_gpu) for name in names}
+    return {name: Key(owners, effect, instead, instead if on_gpu is None else on_gpu) for name in names}
 
 
 _TUNING = "carried along: for search and its postprocessors"
@@ -133,14 +133,14 @@ def doubt(key: str, kind: str) -> str:
     name = key.replace("tirx.", "tir.", 1) if key.startswith("tirx.") else key
     annotation = KEYS.get(name)
     if annotation is not None:
-        homes = " or ".join(annotation.places)
+        owners = " or ".join(annotation.owners)
         return (
-            "" if kind in annotation.places else f'"{key}" is an annotation of a {homes}; on a {kind} it has no effect'
+            "" if kind in annotation.owners else f'"{key}" is an annotation of a {owners}; on a {kind} it has no effect'
         )
     namespace, dot, _ = name.partition(".")
     if dot and namespace not in _NAMESPACES:
         return ""
-    candidates = [k for k, v in KEYS.items() if kind in v.places]
+    candidates = [k for k, v in KEYS.items() if kind in v.owners]
     near = difflib.get_close_matches(name, candidates, n=1, cutoff=_NEAR) or difflib.get_close_matches(name, KEYS, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
     return f'unknown annotation "{key}" has no effect{hint or f"; name a note of your own with a dot: my.{key}"}'

@@ -342,7 +342,7 @@ def captured_values(op: ir.Operation) -> list[ir.Value]:
     for inner in nested:
         for value in inner.operands:
             owner = value.owner
-            home = owner.owner.operation if isinstance(owner, ir.Block) else owner
-            if home not in nested:
+            parent = owner.owner.operation if isinstance(owner, ir.Block) else owner
+            if parent not in nested:
                 outer[value] = None
     return list(outer)

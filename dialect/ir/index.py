@@ -49,11 +49,11 @@ class Index:
     def _with(self, operand: Index | int, build: Build) -> Index:
         operand = Index.wrap(operand)
         values, others = self.values, operand.values
-        places = None
+        positions = None
         if others and others != values:
             values = tuple(dict.fromkeys((*values, *others)))
-            places = tuple([values.index(v) for v in others])
-        return _index_from_trimmed(values, *_combine_exprs(build, self.expr, operand.expr, places, len(values)))
+            positions = tuple([values.index(v) for v in others])
+        return _index_from_trimmed(values, *_combine_exprs(build, self.expr, operand.expr, positions, len(values)))
 
     def __add__(self, rhs: Index | int) -> Index:
         return self._with(rhs, operator.add)
@@ -190,11 +190,11 @@ def _difference(left: ir.AffineExpr, right: ir.AffineExpr) -> ir.AffineExpr:
 
 @lru_cache(maxsize=ENTRIES)
 def _combine_exprs(
-    build: Build, left: ir.AffineExpr, right: ir.AffineExpr, places: tuple[int, ...] | None, count: int
+    build: Build, left: ir.AffineExpr, right: ir.AffineExpr, positions: tuple[int, ...] | None, count: int
 ) -> Trimmed:
     """An expression made of two over `count` values. places: of the values of the right one (None: the first)."""
-    if places is not None:
-        right = _compose(right, [_dim(n) for n in places], count)
+    if positions is not None:
+        right = _compose(right, [_dim(n) for n in positions], count)
     return _trim_expr(build(left, right), count)
 
 
@@ -276,9 +276,9 @@ def emit_map(indices: Sequence[Index | int]) -> tuple[ir.AffineMap, list[ir.Valu
 @lru_cache(maxsize=ENTRIES)
 def _map_of_exprs(parts: tuple[tuple[ir.AffineExpr, tuple[int, ...]], ...], dims: int, syms: int) -> ir.AffineMap:
     """The map of expressions, each with the numbers of its operands among all: dimensions first, then symbols."""
-    places = [AffineExpr.get_dim(i) for i in range(dims)] + [AffineExpr.get_symbol(i) for i in range(syms)]
+    numbered = [AffineExpr.get_dim(i) for i in range(dims)] + [AffineExpr.get_symbol(i) for i in range(syms)]
     exprs = [
-        expr.compose(ir.AffineMap.get(dims, syms, [places[i] for i in numbers])) if numbers else expr
+        expr.compose(ir.AffineMap.get(dims, syms, [numbered[i] for i in numbers])) if numbers else expr
         for expr, numbers in parts
     ]
     return ir.AffineMap.get(dims, syms, exprs)

@@ -57,8 +57,8 @@ def over_digits(
     if not isinstance(kept, int):
         return _with_digits(op.block, top, tuple(indices), tuple(kept)) if nest.least == 0 else None
     first = max(kept, nest.least)
-    places = [n for n, value in enumerate(nest.dims) if n >= first and value in nest.divided]
-    return _with_digits(op.block, top, tuple(indices), tuple(nest.dims[: places[0]])) if places else None
+    positions = [n for n, value in enumerate(nest.dims) if n >= first and value in nest.divided]
+    return _with_digits(op.block, top, tuple(indices), tuple(nest.dims[: positions[0]])) if positions else None
 
 
 @cache_while_frozen
@@ -252,6 +252,6 @@ class _Space:
                     difference = difference.add(self.env[self.values[dim]].scale_val(isl.Val(weight)))
                 for aff, digit in zip(self.digits, self.parts.digits, strict=True):
                     if digit.number == position:
-                        difference = difference.sub(aff.scale_val(isl.Val(digit.place)))
+                        difference = difference.sub(aff.scale_val(isl.Val(digit.weight)))
                 points = points.intersect(zeros(difference))
         return points

@@ -37,10 +37,10 @@ class MixedRadixNumber(NamedTuple):
 
 
 class Digit(NamedTuple):
-    """The digit of a number with the weight `place`: a value in [low, high]. A whole number has place 1."""
+    """A digit of a number, with its weight: a value in [low, high]. A whole number has weight 1."""
 
     number: int
-    place: int
+    weight: int
     low: int
     high: int
 
@@ -329,8 +329,8 @@ def _digits(numbers: Sequence[MixedRadixNumber], pieces: set[_Slice]) -> tuple[D
     """The digits of the numbers, cut where slices start and end. Raises _NoDigits if these are not independent."""
     digits: list[Digit] = []
     for position, number in enumerate(numbers):
-        places = {1, *(p for s in pieces if s.number == position for p in s[1:] if p is not None)}
-        cuts = sorted(place for place in places if place == 1 or place <= number.high)
+        weights = {1, *(p for s in pieces if s.number == position for p in s[1:] if p is not None)}
+        cuts = sorted(weight for weight in weights if weight == 1 or weight <= number.high)
         if any(end % start for start, end in pairwise(cuts)):
             raise _NoDigits
         if len(cuts) > 1 and (number.high + 1) % cuts[-1]:
@@ -345,9 +345,9 @@ def _in_digits(total: _SliceSum, digits: Sequence[Digit]) -> DigitSum:
     factors: dict[int, int] = {}
     for piece, factor in total.factors.items():
         for n, digit in enumerate(digits):
-            is_inside = digit.place >= piece.start and (piece.end is None or digit.place < piece.end)
+            is_inside = digit.weight >= piece.start and (piece.end is None or digit.weight < piece.end)
             if digit.number == piece.number and is_inside:
-                part = factor * (digit.place // piece.start)
+                part = factor * (digit.weight // piece.start)
                 factors[n] = factors.get(n, 0) + part
     return DigitSum({n: f for n, f in factors.items() if f}, total.constant, total.rest)
 

@@ -175,22 +175,22 @@ def _like(op: ir.Operation, top: ir.Operation | None, extra: Sequence[ir.Value],
     inner = None if top is None else nest_key_in(top.regions[0].blocks[0]) if is_block(top) or is_loop(top) else None
     if nest is None or (inner is None and top is not None and top.name != "func.func"):
         return None
-    places = [nest.origin(v) for v in extra]
-    if None in places:
+    origins = [nest.origin(v) for v in extra]
+    if None in origins:
         return None
-    key = (nest.number, inner and inner.number, *places, guards)
+    key = (nest.number, inner and inner.number, *origins, guards)
     if key not in _domains:
         result = _domain(op, top, [Index.from_value(v) for v in extra], guards)
-        if any(v not in nest.places for v in (*result.dims, *result.env)):
+        if any(v not in nest.origins for v in (*result.dims, *result.env)):
             return result
         _domains[key] = (
             result.with_dims([], {}),
-            [nest.places[v] for v in result.dims],
-            {nest.places[v]: aff for v, aff in result.env.items()},
+            [nest.origins[v] for v in result.dims],
+            {nest.origins[v]: aff for v, aff in result.env.items()},
         )
         return result
     bare, dims, env = _domains[key]
-    values = {origin: value for value, origin in nest.places.items()}
+    values = {origin: value for value, origin in nest.origins.items()}
     return bare.with_dims([values[p] for p in dims], {values[p]: aff for p, aff in env.items()})
 
 

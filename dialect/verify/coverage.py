@@ -92,8 +92,8 @@ def _others_write_skipped(func: Func, block: Block, access: Access) -> bool:
     groups = [p for p in parents(block.op) if is_block(p) and not Block(p).has_iters]
     if not groups and block.where is None:
         return False
-    home = groups[-1] if groups else func.op
-    writes = [a for a in accesses_to(access.buffer, home, True) if a.exact]
+    scope = groups[-1] if groups else func.op
+    writes = [a for a in accesses_to(access.buffer, scope, True) if a.exact]
     if not writes:  # a scatter: the written elements are unknown
         return False
     with question(f"what the segments of {Buffer(access.buffer).name} write together"):

@@ -80,8 +80,8 @@ def _check_reduce(block: Block) -> None:
     for access in accesses(block.op):
         if access.op.name != AFFINE_STORE or enclosing_block(access.op) != block:
             continue
-        home = Buffer(access.buffer).op
-        if home is not None and is_inside(home, block.op):
+        owner = Buffer(access.buffer).op
+        if owner is not None and is_inside(owner, block.op):
             continue
         index_values = {v for m in access.mins for v in m.values}
         for number, it in enumerate(block.iters):

@@ -152,9 +152,9 @@ def _holds(op: ir.Operation, promise: Constraint) -> bool:
 def _check_no_alias(op: ir.Operation, callee: Func, effects: Sequence[Effect]) -> None:
     """Check that a buffer that the callee writes shares no element with another that it takes."""
     for number, effect in enumerate(effects):
-        for second, beside in enumerate(effects):
-            checked = beside.writes and second < number
-            if effect.writes and second != number and not checked and (beside.writes or beside.reads):
+        for second, other in enumerate(effects):
+            checked = other.writes and second < number
+            if effect.writes and second != number and not checked and (other.writes or other.reads):
                 _distinct(op, callee, number, second)
 
 

@@ -250,18 +250,18 @@ TABLE: dict[str, tuple[str, Test, tuple[str, ...]]] = {
 }
 
 
-def _check_attribute(op: ir.Operation, key: str, attr: ir.Attribute, home: str) -> None:
+def _check_attribute(op: ir.Operation, key: str, attr: ir.Attribute, owner: str) -> None:
     if key not in TABLE:
         near = difflib.get_close_matches(key, TABLE, 1, 0.8)
         if near:
-            _fail(op, f"unknown attribute {key} on {home}; did you mean {near[0]}?")
+            _fail(op, f"unknown attribute {key} on {owner}; did you mean {near[0]}?")
         return
-    words, test, homes = TABLE[key]
-    if homes and home not in homes:
-        _fail(op, f"{key} belongs on {' or '.join(homes)}, not on {home}")
+    words, test, owners = TABLE[key]
+    if owners and owner not in owners:
+        _fail(op, f"{key} belongs on {' or '.join(owners)}, not on {owner}")
     if not test(attr):
         text = str(attr)
-        _fail(op, f"{key} of {home} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")
+        _fail(op, f"{key} of {owner} must be {words}, not {text if len(text) <= 60 else text[:57] + '...'}")
 
 
 def _check_names(op: ir.Operation) -> None:

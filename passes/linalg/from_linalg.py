@@ -303,14 +303,14 @@ def fills_to_fold(
     Requires that nothing accesses the outputs in between, that the reduction reads them only to update them, that it
     updates each element, and that it has at least one term: a sum over a size that may be 0 keeps its fill.
     """
-    places = {op: number for number, op in enumerate(direct_ops(func.op))}
-    direct = [linalg_op for linalg_op in linalg_ops if linalg_op.op in places]
+    positions = {op: number for number, op in enumerate(direct_ops(func.op))}
+    direct = [linalg_op for linalg_op in linalg_ops if linalg_op.op in positions]
     fills = [linalg_op for linalg_op in direct if _is_fill(linalg_op)]
     folded: dict[ir.Operation, list[GenericOp]] = {}
     for linalg_op in direct:
         if "R" not in linalg_op.kinds or "O" in linalg_op.kinds or not _has_terms(linalg_op, sizes):
             continue
-        starts = [_start(linalg_op, number, fills, places) for number in range(len(linalg_op.outputs))]
+        starts = [_start(linalg_op, number, fills, positions) for number in range(len(linalg_op.outputs))]
         if all(start is not None for start in starts):
             folded[linalg_op.op] = [start for start in starts if start is not None]
     return folded
@@ -346,18 +346,18 @@ def _has_terms(reduction: GenericOp, sizes: ExtentSolver) -> bool:
 
 
 def _start(
-    reduction: GenericOp, number: int, fills: Sequence[GenericOp], places: dict[ir.Operation, int]
+    reduction: GenericOp, number: int, fills: Sequence[GenericOp], positions: dict[ir.Operation, int]
 ) -> GenericOp | None:
     """The fill of an output that a reduction starts from."""
-    buffer, position = reduction.outputs[number], places[reduction.op]
-    earlier = [f for f in fills if f.outputs[0] == buffer and places[f.op] < position]
+    buffer, position = reduction.outputs[number], positions[reduction.op]
+    earlier = [f for f in fills if f.outputs[0] == buffer and positions[f.op] < position]
     if not earlier or not _is_whole(reduction, number):
         return None
     users = _users(buffer)
     if users.count(reduction.op) != 1:
         return None
     last = earlier[-1]
-    between = [op for op in users if places[last.op] < _position(op, places) < position]
+    between = [op for op in users if positions[last.op] < _position(op, positions) < position]
     return None if between else last
 
 
@@ -373,6 +373,6 @@ def _users(buffer: ir.Value) -> list[ir.Operation]:
     return users
 
 
-def _position(op: ir.Operation, places: dict[ir.Operation, int]) -> int:
+def _position(op: ir.Operation, positions: dict[ir.Operation, int]) -> int:
     """The place of an op, or of the loop around it, in the function."""
-    return next(places[ancestor] for ancestor in [op, *walk.parents(op)] if ancestor in places)
+    return next(positions[ancestor] for ancestor in [op, *walk.parents(op)] if ancestor in positions)

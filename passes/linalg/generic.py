@@ -174,9 +174,9 @@ def _block(
     generic: GenericOp, sizes: ExtentSolver, name: str, loops: Sequence[Loop], starts: Sequence[GenericOp]
 ) -> None:
     runs = [Index.from_value(loop.var) for loop in loops]
-    places = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.buffer_operands]
-    written = [i for _, indices in places[len(places) - len(generic.outputs) :] for i in indices]
-    outer = _outer_loops(generic, places, loops)
+    elements = [reshapes.element(v, reshapes.apply_map(m, runs), sizes) for v, m in generic.buffer_operands]
+    written = [i for _, indices in elements[len(elements) - len(generic.outputs) :] for i in indices]
+    outer = _outer_loops(generic, elements, loops)
     kinds = {loop.var: _outer_kind(generic, loop.var, written, loops) for loop in outer}
     revisited = [i for i in written if any(kinds.get(v) == "O" for v in i.values)]
     for loop, kind in zip(loops, generic.kinds, strict=True):
@@ -186,7 +186,7 @@ def _block(
     specs += [IterSpec(f"v{n}", kinds[o.var], 0, o.extent, Index.from_value(o.var)) for n, o in enumerate(loops)]
     block = create.block(name, specs)
     iters = {o.var: Index.from_value(it.var) for o, it in zip([*outer, *loops], block.iters, strict=True)}
-    moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in places]
+    moved = [(buffer, [i.substitute(iters) for i in indices]) for buffer, indices in elements]
     with create.at_end(block.body):
         if starts:
             with create.at_end(create.init(block).regions[0].blocks[0]):
@@ -196,12 +196,12 @@ def _block(
 
 
 def _outer_loops(
-    generic: GenericOp, places: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
+    generic: GenericOp, elements: Sequence[tuple[ir.Value, list[Index]]], loops: Sequence[Loop]
 ) -> list[Loop]:
     """The enclosing loops that the op's views depend on, which become iters too. Errors: LinalgError."""
     loop_vars = {loop.var for loop in loops}
     outer: list[Loop] = []
-    for value in dict.fromkeys(v for _, indices in places for i in indices for v in i.values):
+    for value in dict.fromkeys(v for _, indices in elements for i in indices for v in i.values):
         if value in loop_vars or is_symbol(value):
             continue
         owner = value.owner
@@ -260,13 +260,13 @@ class BodyEmitter:
         self.indices: dict[ir.Value, Index] = {}
         self.loads: dict[ir.Value, Callable[[], ir.Value]] = {}
 
-    def write(self, places: Sequence[Place]) -> None:
+    def write(self, elements: Sequence[Place]) -> None:
         """Load, compute, store: all values are computed before the first store."""
         inputs, outputs = self.generic.inputs, self.generic.outputs
-        pending = iter(places)
+        pending = iter(elements)
         body = self.generic.body
         if body is None:
-            source, target = places
+            source, target = elements
             create.store(create.load(*source), *target)
             return
         targets: list[Place] = []

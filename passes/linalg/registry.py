@@ -28,7 +28,7 @@ def _from(module: ir.Module) -> None:
 @conversion("tir-to-linalg", "Raise block nests that are pure tensor computations to linalg ops on memrefs")
 def _to(module: ir.Module, named: str = "false", strict: str = "false") -> None:
     for stayed in to_linalg(module, _flag("named", named), _flag("strict", strict)):
-        warnings.warn(f"{stayed.place}: {stayed}" if stayed.place else str(stayed), stacklevel=2)
+        warnings.warn(f"{stayed.location}: {stayed}" if stayed.location else str(stayed), stacklevel=2)
 
 
 def _flag(option: str, text: str) -> bool:

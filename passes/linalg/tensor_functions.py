@@ -284,7 +284,7 @@ class Operands:
 
     def __init__(self, block: Block, axes: Sequence[Iter], stores: Sequence[ir.Operation]):
         self.block, self.axes, self.stores = block, list(axes), list(stores)
-        self.places = {it.var: n for n, it in enumerate(axes)}
+        self.dims = {it.var: n for n, it in enumerate(axes)}
         self.buffers: list[ir.Value] = []
         self.maps: list[ir.AffineMap] = []
         self.loads: dict[ir.Operation, int] = {}
@@ -298,7 +298,7 @@ class Operands:
         exprs, indexed = [], set()
         for index, size in zip(access_indices(store), Buffer(store.operands[1]).dims, strict=True):
             var = index.is_value()
-            dim = self.places.get(var) if var is not None else None
+            dim = self.dims.get(var) if var is not None else None
             if dim is None or dim in indexed or self.axes[dim].kind != "S" or not self._is_all(dim, size):
                 raise NotRaisable(f'block "{self.block.name}" does not write each element once, in a box', store)
             indexed.add(dim)
@@ -327,9 +327,9 @@ class Operands:
         """The indexing map of a load; None if its indices are not sums of iterators that linalg takes."""
         exprs = []
         for index, size in zip(access_indices(op), Buffer(op.operands[0]).dims, strict=True):
-            if any(v not in self.places for v in index.values):
+            if any(v not in self.dims for v in index.values):
                 return None
-            iterators = [self.places[v] for v in index.values]
+            iterators = [self.dims[v] for v in index.values]
             dims = [ir.AffineExpr.get_dim(n) + int(self.axes[n].min.as_constant() or 0) for n in iterators]
             expr = index.expr.compose(ir.AffineMap.get(len(self.axes), 0, dims)) if dims else index.expr
             expr = expr.maybe_downcast()

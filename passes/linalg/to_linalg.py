@@ -17,12 +17,12 @@ from tir_mlir.passes.linalg.extents import restore_shape_variables
 
 @dataclass(frozen=True)
 class UnraisedBlock:
-    """A block that could not be raised, and the reason; `place` is `file:line:column` or empty."""
+    """A block that could not be raised, and the reason; `location` is `file:line:column` or empty."""
 
     func: str
     block: str
     reason: str
-    place: str = ""
+    location: str = ""
 
     def __str__(self) -> str:
         return f'block "{self.block}" of {self.func} stays: {self.reason}'

@@ -14,8 +14,8 @@ _INSTEAD = {
     "tvm.relay": "graphs of operators are written with tvm.relax",
     "tvm.relax.dpl": "other rewrites of a graph are a tvm.relax.PyExprMutator",
     **{
-        f"tvm.relax.testing.{home}{name}": "graphs are run, not differentiated"
-        for home in ("", "nn.")
+        f"tvm.relax.testing.{package}{name}": "graphs are run, not differentiated"
+        for package in ("", "nn.")
         for name in ("checkpoint", "emit_checkpoint", "emit_checkpoint_sequential")
     },
     "tvm.runtime.load_module": "a library is written for C; in Python a program is built again, from the cache",

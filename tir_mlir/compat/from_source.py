@@ -33,5 +33,5 @@ def from_source(
         return program
     functions = [replace(f, check=f.check and check_well_formed) for f in read(program, extra_vars)]
     module = build(functions)
-    alone = len(functions) == 1 and not functions[0].home and not isinstance(program, type)
+    alone = len(functions) == 1 and not functions[0].class_name and not isinstance(program, type)
     return module[functions[0].name] if alone else module

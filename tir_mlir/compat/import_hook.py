@@ -351,9 +351,9 @@ class CompatFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """`import tvm.script.tir as T` binds the object that the parent has under this name, if there is one."""
         parent, _, name = module.__name__.rpartition(".")
-        home = sys.modules.get(parent)
-        if module.__name__ not in MODULES and not isinstance(home, AbsentModule) and hasattr(home, name):
-            sys.modules[module.__name__] = getattr(home, name)
+        package = sys.modules.get(parent)
+        if module.__name__ not in MODULES and not isinstance(package, AbsentModule) and hasattr(package, name):
+            sys.modules[module.__name__] = getattr(package, name)
 
 
 _FINDER = CompatFinder()

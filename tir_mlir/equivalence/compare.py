@@ -289,8 +289,8 @@ class Comparison:
         restored = list(arrays)
         for number, map_ in self.moves.items():
             shape = like[number].shape
-            places = map_.map_indices(list(np.indices(shape)), recipe.known)
-            restored[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in places)]
+            targets = map_.map_indices(list(np.indices(shape)), recipe.known)
+            restored[number] = arrays[number][tuple(np.broadcast_to(p, shape) for p in targets)]
         return restored
 
     def _run_both(

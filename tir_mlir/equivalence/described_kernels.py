@@ -60,13 +60,13 @@ def _matches(op: ir.Operation, intrinsic: TensorIntrin) -> Iterator[KernelMatch]
     """The matches of an implementation that a call is part of."""
     impl = intrinsic.impl_func().func
     pattern = [call_of(call) for call in walk.ops(impl.op) if call.name == "func.call"]
-    places = [n for n, call in enumerate(pattern) if call.callee == _callee(op)]
-    if not places or any(call.op.block != pattern[0].op.block for call in pattern):
+    positions = [n for n, call in enumerate(pattern) if call.callee == _callee(op)]
+    if not positions or any(call.op.block != pattern[0].op.block for call in pattern):
         return
     siblings = [o.operation for o in op.block.operations] if len(pattern) > 1 else [op]
     calls = [o for o in siblings if o.name == "func.call"]
-    for place in places:
-        first = calls.index(op) - place
+    for position in positions:
+        first = calls.index(op) - position
         run = calls[first : first + len(pattern)] if first >= 0 else []
         if len(run) == len(pattern) and _are_adjacent(run, siblings):
             bound = _bind_memrefs([call_of(call) for call in run], pattern, impl)

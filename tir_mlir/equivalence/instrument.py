@@ -30,13 +30,13 @@ ARENA = "tir.arena"
 class Site:
     """An access, for messages: its block, its kind, its buffer, and the loops around it."""
 
-    place: str
+    location: str
     what: str
     buffer: str
     loops: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.place} {self.what} {self.buffer}"
+        return f"{self.location} {self.what} {self.buffer}"
 
 
 def site_of(op: ir.Operation, build: OpBuilder) -> Site:

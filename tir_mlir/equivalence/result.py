@@ -73,4 +73,4 @@ def written_by(word: str, writer: Writer, calls: bool = False) -> str:
         return f"{word}: {'written by a call, or never' if calls else 'never written'}"
     site, values = writer
     iteration = ", ".join(f"{n} = {v}" for n, v in values.items())
-    return f"{word}: last written in {site.place}" + (f" at {iteration}" if iteration else "")
+    return f"{word}: last written in {site.location}" + (f" at {iteration}" if iteration else "")

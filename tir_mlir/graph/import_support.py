@@ -32,7 +32,7 @@ class Support:
     def table(self) -> str:
         """A row for each: operator, node, line of the model, reason, way out."""
         rows = [("operator", "node", "line", "reason", "way out"), ("---",) * 5]
-        rows += [(r.operator, r.node, r.place, r.why, r.way_out) for r in self.refusals]
+        rows += [(r.operator, r.node, r.location, r.why, r.way_out) for r in self.refusals]
         return "\n".join(
             "| " + " | ".join(c.replace("|", "\\|").replace("\n", " ") for c in row) + " |" for row in rows
         )

@@ -224,8 +224,8 @@ class Model:
         """Its inputs and outputs as text: "main(x: (1, 784) float32) -> (1, 10) float32"."""
         inputs = ", ".join(f"{name}: {type_}" for name, type_ in self.plan.inputs)
         results = list(map(str, self._results))
-        for place in self._nones:
-            results.insert(place, "None")
+        for position in self._nones:
+            results.insert(position, "None")
         return f"{self.name}({inputs}) -> {', '.join(results)}"
 
     @property

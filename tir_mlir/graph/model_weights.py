@@ -37,18 +37,18 @@ def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any
     """All weights in one buffer, each at the start of a cache line. plan: of the graph; functions: the compiled
     functions of `compiled_nodes`, by their names."""
     memory = empty(plan.weight_bytes, "int8")
-    places = {name: _view(memory, offset, type_) for name, (offset, type_) in plan.weights.items()}
+    views = {name: _view(memory, offset, type_) for name, (offset, type_) in plan.weights.items()}
     with enter_context():
         weights_func = weights_graph(graph)
         derived = {} if weights_func is None else derived_types(weights_func)
         for name, (_, type_) in plan.weights.items():
             if name not in derived:
-                copy_into(places[name], given_weight(graph, name, type_))
+                copy_into(views[name], given_weight(graph, name, type_))
         if weights_func is not None:
             values = _WeightValues(graph, weights_func, functions)
             for name, value in zip(derived, weights_func.outputs, strict=True):
-                if name in places:
-                    values.store(value, places[name])
+                if name in views:
+                    values.store(value, views[name])
     return memory
 
 

@@ -138,10 +138,10 @@ def _pad_to_bound(region: RegionBuilder, x: Value, axis: int, bound: int | str) 
     """x with its axis first and as many slices as the bound, those behind its own are 0; the number of its own."""
     order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
     x = region.op("permute_dims", x, axes=order) if axis else x
-    places = region.op("arange", end=region.sizes.expression(x.shape[0]), dtype="int64")
+    positions = region.op("arange", end=region.sizes.expression(x.shape[0]), dtype="int64")
     zeros = region.op("broadcast_to", region.constant(np.zeros((), x.dtype)), shape=(bound, *x.shape[1:]))
-    count = region.op("sum", region.op("ones_like", places), axis=None)
-    return region.op("index_put", zeros, places, x), count
+    count = region.op("sum", region.op("ones_like", positions), axis=None)
+    return region.op("index_put", zeros, positions, x), count
 
 
 def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Counted) -> Any:

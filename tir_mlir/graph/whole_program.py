@@ -90,7 +90,7 @@ def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tupl
     if input_count + len(weights) != len(names):
         raise ArgumentError(f"{graph.name} takes {len(names) - len(legalized.weights)} inputs, {input_count} are given")
     places_of = sources([type_.shape for _, type_ in plan.inputs])
-    sizes = {size: place.value(np.shape(inputs[place.tensor])[place.axis]) for size, place in places_of.items()}
+    sizes = {size: source.value(np.shape(inputs[source.tensor])[source.axis]) for size, source in places_of.items()}
     shapes = output_shapes(plan, sizes)
     outputs = [np.zeros(shape, numpy_type(t.dtype)) for shape, t in zip(shapes, plan.outputs, strict=True)]
     report = interpret(module, *map(np.asarray, inputs), *weights, *outputs, **options)

@@ -47,13 +47,13 @@ def _width(kind: str) -> int:
 class ExactByte:
     """One byte of a number that is kept exactly."""
 
-    __slots__ = ("kind", "value", "place")
+    __slots__ = ("kind", "value", "position")
 
     def __init__(self, kind: str, value: Any, position: int):
-        self.kind, self.value, self.place = kind, value, position
+        self.kind, self.value, self.position = kind, value, position
 
     def __int__(self) -> int:
-        return encode_number(self.kind, self.value)[self.place]
+        return encode_number(self.kind, self.value)[self.position]
 
 
 class Elements:
@@ -82,7 +82,7 @@ class Elements:
     def _exact(self, stored: list[Any]) -> Any:
         first = stored[0]
         complete = all(
-            b.__class__ is ExactByte and b.value is first.value and b.place == n for n, b in enumerate(stored)
+            b.__class__ is ExactByte and b.value is first.value and b.position == n for n, b in enumerate(stored)
         )
         if complete and first.kind == self.kind:
             return first.value

@@ -35,10 +35,10 @@ class Origin:
     """The access that first read an uninitialized element."""
 
     element: str
-    place: StopLocation
+    location: StopLocation
 
     def __str__(self) -> str:
-        return f"{self.element}, first read {self.place}"
+        return f"{self.element}, first read {self.location}"
 
 
 @dataclass(frozen=True)

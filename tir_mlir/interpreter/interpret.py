@@ -360,10 +360,10 @@ class CallArguments:
         return data
 
     def _element_offsets(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> list[int]:
-        places = np.full(tuple(shape), offset, np.int64)
+        offsets = np.full(tuple(shape), offset, np.int64)
         for d, step in enumerate(strides):
-            places += (np.arange(shape[d]) * step).reshape([-1 if n == d else 1 for n in range(len(shape))])
-        return places.reshape(-1).tolist()
+            offsets += (np.arange(shape[d]) * step).reshape([-1 if n == d else 1 for n in range(len(shape))])
+        return offsets.reshape(-1).tolist()
 
     def buffer_contents(self) -> dict[str, np.ndarray]:
         """The contents of each buffer parameter, as object arrays."""
@@ -371,8 +371,8 @@ class CallArguments:
         for param, view in zip(self.signature.params, self.values, strict=True):
             if isinstance(param, BufferParam):
                 flat = np.empty(int(np.prod(view.shape)), object)
-                places = self._element_offsets(view.shape, view.strides, view.offset)
-                flat[:] = [reinterpret_unsigned(view.memory.dtype, view.data[p]) for p in places]
+                offsets = self._element_offsets(view.shape, view.strides, view.offset)
+                flat[:] = [reinterpret_unsigned(view.memory.dtype, view.data[p]) for p in offsets]
                 contents[param.name] = flat.reshape(view.shape)
         return contents
 

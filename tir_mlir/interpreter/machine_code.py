@@ -123,10 +123,10 @@ class Guarded:
         left = self.memory.copy()
         word = np.dtype(f"u{self.array.itemsize}")
         self._view(left, self.array.view(word))[...] = np.frombuffer(bytes([MARK]) * word.itemsize, word)[0]
-        places = np.flatnonzero(left != MARK) - GUARD
-        if not places.size:
+        positions = np.flatnonzero(left != MARK) - GUARD
+        if not positions.size:
             return ""
-        first = int(places[0])
+        first = int(positions[0])
         if first < 0:
             return f"{-first} bytes before its start"
         return (
@@ -194,8 +194,8 @@ def _compare(
                 f"{signature.name}: machine code and interpreter differ: {element} is {has}, and {wanted} by the "
                 f"interpreter {where}"
             )
-        if place := guard.find_overwritten():
-            raise BuildError(f"{signature.name}: machine code writes outside {param.name}, {place} {where}")
+        if position := guard.find_overwritten():
+            raise BuildError(f"{signature.name}: machine code writes outside {param.name}, {position} {where}")
 
 
 def _differences(
@@ -213,6 +213,6 @@ def _differences(
             finite = np.abs(b[np.isfinite(b)])
             with np.errstate(invalid="ignore"):
                 differ &= ~(np.abs(a - b) <= _TOLERANCES[param.dtype] * (finite.max() if finite.size else 0.0))
-    for place in np.argwhere(differ):
-        index = tuple(int(n) for n in place)
+    for position in np.argwhere(differ):
+        index = tuple(int(n) for n in position)
         yield index, a[index], b[index]

@@ -138,10 +138,10 @@ def _describe_in_process(
             if not out.exists():
                 errors.seek(0)
                 spent = f"its process ended with {describing.returncode}; it may take {seconds} s, {memory >> 20} MiB"
-                told = errors.read().strip().splitlines() or [spent]
+                lines = errors.read().strip().splitlines() or [spent]
                 raise ArgumentError(
-                    f"{path}: torch and transformers cannot describe the model of config.json: {told[-1]}"
-                ) from RuntimeError("\n".join(told[-30:]))
+                    f"{path}: torch and transformers cannot describe the model of config.json: {lines[-1]}"
+                ) from RuntimeError("\n".join(lines[-30:]))
         answer = out.read_bytes()
     if answer.startswith(b"error: "):
         raise ArgumentError(f"{path}: {answer.decode().removeprefix('error: ').replace(temporary, 'config.json')}")

@@ -32,7 +32,7 @@ _UNREAD = {
     25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
 }  # fmt: skip
 """Further types of the format, which are not read."""
-_BY_NAME = {name: (size, bits, places) for name, _, size, bits, places in _BLOCKED.values()}
+_BY_NAME = {name: (size, bits, offsets) for name, _, size, bits, offsets in _BLOCKED.values()}
 _PARTS = {
     "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
@@ -91,10 +91,10 @@ class GgufTensor:
         """Raises ArgumentError for scales and minima that are not finite. name: of the tensor."""
         if self.dtype not in _BY_NAME:
             return
-        size, _, places = _BY_NAME[self.dtype]
+        size, _, positions = _BY_NAME[self.dtype]
         data, count = np.memmap(self.path, np.uint8, "r", self.offset, (self.shape[0] * self.row,)), self.row // size
-        for what, place in zip(("scale", "minimum"), places, strict=False):
-            bits = np.ndarray((self.shape[0] * count,), "<u2", data, place, (size,))
+        for what, position in zip(("scale", "minimum"), positions, strict=False):
+            bits = np.ndarray((self.shape[0] * count,), "<u2", data, position, (size,))
             if ((bits & 0x7C00) == 0x7C00).any():
                 raise ArgumentError(
                     f"{self.path}: {name}: a {what} of {self.dtype} is not finite; fix: write the file again"

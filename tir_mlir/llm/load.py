@@ -206,7 +206,7 @@ class _Loading:
         """The layers: those of one form are compiled once."""
         known: dict[int, RepeatedPart] = {}
         layers = []
-        for place, (number, names) in enumerate(self.description.layers):
+        for position, (number, names) in enumerate(self.description.layers):
             form = self.description.forms[number]
             if number not in known:
                 known[number] = RepeatedPart([part.graph for part in forms[number]], self.precision, self.threads)
@@ -215,7 +215,7 @@ class _Loading:
                 self._bind_weights, known[number], {name: self.tensors[tensor] for name, tensor in names.items()}
             )
             caches = tuple(CacheArray(*fact) for fact in form.caches)
-            weights = self.packed.buffers(f"layer{place}", known[number].programs, make)
+            weights = self.packed.buffers(f"layer{position}", known[number].programs, make)
             layers.append(CompiledLayer(one, chunk, (weights[0], weights[1]), caches))
         return layers
 

@@ -159,13 +159,13 @@ def _header(path: Path) -> tuple[int, int, dict[str, Any]]:
 
 def _tensor(path: Path, name: str, fact: Any, start: int, size: int) -> StoredTensor:
     facts: Mapping[str, Any] = fact if isinstance(fact, dict) else {}
-    dtype, shape, place = facts.get("dtype"), facts.get("shape"), facts.get("data_offsets")
-    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(place) or len(place) != 2:
+    dtype, shape, offsets = facts.get("dtype"), facts.get("shape"), facts.get("data_offsets")
+    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
         text = short_repr(fact)
         raise ArgumentError(
             f"{path}: {short_repr(name)} is {text}, not a type, a shape and two offsets; fix: write it again"
         )
-    begin, end = place
+    begin, end = offsets
     if dtype not in _TYPES and dtype not in _UNREAD:
         raise ArgumentError(f"{path}: {name} is of type {dtype}, which the format does not have; fix: write it again")
     if 8 * (end - begin) != prod(shape) * _bits(dtype):

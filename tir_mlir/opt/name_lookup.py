@@ -56,15 +56,15 @@ class HandleLookup:
     def _require_one(
         self, candidates: Sequence[View], word: str, text: str, choices: Sequence[View], where: str = ""
     ) -> View:
-        home = self.functions[0]
+        function = self.functions[0]
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
-            raise NotFound(f"{text} is ambiguous: {', '.join(_describe_view(v) for v in candidates)}", home)
+            raise NotFound(f"{text} is ambiguous: {', '.join(_describe_view(v) for v in candidates)}", function)
         scope = where or f" in {', '.join(f.name for f in self.functions)}"
         names = list(dict.fromkeys(_name(v) for v in choices))
         listed = ", ".join(names) or "none"
-        raise NotFound(f"no {word} {text}{scope}{suggestion(text, names)} ({word}s there: {listed})", home)
+        raise NotFound(f"no {word} {text}{scope}{suggestion(text, names)} ({word}s there: {listed})", function)
 
     def _by_id(self, text: str) -> list[View]:
         op = walk.find(self.module, int(text[1:])) if text[1:].isdigit() else None

@@ -118,11 +118,11 @@ class Clocks:
         """What these lanes do from now on is not covered by what they told before."""
         self.known[self.index[lanes], self.thread_of[lanes]] += 1
 
-    def synchronize(self, came: np.ndarray, stay: np.ndarray) -> None:
+    def synchronize(self, came: np.ndarray, waiting: np.ndarray) -> None:
         """In each block, the lanes that stay learn what those that came know."""
         for block in np.unique(self.block_of[came]):
             came_here = came[self.block_of[came] == block]
-            learn = stay[self.block_of[stay] == block]
+            learn = waiting[self.block_of[waiting] == block]
             for matrix in self.matrices():
                 matrix[learn] = np.maximum(matrix[learn], matrix[came_here].max(0))
         self.tick(came)

@@ -35,7 +35,7 @@ class Epochs:
         """The stamps of accesses by the instruction at `pc`."""
         return self.marks[lanes] + (pc << PLACE)
 
-    def synchronize(self, came: np.ndarray, stay: np.ndarray) -> None:
+    def synchronize(self, came: np.ndarray, waiting: np.ndarray) -> None:
         """All threads of some blocks have waited for each other."""
         self.floor[came] += 1 << CLOCK
         self.marks[came] += 1 << CLOCK

@@ -81,8 +81,8 @@ def sample_interleaved(runs: Sequence[Callable[[], None]], clock: Clock, rounds:
     """Seconds by run and round. Each round begins with another one, so that none has a place of its own."""
     times = [repeats(clock.seconds_per_run(run)) for run in runs]
     seconds: list[list[float]] = [[] for _ in runs]
-    for turn in range(rounds):
+    for iteration in range(rounds):
         for n in range(len(runs)):
-            index = (n + turn) % len(runs)
+            index = (n + iteration) % len(runs)
             seconds[index].append(clock.seconds_per_run(runs[index], times[index]))
     return seconds

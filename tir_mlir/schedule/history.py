@@ -59,7 +59,7 @@ class HistoryEntry:
 
     number: int
     call: str
-    place: tuple[str, int] | None
+    location: tuple[str, int] | None
     ms: float
     instruction: Instruction
     decision: Any
@@ -90,12 +90,12 @@ class HistoryEntry:
     @property
     def source(self) -> str:
         """The user's `file:line`."""
-        return f"{self.place[0]}:{self.place[1]}" if self.place else ""
+        return f"{self.location[0]}:{self.location[1]}" if self.location else ""
 
     @property
     def line(self) -> str:
         """The text of the user's line, if the source is available."""
-        return linecache.getline(*self.place).strip() if self.place else ""
+        return linecache.getline(*self.location).strip() if self.location else ""
 
     def diff(self) -> Diff:
         """The diff of the printed program before and after the step."""
@@ -124,7 +124,7 @@ class RefusedStep:
 
     call: str
     after: int
-    place: tuple[str, int] | None
+    location: tuple[str, int] | None
     reason: str
     provable: bool
     example: str
@@ -145,12 +145,12 @@ class RefusedStep:
     @property
     def source(self) -> str:
         """The user's `file:line`."""
-        return f"{self.place[0]}:{self.place[1]}" if self.place else ""
+        return f"{self.location[0]}:{self.location[1]}" if self.location else ""
 
     @property
     def line(self) -> str:
         """The text of the user's line, if the source is available."""
-        return linecache.getline(*self.place).strip() if self.place else ""
+        return linecache.getline(*self.location).strip() if self.location else ""
 
 
 class History(tuple[HistoryEntry, ...]):

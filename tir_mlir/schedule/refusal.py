@@ -90,10 +90,10 @@ def step_error(error: Exception) -> type[ScheduleError]:
 
 def _is_raised(error: Exception) -> bool:
     """Whether a `raise` statement speaks to the user; an error of Python or of the bindings is a fault of ours."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    return place is None or opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame is None or opname[frame.tb_frame.f_code.co_code[frame.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _error_type(error: Exception) -> type[ScheduleError]:

@@ -92,7 +92,7 @@ class _FunctionBuilder:
 
     def module(self, order: Sequence[ComputeOp | StatementsOp], assume: Sequence[Expr]) -> Any:
         params = [script_ast.parameter(a, self.names) for a in self.args]
-        origin = order[0].place if order else set_location(ast.Pass())
+        origin = order[0].location if order else set_location(ast.Pass())
         attributes = ast.Dict([ast.Constant("tir.noalias")], [ast.Constant(True)])
         body: list[ast.stmt] = [ast.Expr(script_ast.call("func_attr", attributes))]
         param_keys = {a.key for a in self.args}
@@ -106,7 +106,7 @@ class _FunctionBuilder:
         ]
         for op in order:
             statements = self._operation(op)
-            script_ast.copy_location(op.place, statements)
+            script_ast.copy_location(op.location, statements)
             body += statements
         function = script_ast.function(params, body, origin)
         return build([FunctionSource("main", function, TeSource(file_of(origin)), {"T": tir})])

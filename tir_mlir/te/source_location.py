@@ -50,8 +50,8 @@ def _find_location() -> dict[str, Any]:
     """The location of the user's line that is running, as nodes have it."""
     frame = user_frame(*_OURS) or sys._getframe(2)
     line, end_line, column, end = _position(frame.f_code, frame.f_lasti, frame.f_lineno or 1)
-    places = {"lineno": line, "end_lineno": end_line, "col_offset": column, "end_col_offset": end}
-    return {**places, "file": frame.f_code.co_filename}
+    span = {"lineno": line, "end_lineno": end_line, "col_offset": column, "end_col_offset": end}
+    return {**span, "file": frame.f_code.co_filename}
 
 
 @lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its place is searched from the first

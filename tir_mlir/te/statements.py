@@ -25,7 +25,7 @@ class StatementsOp:
         self.name, self.axis = name, axis
         self.reduce_axis: tuple[IterVar, ...] = ()
         self.attrs: dict[str, Any] = {}
-        self.place = set_location(ast.Pass())
+        self.location = set_location(ast.Pass())
         self.input_tensors = list(operands)
         several = len(results) > 1
         self.tensors = [

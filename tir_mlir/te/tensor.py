@@ -165,7 +165,7 @@ class ComputeOp:
         self.reduction: ReductionValue | None = body if isinstance(body, ReductionValue) else None
         self.body: list[Expr] = list(body.sources) if isinstance(body, ReductionValue) else list(body)
         self.reduce_axis: tuple[IterVar, ...] = () if self.reduction is None else self.reduction.axis
-        self.place = set_location(ast.Pass())
+        self.location = set_location(ast.Pass())
         leaves = self._leaves()
         self.input_tensors = [leaf for leaf in leaves.values() if isinstance(leaf, Tensor)]
         self.variables = {k: v for k, v in leaves.items() if isinstance(v, Var) and not isinstance(v, IterVar)}

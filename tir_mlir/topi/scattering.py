@@ -63,8 +63,8 @@ def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> t
     if depth is None or depth > x.ndim:
         problem = f"{describe_tensor('data', x)} and {describe_tensor('indices', positions)}"
         raise refuse(op, problem, "the last axis of the indices is at most as long as the data has axes")
-    places = [lambda i, n=n: positions(*i, n) for n in range(depth)]
-    return _scatter_at(op, x, positions.shape[:-1], places, new, mode)
+    coordinates = [lambda i, n=n: positions(*i, n) for n in range(depth)]
+    return _scatter_at(op, x, positions.shape[:-1], coordinates, new, mode)
 
 
 def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, axis: int = 0) -> te.Tensor:
@@ -80,24 +80,24 @@ def index_put(data: Any, indices: Any, values: Any, accumulate: bool = False, ax
             "pass one for each first axis",
         )
     outer = broadcast_shape(op, *(i.shape for i in index_tensors))
-    places = [lambda i, g=g: read(g, i, outer) for g in index_tensors]
-    return _scatter_at(op, x, outer, places, new, "add" if accumulate else "update", axis)
+    coordinates = [lambda i, g=g: read(g, i, outer) for g in index_tensors]
+    return _scatter_at(op, x, outer, coordinates, new, "add" if accumulate else "update", axis)
 
 
 def _scatter_at(
-    op: str, x: te.Tensor, outer: Sequence[Size], places: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
+    op: str, x: te.Tensor, outer: Sequence[Size], coordinates: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
 ) -> te.Tensor:
     """`result[lead, place0(i), place1(i), rest] = new[lead, i, rest]` for the points i of `outer`; `new` broadcasts.
     axis: of the first place, behind the axes of `lead`."""
     one_type(op, data=x, updates=new)
-    shape, end = (*x.shape[:axis], *outer, *x.shape[axis + len(places) :]), axis + len(outer)
+    shape, end = (*x.shape[:axis], *outer, *x.shape[axis + len(coordinates) :]), axis + len(outer)
     if new.ndim > len(shape) or not all(map(are_equal, broadcast_shape(op, new.shape, shape), shape)):
         problem = f"{describe_tensor('updates', new)} for {describe_tensor('data', x)}"
         raise refuse(op, problem, "pass updates of the shape of the indices, followed by the axes that have none")
 
     def element(*i: Any) -> Any:
-        sizes = x.shape[axis : axis + len(places)]
-        wrapped = [_normalize_index(index_at(i[axis:end]), n) for index_at, n in zip(places, sizes, strict=True)]
+        sizes = x.shape[axis : axis + len(coordinates)]
+        wrapped = [_normalize_index(index_at(i[axis:end]), n) for index_at, n in zip(coordinates, sizes, strict=True)]
         index = (*i[:axis], *(position for position, _ in wrapped), *i[end:])
         return (
             index,

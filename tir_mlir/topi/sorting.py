@@ -263,10 +263,10 @@ def _radix_sort(keys: te.Tensor, count: Any, room: Any) -> te.Tensor:
                 for j in range(size):
                     key = K[side[0], j]
                     digit = T.cast((key >> T.cast(8 * p, key_type)) & T.cast(255, key_type), "int32") & 255
-                    place = H[p, digit]
-                    H[p, digit] = place + 1
-                    K[1 - side[0], place] = key
-                    Q[1 - side[0], place] = Q[side[0], j]
+                    slot = H[p, digit]
+                    H[p, digit] = slot + 1
+                    K[1 - side[0], slot] = key
+                    Q[1 - side[0], slot] = Q[side[0], j]
                 side[0] = 1 - side[0]
         for j in range(count):
             P[i, j] = Q[side[0], j]

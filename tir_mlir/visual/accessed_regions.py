@@ -119,8 +119,8 @@ def _sets(
     """The domain of an access, its elements by outer iteration, and the first outer iteration that executes it."""
     dom = access_domain(access)
     relation = sizes.substitute_params(region_map(dom, access.mins, access.extents), values)
-    places = [dom.index_of(loop.var) for loop in outer]
-    reached = _project_onto(relation, places, len(dom.dims))
+    dims = [dom.index_of(loop.var) for loop in outer]
+    reached = _project_onto(relation, dims, len(dom.dims))
     runs = reached.domain()
     if runs.is_empty():
         return dom, reached, None
@@ -131,10 +131,10 @@ def _sets(
     return dom, reached, point
 
 
-def _project_onto(relation: isl.Map, places: Sequence[int], count: int) -> isl.Map:
+def _project_onto(relation: isl.Map, dims: Sequence[int], count: int) -> isl.Map:
     """Project a relation onto some of its input dimensions."""
     for axis in reversed(range(count)):
-        if axis not in places:
+        if axis not in dims:
             relation = relation.project_out(dim_type.in_, axis, 1)
     return relation
 

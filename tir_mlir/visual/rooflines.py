@@ -116,7 +116,7 @@ class _RooflineAxes:
         parts.append(
             svg.text((left_edge + right_edge) / 2, bottom + 34, "flop / byte", "tir-muted tir-small", "middle")
         )
-        parts.append(svg.text(14, (top + bottom) / 2, "flop / s", "tir-muted tir-small", "middle", turn=-90))
+        parts.append(svg.text(14, (top + bottom) / 2, "flop / s", "tir-muted tir-small", "middle", angle=-90))
         return "".join(parts)
 
 
@@ -130,12 +130,12 @@ def _roofs(axes: _RooflineAxes, peaks: Mapping[str, float], bandwidths: Mapping[
         ends = [axes.pixel_position(start, band * start), axes.pixel_position(high / band, high)]
         parts.append(svg.polyline(ends, "tir-read-line tir-roof"))
         (x1, y1), (x2, y2) = ends
-        turn = math.degrees(math.atan2(y2 - y1, x2 - x1))
+        angle = math.degrees(math.atan2(y2 - y1, x2 - x1))
         words = f"{name} {_short(band)}B/s"
         along = 0.06
         parts.append(
             svg.text(
-                x1 + along * (x2 - x1), y1 + along * (y2 - y1) - 6, words, "tir-read tir-small tir-halo", turn=turn
+                x1 + along * (x2 - x1), y1 + along * (y2 - y1) - 6, words, "tir-read tir-small tir-halo", angle=angle
             )
         )
     for name, peak in peaks.items():

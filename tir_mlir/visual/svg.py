@@ -127,11 +127,11 @@ def circle(x: float, y: float, radius: float, style: str) -> str:
     return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" class="{style}"/>'
 
 
-def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str = "start", turn: float = 0) -> str:
+def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str = "start", angle: float = 0) -> str:
     """A line of text with its baseline at `y`, rotated by `turn` degrees around its anchor."""
     where = f'x="{number(x)}" y="{number(y)}"'
     where += f' text-anchor="{anchor}"' if anchor != "start" else ""
-    where += f' transform="rotate({number(turn)} {number(x)} {number(y)})"' if turn else ""
+    where += f' transform="rotate({number(angle)} {number(x)} {number(y)})"' if angle else ""
     return f'<text {where} class="{style}">{escape_xml(content)}</text>'
 
 

@@ -188,10 +188,10 @@ class _Box3D:
     ) -> str:
         """The front, the top and the right side of a box."""
         (d0, d1), (y0, y1), (x0, x1) = deep, down, across
-        front = [self._project(d0, y, x) for y, x in ((y0, x0), (y0, x1), (y1, x1), (y1, x0))]
+        front_face = [self._project(d0, y, x) for y, x in ((y0, x0), (y0, x1), (y1, x1), (y1, x0))]
         top = [self._project(d, y0, x) for d, x in ((d0, x0), (d1, x0), (d1, x1), (d0, x1))]
         side = [self._project(d, y, x1) for d, y in ((d0, y0), (d1, y0), (d1, y1), (d0, y1))]
-        return "".join(svg.polygon(face, style) for face in (front, top, side))
+        return "".join(svg.polygon(face, style) for face in (front_face, top, side))
 
 
 def _sides(across: int, down: int) -> tuple[float, float]:

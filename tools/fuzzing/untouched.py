@@ -113,7 +113,7 @@ def _plain(known: FunctionContents) -> list[object]:
         (n.signature, n.ids, n.blocks, n.declared, n.buffers, n.sizes, n.uses, n.has_data_loop, n.is_head)
         for n in known.body
     ]
-    homes = {number: rows[known.body.index(nest)] for number, nest in known.homes.items()}
+    homes = {number: rows[known.body.index(nest)] for number, nest in known.nests_by_id.items()}
     named = [
         {name: sorted(known.body.index(n) for n in nests) for name, nests in table.items() if nests}
         for table in (known.blocks, known.declared)

@@ -40,5 +40,5 @@ def _table(keys: dict[str, Key], column: str) -> str:
     for key, names in alike.items():
         text = key.instead or key.effect.removeprefix("carried along: for ")
         text += f"; on a GPU it has no effect: {key.on_gpu}" if key.on_gpu != key.instead else ""
-        rows.append(f"| {', '.join(names)} | {', '.join(key.places)} | {text} |")
+        rows.append(f"| {', '.join(names)} | {', '.join(key.owners)} | {text} |")
     return "\n".join(rows)

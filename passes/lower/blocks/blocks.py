@@ -66,10 +66,10 @@ def remove_blocks(func: Func) -> None:
 def drop_assumptions(func: Func) -> None:
     """Erase `T.assume` of data, and the blocks that are left empty."""
     for op in [o for o in walk.ops(func.op) if o.name == "llvm.intr.assume"]:
-        home = parent_op(op)
+        parent = parent_op(op)
         edit.erase(op)
-        while home != func.op and not Block(home).body_ops():
-            home, empty = parent_op(home), home
+        while parent != func.op and not Block(parent).body_ops():
+            parent, empty = parent_op(parent), parent
             empty.erase()
 
 

@@ -52,8 +52,8 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
     ):
         return None
     indices = {op: walk.access_indices(op) for op in users}
-    beside = _has_lanes_before_units(indices, shape)
-    if not beside and not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
+    is_interleaved = _has_lanes_before_units(indices, shape)
+    if not is_interleaved and not any(has_division(i.expr) for op_indices in indices.values() for i in op_indices):
         return None
     shorten = {op: Simplifier(op, {}) for op in users}
     groups = [[d] for d in range(len(shape))]
@@ -65,7 +65,7 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
             else {op: shorten[op](op_indices[dim] * size + op_indices[dim + 1]) for op, op_indices in indices.items()}
         )
         if joined and (
-            (beside and size == 1 and len(groups) == dim + 2)
+            (is_interleaved and size == 1 and len(groups) == dim + 2)
             or any(_divisions(j) < sum(map(_divisions, indices[op][dim : dim + 2])) for op, j in joined.items())
         ):
             indices = {op: [*f[:dim], joined[op], *f[dim + 2 :]] for op, f in indices.items()}

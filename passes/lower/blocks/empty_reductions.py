@@ -78,8 +78,8 @@ def _is_closed(block: Block) -> bool:
     assert init is not None
     iters = {i.var for i in block.iters}
     for value in (v for op in walk.ops(init) if op != init for v in op.operands):
-        home = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-        if home == block.body and value not in iters:
+        owner = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+        if owner == block.body and value not in iters:
             return False
     return True
 

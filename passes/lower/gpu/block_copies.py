@@ -186,8 +186,8 @@ def _shares_only_within_thread(a: ThreadAccess, b: ThreadAccess) -> bool:
 
 def _is_repeated(thread: ThreadAccess) -> bool:
     """Whether the serial program repeats an access, on one copy of its buffer, that the GPU makes once."""
-    home = Buffer(thread.touch.access.buffer).op
-    return any(home is None or not walk.is_inside(home, lp.op) for lp in thread.outer_threads)
+    owner = Buffer(thread.touch.access.buffer).op
+    return any(owner is None or not walk.is_inside(owner, lp.op) for lp in thread.outer_threads)
 
 
 def _same_columns(pairs: isl.Map, first: Sequence[int], second: Sequence[int]) -> bool:

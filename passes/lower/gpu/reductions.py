@@ -145,10 +145,10 @@ def _sum_of(update: Update) -> ThreadSum | None:
 
 def _is_private(value: ir.Value, loop: Loop, depth: int) -> bool:
     """Whether each iteration of a loop computes a result of its own in the buffer."""
-    home = Buffer(value).op
-    if home is None:
+    owner = Buffer(value).op
+    if owner is None:
         return False
-    if walk.is_inside(home, loop.op):
+    if walk.is_inside(owner, loop.op):
         return True
     try:
         with question(f"whether {Buffer(value).name} is private to loop {loop.name}"):
@@ -195,8 +195,8 @@ def _is_first(
         common = walk.common_parent([init, load])
         if not walk.child_towards(common, init).is_before_in_block(walk.child_towards(common, load)):
             return False
-    beside = [o.operation for o in init.block.operations if o.operation not in inits and o.operation.name not in YIELDS]
-    if any(not is_pure(o) and o.name != AFFINE_STORE for o in beside):  # stores: what starts another reduction
+    others = [o.operation for o in init.block.operations if o.operation not in inits and o.operation.name not in YIELDS]
+    if any(not is_pure(o) and o.name != AFFINE_STORE for o in others):  # stores: what starts another reduction
         return False
     dom = domain(init)
     try:
@@ -286,17 +286,17 @@ def _rewrite(sum_: ThreadSum) -> None:
     if sum_.inits and not sum_.starts_always:
         _start_early(sum_)
     _finish(sum_, partials)
-    indices, places = (
+    indices, lane_values = (
         [Index.from_value(lp.var) - lp.lower for lp in loops],
         dict(zip(sum_.buffers, partials, strict=True)),
     )
     for load in sum_.update.loads:
         with ir.InsertionPoint(load), load.location:
-            edit.replace_uses(load.results[0], create.load(places[accessed_memref(load)], indices))
+            edit.replace_uses(load.results[0], create.load(lane_values[accessed_memref(load)], indices))
         edit.drop(load)
     for store in sum_.update.stores:
         with ir.InsertionPoint(store), store.location:
-            create.store(store.operands[0], places[accessed_memref(store)], indices)
+            create.store(store.operands[0], lane_values[accessed_memref(store)], indices)
         edit.drop(store)
     for init in sum_.inits:
         edit.prune(init, top)
@@ -315,9 +315,9 @@ def _start_early(sum_: ThreadSum) -> None:
     """Before the loops: write the first value of those elements that have one."""
     init = sum_.inits[0]
     ip, variables = create.copy_loops(sum_.spatial, ir.InsertionPoint(sum_.top.op))
-    places = _first_iterations(sum_, init, variables)
+    iteration = _first_iterations(sum_, init, variables)
     conditions = [
-        Constraint(c.index.substitute(places).simplify(), c.is_eq)
+        Constraint(c.index.substitute(iteration).simplify(), c.is_eq)
         for parent in walk.parents(init)
         if parent.name == "affine.if" and walk.is_inside(parent, sum_.top.op)
         for c in constraints(parent)
@@ -382,11 +382,11 @@ def _combine_partials(
 
 def _first_iterations(sum_: ThreadSum, init: ir.Operation, variables: dict[ir.Value, Index]) -> dict[ir.Value, Index]:
     """The spatial loops as they are now, all others at their first iteration."""
-    places = dict(variables)
+    iteration = dict(variables)
     for lp in _loops(init):
         if walk.is_inside(lp.op, sum_.top.op):
-            places.setdefault(lp.var, lp.lower.substitute(places))
-    return places
+            iteration.setdefault(lp.var, lp.lower.substitute(iteration))
+    return iteration
 
 
 def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.Value]:
@@ -395,10 +395,10 @@ def _init_values(sum_: ThreadSum, variables: dict[ir.Value, Index]) -> list[ir.V
     values: dict[ir.Value, ir.Value] = {}
     copied = [op for op in list(init.block.operations)[:-1] if op.operation.name != AFFINE_STORE]
     operands = {value for op in copied for value in op.operation.operands}
-    places = _first_iterations(sum_, init, variables)
+    iteration = _first_iterations(sum_, init, variables)
     for lp in _loops(init):
         if walk.is_inside(lp.op, sum_.top.op) and lp.var in operands:
-            values[lp.var] = create.apply(places[lp.var])
+            values[lp.var] = create.apply(iteration[lp.var])
     for op in copied:
         copy = edit.clone(op.operation, ir.InsertionPoint.current, values)
         values |= dict(zip(op.operation.results, copy.results, strict=True))

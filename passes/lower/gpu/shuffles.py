@@ -113,25 +113,25 @@ def _own_values(
 ) -> list[ir.Value]:
     """What a thread contributes; what changes nothing if it is in no iteration of the loops."""
     axes = {axis.kind: axis for axis in nest.threads}
-    places = {lp.var: Index.from_value(axes[lp.kind].var) + lp.lower for lp in loops}
+    lane_values = {lp.var: Index.from_value(axes[lp.kind].var) + lp.lower for lp in loops}
     conditions = [
-        Constraint((lp.upper - 1).simplify() - places[lp.var])
+        Constraint((lp.upper - 1).simplify() - lane_values[lp.var])
         for lp in loops
         if lp.const_extent is None or lp.const_extent != axes[lp.kind].const_extent
     ]
     if not conditions:
-        return _clone_independent_ops(loops[-1], combination, places)
+        return _clone_independent_ops(loops[-1], combination, lane_values)
     choice = create.guard(conditions, results=[v.type for v in combination.new], has_else=True)
     with ir.InsertionPoint(choice.regions[0].blocks[0]):
-        affine.yield_(_clone_independent_ops(loops[-1], combination, places))
+        affine.yield_(_clone_independent_ops(loops[-1], combination, lane_values))
     with ir.InsertionPoint(choice.regions[1].blocks[0]):
         affine.yield_(combination.starts() or starts)
     return list(choice.results)
 
 
-def _clone_independent_ops(loop: Loop, combination: Combination, places: dict[ir.Value, Index]) -> list[ir.Value]:
+def _clone_independent_ops(loop: Loop, combination: Combination, lane_values: dict[ir.Value, Index]) -> list[ir.Value]:
     """The body of a loop without what depends on the values that it carries, at the insertion point."""
-    values = {var: create.apply(index) for var, index in places.items()}
+    values = {var: create.apply(index) for var, index in lane_values.items()}
     carried = set(list(loop.body.arguments)[1:])
     for op in list(loop.body.operations)[:-1]:
         if carried & {v for inner in walk.ops(op.operation) for v in inner.operands}:
@@ -249,28 +249,28 @@ class Group:
             return [create.alloc("partials", [count], to_name(v.type), "shared") for v in values]
 
 
-def _pairs(place: Index, count: int, commutes: bool) -> Iterator[tuple[int, list[Constraint]]]:
+def _pairs(lane: Index, count: int, commutes: bool) -> Iterator[tuple[int, list[Constraint]]]:
     """Which threads combine with the thread `offset` after them, step by step: the lower half with the upper one of
     what is left; where the order matters, neighbours, then pairs of these."""
     if commutes:
         while count > 1:
             half = (count + 1) // 2
-            yield half, [Constraint(count - half - 1 - place)]
+            yield half, [Constraint(count - half - 1 - lane)]
             count = half
         return
     offset = 1
     while offset < count:
-        yield offset, [Constraint(place % (2 * offset), True), Constraint(count - offset - 1 - place)]
+        yield offset, [Constraint(lane % (2 * offset), True), Constraint(count - offset - 1 - lane)]
         offset *= 2
 
 
-def _store(values: Sequence[ir.Value], slots: Sequence[ir.Value], place: Index) -> None:
+def _store(values: Sequence[ir.Value], slots: Sequence[ir.Value], lane: Index) -> None:
     for value, slot in zip(values, slots, strict=True):
-        create.store(value, slot, [place])
+        create.store(value, slot, [lane])
 
 
-def _load(slots: Sequence[ir.Value], place: Index) -> list[ir.Value]:
-    return [create.load(slot, [place]) for slot in slots]
+def _load(slots: Sequence[ir.Value], lane: Index) -> list[ir.Value]:
+    return [create.load(slot, [lane]) for slot in slots]
 
 
 def shuffle(value: ir.Value, offset: int, warp: int) -> ir.Value:

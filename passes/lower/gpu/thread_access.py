@@ -36,8 +36,8 @@ class ThreadAccess:
     @cached_property
     def is_live_out(self) -> bool:
         """Whether the buffer still has a value after the kernel."""
-        home = Buffer(self.touch.access.buffer).op
-        return self.owner == DEVICE and (home is None or not walk.is_inside(home, self.top))
+        owner = Buffer(self.touch.access.buffer).op
+        return self.owner == DEVICE and (owner is None or not walk.is_inside(owner, self.top))
 
     @cached_property
     def loops(self) -> list[Loop]:

@@ -25,9 +25,9 @@ def digit_weight(kind: str) -> int | None:
     return int(digits) if digits else None
 
 
-def digit_kind(axis: str, place: int) -> str:
+def digit_kind(axis: str, weight: int) -> str:
     """The kind of a loop over the digit of an axis with a weight."""
-    return f"{axis}/{place}"
+    return f"{axis}/{weight}"
 
 
 def is_axis_kind(kind: str) -> bool:

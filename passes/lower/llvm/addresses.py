@@ -34,10 +34,10 @@ class _OpPosition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Word:
-    """A number (i64) or pointer, and the place from which on it is known. natural: it is never negative."""
+    """A number (i64) or pointer, and the position from which on it is known. natural: it is never negative."""
 
     value: ir.Value
-    place: _OpPosition
+    position: _OpPosition
     natural: bool = False
 
 
@@ -104,7 +104,7 @@ class _AddressLowering:
 
     def __init__(self, templates: _Templates) -> None:
         self._templates = templates
-        self._places: dict[ir.Value, _OpPosition] = {}
+        self._positions: dict[ir.Value, _OpPosition] = {}
         self._words: dict[ir.Value, _Word] = {}
         self._bases: dict[ir.Value, _Word] = {}
         self._made: dict[tuple[object, ...], _Word] = {}
@@ -137,11 +137,11 @@ class _AddressLowering:
             if self._start is None:
                 self._start = _OpPosition(0, ops, index)
             return
-        place = _OpPosition(len(self._places) + 1, ops, index)
+        position = _OpPosition(len(self._positions) + 1, ops, index)
         if self._start is None:
-            self._start = place
+            self._start = position
         for value in values:
-            self._places[value] = place
+            self._positions[value] = position
 
     def _access(self, op: ir.Operation, near: dict[tuple[_Word, int], ir.Value]) -> bool:
         """Whether an access could be lowered; it has no uses then. near: pointers known in its block."""
@@ -176,7 +176,7 @@ class _AddressLowering:
         near: dict[tuple[_Word, int], ir.Value],
     ) -> ir.Value:
         """The address of the element with the number `sum(word * factor) + constant`."""
-        words.sort(key=lambda each: each[0].place.number)
+        words.sort(key=lambda each: each[0].position.number)
         whole = None
         for word, factor in words:
             product = self._product(word, factor)
@@ -198,9 +198,9 @@ class _AddressLowering:
     def _word(self, term: Term, map_: ir.AffineMap, operands: Sequence[ir.Value]) -> _Word:
         value = self._quotient(term.expr, map_, operands) if term.operand is None else operands[term.operand]
         if value not in self._words:
-            place = self._places[value]
-            cast = _insert("arith.index_cast", _i64(), [value], {}, place)
-            self._words[value] = _Word(cast, place, _is_natural(value))
+            position = self._positions[value]
+            cast = _insert("arith.index_cast", _i64(), [value], {}, position)
+            self._words[value] = _Word(cast, position, _is_natural(value))
         return self._words[value]
 
     def _quotient(self, expr: ir.AffineExpr, map_: ir.AffineMap, operands: Sequence[ir.Value]) -> ir.Value:
@@ -209,11 +209,11 @@ class _AddressLowering:
         divided = [operands[number] for number in numbers]
         key = (over, *divided)
         if key not in self._made:
-            place = max((self._places[v] for v in divided), key=lambda each: each.number)
+            position = max((self._positions[v] for v in divided), key=lambda each: each.number)
             facts = {"map": ir.AffineMapAttr.get(over)}
-            apply = _insert("affine.apply", ir.IndexType.get(), divided, facts, place)
-            self._places[apply] = place
-            self._made[key] = _Word(apply, place)
+            apply = _insert("affine.apply", ir.IndexType.get(), divided, facts, position)
+            self._positions[apply] = position
+            self._made[key] = _Word(apply, position)
         return self._made[key].value
 
     def _constant(self, value: int) -> _Word:
@@ -230,27 +230,27 @@ class _AddressLowering:
     def _binary(self, template: int, left: _Word, right: _Word) -> _Word:
         key = (template, left, right)
         if key not in self._made:
-            place, natural = _later_position(left.place, right.place), left.natural and right.natural
-            op = self._templates.insert(template + natural, [left.value, right.value], place.next_op)
-            self._made[key] = _Word(op.results[0], place, natural)
+            position, natural = _later_position(left.position, right.position), left.natural and right.natural
+            op = self._templates.insert(template + natural, [left.value, right.value], position.next_op)
+            self._made[key] = _Word(op.results[0], position, natural)
         return self._made[key]
 
     def _base(self, buffer: ir.Value, type_: ir.MemRefType) -> _Word:
         if buffer not in self._bases:
-            place = self._places[buffer]
+            position = self._positions[buffer]
             descriptor = ir.Type.parse(_descriptor(type_.rank))
-            cast = _insert("builtin.unrealized_conversion_cast", descriptor, [buffer], {}, place)
+            cast = _insert("builtin.unrealized_conversion_cast", descriptor, [buffer], {}, position)
             facts = {"position": ir.DenseI64ArrayAttr.get([1])}
-            self._bases[buffer] = _Word(_insert("llvm.extractvalue", _ptr(), [cast], facts, place), place)
+            self._bases[buffer] = _Word(_insert("llvm.extractvalue", _ptr(), [cast], facts, position), position)
         return self._bases[buffer]
 
     def _pointer(self, base: _Word, index: _Word, element: ir.Type) -> _Word:
         key = (base, index)
         if key not in self._made:
-            place = _later_position(base.place, index.place)
-            op = self._templates.insert(_ELEMENT, [base.value, index.value], place.next_op)
+            position = _later_position(base.position, index.position)
+            op = self._templates.insert(_ELEMENT, [base.value, index.value], position.next_op)
             op.attributes["elem_type"] = ir.TypeAttr.get(element)
-            self._made[key] = _Word(op.results[0], place)
+            self._made[key] = _Word(op.results[0], position)
         return self._made[key]
 
     def _step(self, op: ir.Operation, pointer: ir.Value, constant: int, element: ir.Type) -> ir.Value:
@@ -269,9 +269,9 @@ def _search_body_ops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:
 
 
 def _insert(
-    name: str, type_: ir.Type, operands: Sequence[ir.Value], facts: Mapping[str, ir.Attribute], place: _OpPosition
+    name: str, type_: ir.Type, operands: Sequence[ir.Value], facts: Mapping[str, ir.Attribute], position: _OpPosition
 ) -> ir.Value:
-    before = place.next_op
+    before = position.next_op
     ip = ir.InsertionPoint(before)
     return ir.Operation.create(name, [type_], operands, dict(facts), loc=before.location, ip=ip).results[0]
 

@@ -96,9 +96,9 @@ def of_its_operands(expr: ir.AffineExpr, dims: int) -> tuple[ir.AffineMap, tuple
     """An expression as a map of the dimensions that it uses, and their numbers. Those from `dims` on are symbols."""
     numbers = sorted(used_dims(expr))
     of_dims = sum(number < dims for number in numbers)
-    places: list[ir.AffineExpr] = [ir.AffineExpr.get_constant(0)] * (max(numbers) + 1)
+    positions: list[ir.AffineExpr] = [ir.AffineExpr.get_constant(0)] * (max(numbers) + 1)
     for new, old in enumerate(numbers):
         is_dim = new < of_dims
-        places[old] = ir.AffineExpr.get_dim(new) if is_dim else ir.AffineExpr.get_symbol(new - of_dims)
+        positions[old] = ir.AffineExpr.get_dim(new) if is_dim else ir.AffineExpr.get_symbol(new - of_dims)
     sizes = of_dims, len(numbers) - of_dims
-    return ir.AffineMap.get(*sizes, [expr.compose(ir.AffineMap.get(*sizes, places))]), tuple(numbers)
+    return ir.AffineMap.get(*sizes, [expr.compose(ir.AffineMap.get(*sizes, positions))]), tuple(numbers)

@@ -84,15 +84,15 @@ def _allocs_with_owners(allocs: Sequence[ir.Operation]) -> list[tuple[ir.Operati
     """The allocations of a function with the bodies that they belong to, their bytes, and whether they are on the
     stack."""
     stack_bytes: dict[ir.Operation, int] = {}
-    homes = []
+    owners = []
     for op in allocs:
-        home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
+        owner = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
         size = bytes_of(op)
-        on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(home, 0) + size <= STACK_TOTAL
+        on_stack = size is not None and size <= STACK_BUFFER and stack_bytes.get(owner, 0) + size <= STACK_TOTAL
         if on_stack:
-            stack_bytes[home] = stack_bytes.get(home, 0) + (size or 0)
-        homes.append((op, home.regions[0].blocks[0], size, on_stack))
-    return homes
+            stack_bytes[owner] = stack_bytes.get(owner, 0) + (size or 0)
+        owners.append((op, owner.regions[0].blocks[0], size, on_stack))
+    return owners
 
 
 def _aligned_size(size: int) -> int:
@@ -108,8 +108,8 @@ def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
     type_ = ir.MemRefType(op.results[0].type)
     packed = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
-    home = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
-    return packed and is_plain(op) and home == func.op
+    owner = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
+    return packed and is_plain(op) and owner == func.op
 
 
 def is_plain(op: ir.Operation) -> bool:
@@ -243,12 +243,12 @@ def _shape(op: ir.Operation) -> tuple[int | None, ...]:
 
 def _is_live(alloc: ir.Operation, op: ir.Operation) -> bool:
     """Whether a buffer is between its first and its last use where another one is first used."""
-    home = alloc.block
+    block = alloc.block
     first_use = _starts(op)
-    if not any(is_inside(first_use, o.operation) for o in home.operations):
+    if not any(is_inside(first_use, o.operation) for o in block.operations):
         return False
-    positions = [walk.position(_child(home, use.owner.operation)) for use in alloc.results[0].uses]
-    return bool(positions) and min(positions) <= walk.position(_child(home, first_use)) <= max(positions)
+    positions = [walk.position(_child(block, use.owner.operation)) for use in alloc.results[0].uses]
+    return bool(positions) and min(positions) <= walk.position(_child(block, first_use)) <= max(positions)
 
 
 def _starts(op: ir.Operation) -> ir.Operation:

@@ -102,7 +102,7 @@ class CompactionPlan:
     extent (None: unchanged).
     """
 
-    home: ir.Block | None
+    scope: ir.Block | None
     mins: list[Index]
     extents: list[int | None]
 
@@ -142,10 +142,10 @@ def _plan(
                 )
         except NotProvable:
             pass
-    home = None if depth == first else Loop(loops[depth - 1]).body if depth else func_of(owner_op(value)).body
-    if home is None and all(e is None for e in extents):
+    scope = None if depth == first else Loop(loops[depth - 1]).body if depth else func_of(owner_op(value)).body
+    if scope is None and all(e is None for e in extents):
         return None
-    return CompactionPlan(home, mins, extents)
+    return CompactionPlan(scope, mins, extents)
 
 
 def _project_shared_loops(reach: isl.Map, own: Sequence[bool]) -> isl.Map:
@@ -249,7 +249,7 @@ def _apply(value: ir.Value, plan: CompactionPlan) -> None:
         if extent is None and size is not None:
             sizes.append(size)
         shape.append(type_.shape[d] if extent is None else extent)
-    spot = ir.InsertionPoint.at_block_begin(plan.home) if plan.home is not None else ir.InsertionPoint(old)
+    spot = ir.InsertionPoint.at_block_begin(plan.scope) if plan.scope is not None else ir.InsertionPoint(old)
     attributes = {n: old.attributes[n] for n in old.attributes}
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
     new_type = ir.MemRefType.get(shape, type_.element_type, memory_space=type_.memory_space)

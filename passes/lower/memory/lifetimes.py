@@ -143,12 +143,12 @@ def _call_of(pointer: ir.Operation) -> ir.Operation | None:
 
 def _path(op: ir.Operation) -> list[int]:
     """Positions of `op` and its parents from the function down, without those of loop bodies."""
-    places: list[int] = []
+    positions: list[int] = []
     current = op
     for parent in walk.parents(op):
-        places.append(walk.position_of_many(current))
+        positions.append(walk.position_of_many(current))
         current = parent
-    return places[::-1]
+    return positions[::-1]
 
 
 def common_loops(ops: Sequence[ir.Operation]) -> list[ir.Operation]:

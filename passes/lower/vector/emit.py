@@ -157,8 +157,8 @@ class VectorEmitter:
         elif mask is None or self._may_read_all(memref, indices):
             loaded = self._load_row(memref, [self.index_in_lane(i) for i in indices])
         else:
-            places = [apply(self.index_in_lane(i)) for i in indices]
-            loaded = vector.maskedload(type_, memref, places, mask, zero_vector(type_))
+            indices_of_lane = [apply(self.index_in_lane(i)) for i in indices]
+            loaded = vector.maskedload(type_, memref, indices_of_lane, mask, zero_vector(type_))
         self.values[op.results[0]] = loaded
 
     def _numbers(self, op: ir.Operation) -> LaneNumbers:
@@ -169,8 +169,10 @@ class VectorEmitter:
         memref, numbers = op.operands[0], self._numbers(op)
         uneven = [step(i, self.lanes.var) is None for i in indices]
         if any(uneven) and self.mask is None and may_gather(op, memref) and all(map(numbers.fits, indices)):
-            places = [numbers.emit_vector(i) if i.uses(self.lanes.var) else self.index_in_lane(i) for i in indices]
-            return gather_elements(memref, places, self.width)
+            indices_of_lane = [
+                numbers.emit_vector(i) if i.uses(self.lanes.var) else self.index_in_lane(i) for i in indices
+            ]
+            return gather_elements(memref, indices_of_lane, self.width)
         elements = [self._load_one(memref, indices, k) for k in range(self.width)]
         return vector.from_elements(self._type(op.results[0].type), elements)
 
@@ -208,11 +210,11 @@ class VectorEmitter:
             self.values[op.results[0]] = vector.load(self._type(op.results[0].type), memref, first)
             return
         if self.mask is None and self.guard is None and may_gather(op, memref):
-            places = [
+            indices_of_lane = [
                 to_32_bits(i, self.vector) if i in self.lanes.varying else Index.from_value(self.scalar(i))
                 for i in indices
             ]
-            self.values[op.results[0]] = gather_elements(memref, places, self.width)
+            self.values[op.results[0]] = gather_elements(memref, indices_of_lane, self.width)
             return
         elements = []
         for lane in range(self.width):
@@ -408,9 +410,9 @@ def _attr(map_: ir.AffineMap) -> ir.Attribute:
 def _mask(loop: Loop, type_: ir.VectorType, counts: Sequence[Index]) -> ir.Value:
     """A mask of the first lanes, as many as the minimum of some counts; hoisted as far as they allow."""
     anchor = loop.op
-    homes = [owner_op(v) for c in counts for v in c.values]
+    owners = [owner_op(v) for c in counts for v in c.values]
     for parent in walk.parents(loop.op):
-        if not is_loop(parent) or any(walk.is_inside(home, parent) for home in homes):
+        if not is_loop(parent) or any(walk.is_inside(owner, parent) for owner in owners):
             break
         anchor = parent
     with ir.InsertionPoint(anchor):
@@ -442,16 +444,16 @@ def load_strided(load: Callable[[int], ir.Value], width: int, stride: int) -> ir
     starts = [*range(0, length - width, width), length - width]
     rows = [load(start) for start in starts]
     first, *other_rows = map(_as_bits, rows)
-    lanes, places, done = first, [min(k * apart, width - 1) for k in range(width)], width
+    lanes, offsets, done = first, [min(k * apart, width - 1) for k in range(width)], width
     for start, row in zip(starts[1:], other_rows, strict=True):
         for k in range(width):
             if k * apart >= done:
-                places[k] = width + min(k * apart - start, width - 1)
-        lanes, places, done = vector.shuffle(lanes, row, places), list(range(width)), start + width
+                offsets[k] = width + min(k * apart - start, width - 1)
+        lanes, offsets, done = vector.shuffle(lanes, row, offsets), list(range(width)), start + width
     if stride < 0:
-        lanes = vector.shuffle(lanes, lanes, places[::-1])
+        lanes = vector.shuffle(lanes, lanes, offsets[::-1])
     elif not other_rows:
-        lanes = vector.shuffle(lanes, lanes, places)
+        lanes = vector.shuffle(lanes, lanes, offsets)
     return arith.bitcast(rows[0].type, lanes) if lanes.type != rows[0].type else lanes
 
 

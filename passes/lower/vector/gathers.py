@@ -35,18 +35,18 @@ def may_gather(op: ir.Operation, memref: ir.Value) -> bool:
     return wide and strides[-1:] == [1] and extent < MAX_ELEMENTS and min(strides) > 0
 
 
-def gather_elements(memref: ir.Value, places: Sequence[Index | ir.Value], width: int) -> ir.Value:
+def gather_elements(memref: ir.Value, indices: Sequence[Index | ir.Value], width: int) -> ir.Value:
     """A vector of the elements at some places: an index of a dimension that all lanes share, or a vector of 32-bit
     integers."""
     type_ = ir.MemRefType(memref.type)
     strides, _ = type_.get_strides_and_offset()
     starts, offsets = [], None
-    for place, stride in zip(places, strides, strict=True):
-        if isinstance(place, Index):
-            starts.append(apply(place))
+    for index, stride in zip(indices, strides, strict=True):
+        if isinstance(index, Index):
+            starts.append(apply(index))
             continue
         starts.append(apply(Index.constant(0)))
-        part = place if stride == 1 else arith.muli(place, _splat(ir.VectorType(place.type), stride))
+        part = index if stride == 1 else arith.muli(index, _splat(ir.VectorType(index.type), stride))
         offsets = part if offsets is None else arith.addi(offsets, part)
     result = ir.VectorType.get([width], type_.element_type)
     bits = ir.VectorType.get([width], ir.IntegerType.get_signless(1))

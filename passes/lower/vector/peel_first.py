@@ -82,5 +82,5 @@ def _stores_only(op: ir.Operation, loop: Loop) -> bool:
 
 
 def _is_outside(value: ir.Value, loop: Loop, op: ir.Operation) -> bool:
-    home = owner_op(value)
-    return not walk.is_inside(home, loop.op) or (walk.is_inside(home, op) and home.name == "arith.constant")
+    owner = owner_op(value)
+    return not walk.is_inside(owner, loop.op) or (walk.is_inside(owner, op) and owner.name == "arith.constant")

@@ -95,16 +95,16 @@ def _split_access(op: ir.Operation, value: ir.Value, shape: Sequence[int], row: 
     """One access for each row (`row`: its shape) or element of the box."""
     buffer, indices = accessed_memref(op), walk.access_indices(op)
     points = list(itertools.product(*map(range, shape[: len(shape) - len(row)])))
-    places = [_point_indices(indices, point, len(shape)) for point in points]
+    points_indices = [_point_indices(indices, point, len(shape)) for point in points]
     if op.name == VECTOR_STORE:
-        for point, indices_of_row in zip(points, places, strict=True):
+        for point, indices_of_row in zip(points, points_indices, strict=True):
             part = vector.extract(value, [], list(point))
             vectors.store(part, buffer, indices_of_row, row) if row else create.store(part, buffer, indices_of_row)
         op.erase()
         return
     parts = [
         vectors.load(buffer, indices_of_row, row) if row else create.load(buffer, indices_of_row)
-        for indices_of_row in places
+        for indices_of_row in points_indices
     ]
     if row:
         parts = [lane for part in parts for lane in _lanes(part)]

@@ -160,8 +160,8 @@ def _sums(lanes: VectorizableLoop) -> None:
     parts = [PartialSums(s, loop, width, rows) for s in lanes.sums]
 
     def row(base: Index, number: int, counts: list[Index] | None = None) -> None:
-        places = {op: p.row_accumulator(number) for p in parts for op in (p.sum.load, p.sum.store)}
-        VectorEmitter(lanes, loop.lower + base, width, counts or [], places).run()
+        accumulators = {op: p.row_accumulator(number) for p in parts for op in (p.sum.load, p.sum.store)}
+        VectorEmitter(lanes, loop.lower + base, width, counts or [], accumulators).run()
 
     def runs(start: Index, end: Index, together: int) -> Index:
         """A loop over groups of `together` rows from `start`; returns where it ends."""

@@ -337,8 +337,8 @@ class ComputedIndex:
         """Let what uses the values, other than some ops, take a loaded value instead."""
         steps = self.steps()
         for value in self.values:
-            places = [(use.owner.operation, use.operand_number) for use in value.uses]
-            for user, number in [(op, n) for op, n in places if op not in others]:
+            uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+            for user, number in [(op, n) for op, n in uses if op not in others]:
                 with ir.InsertionPoint(user), user.location:
                     edit.set_operand(user, number, load())
         for op in steps:

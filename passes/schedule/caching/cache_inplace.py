@@ -61,9 +61,9 @@ def cache_inplace(block: Block, read_buffer_index: int | str, storage_scope: str
     name = f"{buffer.name}_{storage_scope}"
     cache = alloc_like(buffer, scope, name, buffer.dims, storage_scope)
     top = outermost_with_searches(block)
-    places = CopyRegion(top, region, full_region), CopyRegion(next_op(top), region, full_region)
+    copy_regions = CopyRegion(top, region, full_region), CopyRegion(next_op(top), region, full_region)
     with block.op.location:
-        copies = [make_copy(name, buffer, cache, places[0]), make_copy(name, cache, buffer, places[1])]
+        copies = [make_copy(name, buffer, cache, copy_regions[0]), make_copy(name, cache, buffer, copy_regions[1])]
     if buffer.is_param:
         _check_box_accessed(block, buffer, copies[1])
     check_copies_written(buffer, copies[0], block)

@@ -118,9 +118,9 @@ def make_copy(name: str, source: Buffer, target: Buffer, where: CopyRegion) -> B
             block = create.block(name, _iters(target, where, loops, elements))
     iters = [Index.from_value(i.var) for i in block.iters]
     shifted = [(a + low).simplify() for a, low in zip(iters, where.shift, strict=True)]
-    places = {where.region.buffer: shifted}
+    regions = {where.region.buffer: shifted}
     with create.at_end(block.body):
-        create.store(create.load(source.value, places.get(source, iters)), target.value, places.get(target, iters))
+        create.store(create.load(source.value, regions.get(source, iters)), target.value, regions.get(target, iters))
     return block
 
 

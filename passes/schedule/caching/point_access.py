@@ -173,10 +173,10 @@ def _compare(access: PointAccess, apart: Sequence[Index], equal: Sequence[Index]
         point = smallest_point(flatten(wrong)) or []
     count = len(dom.dims)
     first, second = point[-2 * count : -count][dom.free :], point[-count:][dom.free :]
-    places = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
-    words = {"first": _instance(block, first), "second": _instance(block, second), "a": places[0], "b": places[1]}
+    elements = [_element(dom, access, p) for p in (point[-2 * count : -count], point[-count:])]
+    words = {"first": _instance(block, first), "second": _instance(block, second), "a": elements[0], "b": elements[1]}
     pair = (words["first"], words["second"])
-    refuse(block, text.format(**words), counterexample=Counterexample(pair, places[0]), fix=fix)
+    refuse(block, text.format(**words), counterexample=Counterexample(pair, elements[0]), fix=fix)
 
 
 def _pairs(dom: Domain, indices: Sequence[Index]) -> isl.Map:

@@ -26,8 +26,8 @@ def expand_affine_op(op: ir.Operation, iters: Mapping[ir.Value, Index]) -> ir.Op
     """Replace an affine op, with `iters` substituted, by its non-affine counterpart, and return that."""
     with ir.InsertionPoint(op), op.location:
         if op.name == AFFINE_STORE:
-            places = [emit_index(i.substitute(iters)) for i in access_indices(op)]
-            stored = memref.store(op.operands[0], accessed_memref(op), places)
+            emitted = [emit_index(i.substitute(iters)) for i in access_indices(op)]
+            stored = memref.store(op.operands[0], accessed_memref(op), emitted)
             edit.drop(op)
             return stored.operation
         if op.name == AFFINE_LOAD:

@@ -100,8 +100,8 @@ def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
     payload = expression_of(block)
     check_complete(block)
     scope, buffer = scope_of(block), payload.buffer
-    home = buffer.op
-    if home is None or enclosing_block(home) != scope:
+    owner = buffer.op
+    if owner is None or enclosing_block(owner) != scope:
         refuse(
             block,
             f'block "{block.name}" computes {buffer.name}, which is visible outside its scope; an output block must '

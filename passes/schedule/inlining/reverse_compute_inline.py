@@ -184,8 +184,8 @@ def _pair(block: Block) -> _ProducerConsumerPair:
         text = f"{buffer.name} is written by {len(producers)} blocks of the scope; merging needs a single producer"
         refuse(block, text, fix=_fix_writers(producers))
     producer = _producer(producers[0], buffer, consumer)
-    home = buffer.op
-    if home is None or enclosing_block(home) != scope:
+    owner = buffer.op
+    if owner is None or enclosing_block(owner) != scope:
         refuse(
             producers[0],
             f'block "{producers[0].name}" computes {buffer.name}, which is visible outside its scope; an output block '

@@ -166,13 +166,13 @@ def size_sources(buffer: Buffer, change: ChangedLayout) -> list[SizeSource]:
 def _size_source(dim: ir.Operation, buffer: Buffer, change: ChangedLayout) -> SizeSource:
     named = [u.owner.operation for u in dim.results[0].uses if is_size(u.owner.operation)]
     size = dim if is_size(dim) or not named else named[0]
-    places = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
+    sources = [(buffer.value, axis, extent) for axis, extent in enumerate(change.shape)]
     if buffer.is_param:
         others = [p for p in func_of(dim).params if p != buffer]
-        places += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
+        sources += [(p.value, axis, extent) for p in others for axis, extent in enumerate(p.dims)]
     old_extent = buffer.dims[_number(dim.operands[1])]
     for what, is_itself in ((old_extent, False), (Index.from_value(size.results[0]), True)):
-        for value, axis, extent in places:
+        for value, axis, extent in sources:
             if extent.is_equal_to(what):
                 return SizeSource(dim, size, value, axis, is_itself)
     name = attrs.get(size, attrs.NAME, "a size")
@@ -314,13 +314,13 @@ def _redirect(op: ir.Operation, buffer: Buffer, indices: Sequence[Index]) -> Non
     """Replace a load or store by one of the same buffer at other indices."""
     with ir.InsertionPoint(op), op.location:
         affine = all(is_affine_value(v) for i in indices for v in Index.wrap(i).values)
-        places = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
+        emitted = [] if affine else [emit_index(Index.wrap(i)) for i in indices]
         if op.name in STORES and affine:
             create.store(op.operands[0], buffer.value, indices)
         elif op.name in STORES:
-            memref.store(op.operands[0], buffer.value, places)
+            memref.store(op.operands[0], buffer.value, emitted)
         else:
-            value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, places)
+            value = create.load(buffer.value, indices) if affine else memref.load(buffer.value, emitted)
             _keep_name(op, value)
             edit.replace_uses(op.results[0], value)
     edit.drop(op)

@@ -179,14 +179,14 @@ class _Bounds:
             raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
         return count - _ONE
 
-    def digits(self, term: IntExpr, result: Dim, places: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
+    def digits(self, term: IntExpr, result: Dim, dims: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
         """The variables that a result determines, alone or with the result for the digits above it."""
         if isinstance(term, Variable):
             return {term.name: result}
         if not isinstance(term, Operation):
             return {}
         if term.symbol == "%" and isinstance(term.left, Variable):
-            above = places.get(Operation("//", term.left, term.right))
+            above = dims.get(Operation("//", term.left, term.right))
             count = self._polynomial(self.variables[term.left.name], term)
             fits = count.exact_quotient(self._range(term.right).low) is not None
             return {term.left.name: above * term.right + result} if above is not None and fits else {}
@@ -243,10 +243,10 @@ def inverse_by_digits(map_: IndexMap, extents: Sequence[Index], op: ir.Operation
     """
     bounds = _Bounds(map_, extents, op)
     names = [unused_name(f"axis{number}", {*map_.sizes}) for number in range(len(map_.terms))]
-    places = {term: Dim(name) for term, name in zip(map_.terms, names, strict=True)}
+    dims = {term: Dim(name) for term, name in zip(map_.terms, names, strict=True)}
     back: dict[str, IntExpr] = {}
-    for term, result in places.items():
-        for variable, value in bounds.digits(term, result, places).items():
+    for term, result in dims.items():
+        for variable, value in bounds.digits(term, result, dims).items():
             if variable in back:
                 raise NotProvable(f"whether {map_} maps two points to one: it uses {variable} in several ways")
             back[variable] = value

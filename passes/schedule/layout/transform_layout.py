@@ -120,8 +120,8 @@ def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, val
     with freeze_modules():
         writers = [u.owner.operation for u in target.value.uses if u.owner.operation.name in STORES]
         sweeps = row_major_producers(target, writers)
-        home = enclosing_block(target.op) if target.op is not None else func_of(block.op)
-        anchor = _op_after_writers(home, writers)
+        scope = enclosing_block(target.op) if target.op is not None else func_of(block.op)
+        anchor = _op_after_writers(scope, writers)
     new = apply_layout(target, change)
     if sweeps:
         for sweep in sweeps:
@@ -129,7 +129,7 @@ def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, val
     elif anchor is not None:
         add_padding_block(value, new, anchor)
     elif new.is_param:
-        add_assumption_block(value, new, first_op_after_allocs(home.body))
+        add_assumption_block(value, new, first_op_after_allocs(scope.body))
     return new
 
 
@@ -175,18 +175,18 @@ def _refuse_collision(block: Block, buffer: Buffer, map_: IndexMap, clash: Colli
 
 def _check_scatters(buffer: Buffer) -> None:
     """Refuse where a store through an index from data no longer shows that spatial iters are independent."""
-    homes = (enclosing_block(use.owner.operation) for use in buffer.value.uses)
-    for block in dict.fromkeys(home for home in homes if isinstance(home, Block)):
+    owners = (enclosing_block(use.owner.operation) for use in buffer.value.uses)
+    for block in dict.fromkeys(block_of_use for block_of_use in owners if isinstance(block_of_use, Block)):
         if any(op.name == "memref.store" for op in ops(block.op)):
             iter_kinds(block)
 
 
-def _op_after_writers(home: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
+def _op_after_writers(scope: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
     """The op of a body after every op that contains a writer (and accesses next to it); None if there is no writer."""
     if not writers:
         return None
-    last = max(position(child_towards(home.op, w)) for w in writers)
-    listed = home.body.operations
+    last = max(position(child_towards(scope.op, w)) for w in writers)
+    listed = scope.body.operations
     position_after = last + 1
     while (name := listed[position_after].operation.name) in AFFINE_ELEMENT_ACCESSES or name.startswith("memref."):
         position_after += 1
@@ -240,16 +240,16 @@ def row_major_producers(buffer: Buffer, stores: Sequence[ir.Operation]) -> list[
     """The sweeps that all stores of a buffer belong to; None if a store belongs to none."""
     sweeps: dict[ir.Operation, RowMajorProducer] = {}
     for store in stores:
-        home = parent_op(store)
-        while not is_block(home):
-            if not is_init(home):
+        scope = parent_op(store)
+        while not is_block(scope):
+            if not is_init(scope):
                 return None
-            home = parent_op(home)
-        if home not in sweeps:
-            sweep = _row_major_producer(buffer, Block(home), [s for s in stores if walk.is_inside(s, home)])
+            scope = parent_op(scope)
+        if scope not in sweeps:
+            sweep = _row_major_producer(buffer, Block(scope), [s for s in stores if walk.is_inside(s, scope)])
             if sweep is None:
                 return None
-            sweeps[home] = sweep
+            sweeps[scope] = sweep
     return list(sweeps.values())
 
 
@@ -290,10 +290,10 @@ def _loops(buffer: Buffer, block: Block, iters: Sequence[Iter]) -> list[Loop] | 
     loops = []
     for it, dim in zip(iters, buffer.dims, strict=True):
         var = it.binding.is_value()
-        home = var.owner.owner.operation if var is not None and isinstance(var.owner, ir.Block) else None
-        if home is None or not is_loop(home):
+        scope = var.owner.owner.operation if var is not None and isinstance(var.owner, ir.Block) else None
+        if scope is None or not is_loop(scope):
             return None
-        loop = Loop(home)
+        loop = Loop(scope)
         plain = len(loop.lowers) == len(loop.uppers) == 1 and loop.kind == "serial" and not loop.annotations
         from_zero = loop.lower.as_constant() == 0 and it.min.as_constant() == 0
         if not (plain and from_zero and loop.upper.is_equal_to(dim) and it.extent.is_equal_to(dim)):

@@ -30,9 +30,9 @@ from tir_mlir.dialect.presburger import question
 
 @dataclass(frozen=True)
 class _Ordered:
-    """An access of a parameter. place: its kind, parameter and loops, which determine its order among the others."""
+    """An access of a parameter. order_key: its kind, parameter and loops, which determine its order among the others."""
 
-    place: tuple[object, ...]
+    order_key: tuple[object, ...]
     relation: isl.Map
 
 
@@ -43,8 +43,8 @@ def parameter_accesses(func: Func) -> list[_Ordered] | None:
     for access in accesses(func.op):
         if not Buffer(access.buffer).is_param:
             continue
-        place = _order_key(access, func)
-        if place is None:
+        position = _order_key(access, func)
+        if position is None:
             return None
         try:
             with question(f"which elements of {Buffer(access.buffer).name} are accessed"):
@@ -54,7 +54,7 @@ def parameter_accesses(func: Func) -> list[_Ordered] | None:
             return None
         if not touch.dom.exact:
             return None
-        result.append(_Ordered(place, relation))
+        result.append(_Ordered(position, relation))
     return result
 
 
@@ -73,7 +73,7 @@ def _order_key(access: Access, func: Func) -> tuple[object, ...] | None:
 
 def keeps_order(old: list[_Ordered] | None, new: list[_Ordered] | None) -> bool:
     """Whether two versions of a function access its parameters in the same order, as far as can be proved."""
-    if old is None or new is None or [a.place for a in old] != [a.place for a in new]:
+    if old is None or new is None or [a.order_key for a in old] != [a.order_key for a in new]:
         return False
     try:
         with question("whether parameters that may be the same memory are accessed in the order of before"):

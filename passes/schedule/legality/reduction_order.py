@@ -59,13 +59,13 @@ def _is_associative(block: Block, iters: Sequence[Iter]) -> bool:
 def _runs_in_iter_order(block: Block, iters: Sequence[Iter]) -> bool:
     """Whether the iters are bound to loops that nest in the order of the iters."""
     order = [lp.var for lp in loops_above(block.op)]
-    places = []
+    positions = []
     for it in iters:
         value = it.binding.is_value()
         if value is None or value not in order:
             return False
-        places.append(order.index(value))
-    return places == sorted(places) and len(set(places)) == len(places)
+        positions.append(order.index(value))
+    return positions == sorted(positions) and len(set(positions)) == len(positions)
 
 
 def check_visits_once(block: Block, below: Sequence[Loop]) -> None:

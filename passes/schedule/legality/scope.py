@@ -130,8 +130,8 @@ def is_output(block: Block) -> bool:
 
 
 def _owned_by(buffer: ir.Value, scope: Scope) -> bool:
-    home = Buffer(buffer).op
-    return home is not None and enclosing_block(home) == scope
+    owner = Buffer(buffer).op
+    return owner is not None and enclosing_block(owner) == scope
 
 
 def check_dominant(block: Block) -> None:

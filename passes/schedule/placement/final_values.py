@@ -35,12 +35,12 @@ class _Runs:
     """
 
     def __init__(self, block: Block, loop: Loop, spans: Sequence[IterSpan]):
-        self.block, self.loop, self.place = block, loop, LoopSpace.from_loop(loop)
+        self.block, self.loop, self.target = block, loop, LoopSpace.from_loop(loop)
         full = {i.name for i in full_iters(block)}
         self.spatial = [i for i in block.iters if i.name not in full]
         self.shared = len(shared_loops(block.op, loop.op, func_of(block.op)))
-        self.runs = needed_region.run_by_spans(self.place, [s for s in spans if s.iter.name not in full])
-        self.before = needed_region.run_before(block, self.place, self.spatial, self.shared)
+        self.runs = needed_region.run_by_spans(self.target, [s for s in spans if s.iter.name not in full])
+        self.before = needed_region.run_before(block, self.target, self.spatial, self.shared)
 
     def reading(self, buffer: ir.Value) -> isl.Map:
         """{ spatial iters -> elements of a buffer that the instance reads }."""
@@ -49,19 +49,19 @@ class _Runs:
 
     def written_later(self, buffer: ir.Value) -> isl.Map:
         """{ loops -> elements that are written in a later iteration, in the same one of the shared loops }."""
-        dom = self.place.dom.set
+        dom = self.target.dom.set
         order = isl.Map.lex_lt(dom.get_space()).intersect_domain(dom)
         for level in range(self.shared):
             order = order.equate(dim_type.in_, level, dim_type.out, level)
         written = [t for t in relations_of(self.loop.op, buffer) if t.access.is_write]
-        return order.apply_range(needed_region.accessed_under(self.place, written, True))
+        return order.apply_range(needed_region.accessed_under(self.target, written, True))
 
     def lost_runs(self, surviving: isl.Map) -> isl.Map:
         """{ shared loops -> spatial iters } of the old instances that are not among `surviving`: also where the loops
         around the new place have no iteration at all.
         """
         old = runs_now(self.block, self.spatial, self.shared)
-        return old.subtract(surviving.project_out(dim_type.in_, self.shared, len(self.place.dims) - self.shared))
+        return old.subtract(surviving.project_out(dim_type.in_, self.shared, len(self.target.dims) - self.shared))
 
 
 def check_last_runs(block: Block, loop: Loop, inputs: list, spans: Sequence[IterSpan], producer: Block) -> None:
@@ -75,7 +75,7 @@ def check_last_runs(block: Block, loop: Loop, inputs: list, spans: Sequence[Iter
         moved = _Runs(block, loop, spans)
         if not moved.spatial:
             needed_region.check_finished(producer, loop)
-        if not moved.place.dom.exact:
+        if not moved.target.dom.exact:
             raise NotProvable(f"a condition around loop {loop.name} cannot be expressed in isl")
         early = moved.runs.subtract(moved.runs)
         for buffer in inputs:
@@ -115,7 +115,7 @@ def _refuse_stale(moved: _Runs, lost: isl.Map, inputs: list, producer: Block) ->
         if early.is_empty():
             continue
         require_certain(accesses_between(loop, block, buffer), READY.format(Buffer(buffer).name))
-        element, iteration, example = describe_read(early, buffer, moved.place, loop, block)
+        element, iteration, example = describe_read(early, buffer, moved.target, loop, block)
         text = f'block "{block.name}" reads {element}, which is written again after {iteration}'
         refuse(loop, text, counterexample=example)
 

@@ -68,8 +68,8 @@ def check_target(block: Block, loop: Loop) -> None:
 def _check_known_conditions(block: Block, loop: Loop) -> None:
     """Refuse a condition around one of the two places that isl cannot express: where the block runs is not known."""
     level = walk.common_parent([block.op, loop.op])
-    places = ((block, f'block "{block.name}"', block.op), (loop, f"loop {loop.name}", loop.op))
-    for culprit, name, op in places:
+    positions = ((block, f'block "{block.name}"', block.op), (loop, f"loop {loop.name}", loop.op))
+    for culprit, name, op in positions:
         if not sets.domain(op, level).exact:
             text = (
                 f"{name} is under a condition that depends on data; the moved block might run where it did not before"

@@ -333,8 +333,8 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
         example = _lost_element_example(readers_[0], lost, buffer, dims, names)
         iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
-    places = f"{slots.count} places in dimension {slots.dim}" if slots else "a place for each element"
-    emit_remark(f"every read of `{buffer.name}` finds its element, with {places}: nothing overwrites it before")
+    positions = f"{slots.count} places in dimension {slots.dim}" if slots else "a place for each element"
+    emit_remark(f"every read of `{buffer.name}` finds its element, with {positions}: nothing overwrites it before")
 
 
 def _loop_around(block: Block, readers_: Sequence[Block], buffer: Buffer) -> ir.Operation:

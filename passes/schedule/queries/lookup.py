@@ -22,9 +22,9 @@ def blocks_named(func: Func, name: str) -> list[Block]:
 
 def _nests(func: Func, contents: FunctionContents, name: str) -> list[ir.Operation]:
     """The ops in the body of a function with a block of some name."""
-    places = sorted(contents.body.index(nest) for nest in contents.blocks.get(name, ()))
+    positions = sorted(contents.body.index(nest) for nest in contents.blocks.get(name, ()))
     listed = func.body.operations
-    return [listed[position].operation for position in places]
+    return [listed[position].operation for position in positions]
 
 
 def _names(func: Func) -> list[str]:

@@ -35,24 +35,24 @@ def sample_compute_location(
     """
     users = scope.consumers(block)
     loops = walk.loops_above(users[0].outermost) if users else []
-    places = [int(SpecialLocation.INLINE), int(SpecialLocation.ROOT)] if users else [int(SpecialLocation.ROOT)]
-    places += candidate_positions(users[0], loops) if users else []
+    positions = [int(SpecialLocation.INLINE), int(SpecialLocation.ROOT)] if users else [int(SpecialLocation.ROOT)]
+    positions += candidate_positions(users[0], loops) if users else []
     possible = _Possible(block, loops)
     name = choices.name(name or f"compute_location({block.name})")
     if decision is None and choices.decider is not None:
-        legal = [p for p in places if possible(p)]
+        legal = [p for p in positions if possible(p)]
         decision = legal[choices.ask_decider(name, legal, [1.0] * len(legal))]
     elif decision is None:
-        decision = _sample_possible(places, possible, choices.random)
+        decision = _sample_possible(positions, possible, choices.random)
     else:
-        lower = [p for p in places if p <= decision]
+        lower = [p for p in positions if p <= decision]
         decision = next((p for p in reversed(lower) if possible(p)), int(SpecialLocation.ROOT))
     return Sample(decision, SpecialLocation(decision) if decision < 0 else loops[decision], name)
 
 
-def _sample_possible(places: list[int], possible: Callable[[int], bool], random: Random) -> int:
+def _sample_possible(positions: list[int], possible: Callable[[int], bool], random: Random) -> int:
     """Rejection sampling: one of the possible locations, all equally likely."""
-    remaining = list(places)
+    remaining = list(positions)
     while True:
         location = remaining.pop(random.draw_below(len(remaining)))
         if possible(location):

@@ -212,8 +212,8 @@ def sample_factors(number: int, n: int, random: Random) -> list[int]:
 
 def _composition(total: int, n: int, random: Random) -> list[int]:
     """`total` as a sum of n non-negative numbers (stars and bars)."""
-    places = list(range(total + n - 1))
-    bars = sorted(places.pop(random.draw_below(len(places))) for _ in range(n - 1))
+    positions = list(range(total + n - 1))
+    bars = sorted(positions.pop(random.draw_below(len(positions))) for _ in range(n - 1))
     ends = [-1, *bars, total + n - 1]
     return [b - a - 1 for a, b in itertools.pairwise(ends)]
 

@@ -149,8 +149,8 @@ def _pair(reduction: Block, block: Block) -> _EpiloguePair:
     guarded = f'block "{block.name}" has a guard (T.where), which the merged block would lose'
     check(block.where is None, block, guarded, fix=AVOID_GUARD)
     buffer = updates.results[0]
-    home = buffer.op
-    if home is None or enclosing_block(home) != scope:
+    owner = buffer.op
+    if owner is None or enclosing_block(owner) != scope:
         refuse(
             reduction,
             f"{buffer.name} is not allocated in the scope and visible outside, so it must keep its values",

@@ -7,7 +7,7 @@ from tir_mlir.dialect.ir.annotation_keys import BLOCK, FUNC, KEYS, LOOP, doubt, 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_known_key_is_not_doubted_where_it_belongs(key):
-    assert all(doubt(key, place) == "" for place in KEYS[key].places)
+    assert all(doubt(key, place) == "" for place in KEYS[key].owners)
 
 
 @pytest.mark.parametrize(

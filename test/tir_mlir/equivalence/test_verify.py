@@ -90,7 +90,7 @@ def test_a_difference_names_the_writing_iteration():
     for writer in answer.difference.writers:
         assert writer is not None
         site, loops = writer
-        assert site.place == 'block "b"' and loops == {"i": 7, "j": 9}
+        assert site.location == 'block "b"' and loops == {"i": 7, "j": 9}
     assert "B[7, 9] differs" in str(answer) and "i = 7, j = 9" in str(answer)
 
 

@@ -27,7 +27,7 @@ of the last write."""
 
 _READ = f"""
   %state = memref.get_global @{STATE} : memref<{STATE_SIZE}xi64>
-  %at = arith.constant {{place}} : index
+  %at = arith.constant {{offset}} : index
   %{{name}} = memref.load %state[%at] : memref<{STATE_SIZE}xi64>"""
 
 _REDUCE = """
@@ -56,7 +56,7 @@ _MIX = f"""
   %a7 = arith.shrui %a6, %s31 : i64
   %x = arith.xori %a6, %a7 : i64"""
 
-_READ_ROTATION = _READ.format(place=ROTATION, name="s")
+_READ_ROTATION = _READ.format(offset=ROTATION, name="s")
 
 
 def _read_scale(position: int) -> str:
@@ -142,11 +142,11 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
   %e = arith.addi %d, %p : i64
   %f = arith.subi %e, %one : i64
   %g = arith.remui %f, %p : i64""" + _scaled_product("g").replace("%x =", "%r ="))),
-    "poison": ((), _function("poison", "", _HEAD + _READ.format(place=POISON, name="old") + f"""
+    "poison": ((), _function("poison", "", _HEAD + _READ.format(offset=POISON, name="old") + f"""
   %step = arith.constant {0x9E3779B97F4A7C15 - 2**64} : i64
   %z = arith.addi %old, %step : i64
   memref.store %z, %state[%at] : memref<{STATE_SIZE}xi64>""" + _MIX + _REDUCE)),
-    "clamp": ((), _function("clamp", "i:index n:index site", _READ.format(place=OUTSIDE, name="count") + f"""
+    "clamp": ((), _function("clamp", "i:index n:index site", _READ.format(offset=OUTSIDE, name="count") + f"""
   %in = arith.cmpi ult, %i, %n : index
   %first = arith.constant 0 : index
   %r = arith.select %in, %i, %first : index
@@ -165,7 +165,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], str]] = {
       memref.store %wide, %state[%which] : memref<{STATE_SIZE}xi64>
     }}
   }}""", "index")),
-    "wrote": ((), _function("wrote", "flat:index site", _READ.format(place=TARGET, name="target") + f"""
+    "wrote": ((), _function("wrote", "flat:index site", _READ.format(offset=TARGET, name="target") + f"""
   %wide = arith.index_cast %flat : index to i64
   %r = arith.cmpi eq, %wide, %target : i64
   scf.if %r {{

@@ -28,8 +28,8 @@ class Up(nn.Module):
         self.up = nn.ConvTranspose2d(channels, channels // 2, 2, 2)
         self.conv = DoubleConv(channels, channels // 2)
 
-    def forward(self, x: torch.Tensor, beside: torch.Tensor) -> torch.Tensor:
-        return self.conv(torch.cat([beside, self.up(x)], dim=1))
+    def forward(self, x: torch.Tensor, skip: torch.Tensor) -> torch.Tensor:
+        return self.conv(torch.cat([skip, self.up(x)], dim=1))
 
 
 class UNet(nn.Module):

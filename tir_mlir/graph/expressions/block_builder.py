@@ -86,11 +86,11 @@ class BlockBuilder:
 
     @contextmanager
     def scope(
-        self, name: str, params: list[Var] | None, attrs: Mapping[str, Any], home: Mapping[str, Any] | None = None
+        self, name: str, params: list[Var] | None, attrs: Mapping[str, Any], module: Mapping[str, Any] | None = None
     ) -> Iterator[_Open]:
         """Bindings inside are of one function; home: functions that it may call, besides those of the builder."""
         param_names = {p.name_hint for p in params or ()}
-        functions = ChainMap(self.functions, dict(home or {}))
+        functions = ChainMap(self.functions, dict(module or {}))
         opened = _Open(name, params, dict(attrs), BindingEmitter(functions, self._add_program, param_names))
         self._open.append(opened)
         BlockBuilder._current.append(self)

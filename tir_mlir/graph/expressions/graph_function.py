@@ -31,11 +31,11 @@ class Function(Expr):
         span: Any = None,
         *,
         ret_ty: Any = None,
-        home: Any = None,
+        module: Any = None,
     ):
         """ret_struct_info, or ret_ty: the type of the value. Errors: GraphError for one that it cannot be.
 
-        home: the module that has the functions that it calls, for printing it alone.
+        module: the one that has the functions that it calls, for printing it alone.
         """
         for param in params:
             if not isinstance(param, Var):
@@ -46,7 +46,7 @@ class Function(Expr):
         if declared is not None:
             checked_type("the value of the function", as_struct_info(declared), self.ret_struct_info)
         self.attrs = Attrs(attrs or {})
-        self.home = home
+        self.module = module
         self.name = str(self.attrs.get("global_symbol", "main"))
 
     @staticmethod
@@ -54,7 +54,7 @@ class Function(Expr):
         """The graph of a module as an expression."""
         with enter_context():
             read = read_graph(tensor_func(module.mlir, name))
-        function = Function(read.params, read.body, attrs=read.attributes, home=module)
+        function = Function(read.params, read.body, attrs=read.attributes, module=module)
         function.name = name
         return function
 
@@ -80,7 +80,7 @@ class Function(Expr):
 
     def with_body(self, body: Expr, attrs: Mapping[str, Any] | None = None) -> Function:
         """A copy with another body."""
-        function = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, home=self.home)
+        function = Function(self.params, body, attrs=self.attrs if attrs is None else attrs, module=self.module)
         function.name = self.name
         return function
 
@@ -93,7 +93,7 @@ class Function(Expr):
     @property
     def isolated_module(self) -> IRModule:
         """A module with only this graph and the functions that it calls."""
-        functions = {} if self.home is None else self.home.functions
+        functions = {} if self.module is None else self.module.functions
         return IRModule({**_reachable_functions(self, functions), self.name: self})
 
     def build_model(self, target: Any = "llvm", **options: Any) -> Any:

@@ -179,15 +179,15 @@ class PyExprMutator(_Functor):
         )
 
     def _function(self, func: Function) -> Function:
-        home = {} if func.home is None else func.home.functions
-        self.builder_.around |= {**home, func.name: func}
-        with self.builder_.scope(func.name, None, func.attrs, home) as opened:
+        module = {} if func.module is None else func.module.functions
+        self.builder_.around |= {**module, func.name: func}
+        with self.builder_.scope(func.name, None, func.attrs, module) as opened:
             opened.emitter.names |= {b.var.name_hint for b in func.body.bindings}
             params = [self.visit_var_def(p) for p in func.params]
             body = self.visit_expr(func.body)
             body = body.body if isinstance(body, SeqExpr) else body
             rewritten = Function(params, SeqExpr(opened.emitter.blocks, opened.emitter.operand(body)), attrs=func.attrs)
-        rewritten.home, rewritten.name = _Home(self.builder_, func.home), func.name
+        rewritten.module, rewritten.name = _Home(self.builder_, func.module), func.name
         return rewritten
 
     def _seq(self, seq: SeqExpr) -> SeqExpr:
@@ -258,12 +258,12 @@ class PyExprMutator(_Functor):
 class _Home:
     """The functions that a rewritten function may call: those of its module, and those that the rewriter added."""
 
-    def __init__(self, builder: BlockBuilder, home: Any):
-        self.builder, self.home = builder, home
+    def __init__(self, builder: BlockBuilder, module: Any):
+        self.builder, self.module = builder, module
 
     @property
     def functions(self) -> dict[str, Any]:
-        return {**({} if self.home is None else self.home.functions), **self.builder.functions}
+        return {**({} if self.module is None else self.module.functions), **self.builder.functions}
 
 
 def _all_identical(new: list[Any], old: list[Any]) -> bool:

@@ -18,8 +18,8 @@ def true_positions(e: OperatorEmitter, mask: Any, size: Any) -> Any:
     size: the name of their number, which becomes a size of the graph; one that it has already; or a number.
     """
     flat = e.op("reshape", e.cast(mask, "bool"), shape=(-1,))
-    places, count = e.op("true_places", flat)
-    return first_rows(e, places, count, size)
+    positions, count = e.op("true_places", flat)
+    return first_rows(e, positions, count, size)
 
 
 def first_rows(e: OperatorEmitter, x: Any, count: Any, size: Any) -> Any:
@@ -51,8 +51,8 @@ def slice_by_data(
     order = [axis, *(a for a in range(len(x.shape)) if a != axis)]
     x = e.permute(x, order)
     if not is_number(begin, 0):
-        places = e.add(e.constant(np.arange(rows), "int64"), first)
-        x = e.op("take", x, e.clip(places, None, rows - 1), axis=0)
+        positions = e.add(e.constant(np.arange(rows), "int64"), first)
+        x = e.op("take", x, e.clip(positions, None, rows - 1), axis=0)
     cut = first_rows(e, x, e.clip(e.subtract(last, first), 0, None), size)
     return e.permute(cut, [order.index(a) for a in range(len(order))])
 
@@ -85,8 +85,8 @@ def number_from_data(e: OperatorEmitter, size: Any, numbers: Mapping[str, Any]) 
 def row_by_data(e: OperatorEmitter, x: Any, axis: int, index: Any, numbers: Mapping[str, Any]) -> Any:
     """x[index] along an axis, of an index from data; a negative one is counted from the end."""
     rows = static_size(x.shape[axis], "the size of an axis whose row is chosen by a number from data")
-    place = number_from_data(e, index, numbers)
-    from_end = e.op("where", e.op("less", place, e.constant(0, "int64")), e.add(place, rows), place)
+    position = number_from_data(e, index, numbers)
+    from_end = e.op("where", e.op("less", position, e.constant(0, "int64")), e.add(position, rows), position)
     return e.op("take", x, from_end, axis=axis)
 
 
@@ -117,13 +117,13 @@ def _ones_along(e: OperatorEmitter, x: Any, axis: int) -> Any:
     return e.op("ones_like", e.cast(x, "int64"))
 
 
-def coordinates(e: OperatorEmitter, places: Any, shape: Sequence[Any]) -> list[Any]:
+def coordinates(e: OperatorEmitter, positions: Any, shape: Sequence[Any]) -> list[Any]:
     """Places in row-major order as an index for each axis of a shape of numbers, or whose first size only is a name."""
     indices: list[Any] = []
     for size in reversed(shape[1:]):
-        indices.insert(0, e.binary("floor_mod", places, size, places.dtype))
-        places = e.binary("floor_divide", places, size, places.dtype)
-    return [places, *indices]
+        indices.insert(0, e.binary("floor_mod", positions, size, positions.dtype))
+        positions = e.binary("floor_divide", positions, size, positions.dtype)
+    return [positions, *indices]
 
 
 def unique(e: OperatorEmitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
@@ -142,15 +142,15 @@ def unique(e: OperatorEmitter, values: Any, size: Any) -> tuple[Any, Any, Any, A
         if len(values.shape) > 1:
             differs = e.cast(e.op("max", e.cast(differs, "int32"), axis=[1]), "bool")
         begins = e.op("logical_or", e.binary("equal", rows, 0, "int64"), differs)
-    places = true_positions(e, begins, size)
+    positions = true_positions(e, begins, size)
     groups = e.add(e.op("cumsum", e.cast(begins, "int64"), axis=0), -1)
     ones, zeros = (e.broadcast(e.constant(n, "int64"), (count,)) for n in (1, 0))
     counts = e.op("index_put", zeros, groups, ones, accumulate=True)
     return (
-        e.op("take", values, places, axis=0),
-        places,
+        e.op("take", values, positions, axis=0),
+        positions,
         groups,
-        e.op("take", counts, e.op("take", groups, places, axis=0), axis=0),
+        e.op("take", counts, e.op("take", groups, positions, axis=0), axis=0),
     )
 
 
@@ -164,11 +164,11 @@ def argsort_rows(e: OperatorEmitter, rows: Any) -> Any:
     count, columns = rows.shape
     if columns > MOST_COLUMNS:
         raise GraphError(f"the order of slices of {columns} elements\n  fix: slices of at most {MOST_COLUMNS}")
-    places = e.constant(np.arange(count), "int64")
+    positions = e.constant(np.arange(count), "int64")
     for column in reversed(range(columns)):  # by the last column first: equal elements stay in order
-        values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (count,)), places, axis=0)
-        places = e.op("take", places, e.op("argsort", values, axis=0, dtype="int64"), axis=0)
-    return places
+        values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (count,)), positions, axis=0)
+        positions = e.op("take", positions, e.op("argsort", values, axis=0, dtype="int64"), axis=0)
+    return positions
 
 
 def is_name(size: Any) -> bool:

@@ -26,12 +26,12 @@ def grouped_product(e: OperatorEmitter, x: Any, weight: Any, offsets: Any) -> An
         return e.op("grouped_matmul", x, weight, offsets)
     heights = NARROW_HEIGHTS if x.dtype in ("bfloat16", "float16") else HEIGHTS
     height = next((h for least, h in heights if not isinstance(rows, int) or rows >= least * groups), 1)
-    group, sources, places = e.op(
+    group, sources, positions = e.op(
         "row_tiles", offsets, rows=rows if isinstance(rows, int) else {"size": rows}, height=height
     )
     panels = e.permute(e.reshape(weight, (groups, k, n // PANEL, PANEL)), (0, 2, 1, 3))
     products = e.op("tile_products", e.op("take", x, sources, axis=0), panels, group)
     tiles = e.permute(products, (0, 2, 1, 3))
-    y = e.op("take", e.op("reshape", tiles, shape=(-1, n)), places, axis=0)
-    inside = e.op("greater_equal", places, e.constant(0, "int32"))
+    y = e.op("take", e.op("reshape", tiles, shape=(-1, n)), positions, axis=0)
+    inside = e.op("greater_equal", positions, e.constant(0, "int32"))
     return e.op("where", e.reshape(inside, (rows, 1)), y, e.constant(0, x.dtype))

@@ -13,7 +13,7 @@ class Refusal:
 
     operator: str
     node: str
-    place: str
+    location: str
     reason: str
 
     @property
@@ -27,7 +27,7 @@ class Refusal:
         return self.reason.partition("\n  fix: ")[2] or f"give its meaning: ops={{{self.operator}: f}}"
 
     def __str__(self) -> str:
-        line = f"\n    {self.place}" if self.place else ""
+        line = f"\n    {self.location}" if self.location else ""
         reason, sign, fix = self.reason.partition("\n  fix: ")
         return f"  {self.operator}, node {self.node}: {reason}{line}{sign}{fix}"
 
@@ -50,7 +50,7 @@ class Refusals:
         """Remember one."""
         self.found.append(Refusal(operator, node, line, reason))
 
-    def check(self, front: str, fix: str) -> None:
+    def check(self, importer: str, fix: str) -> None:
         """Raise GraphError that tells all of them, if there are any. fix: a line with {op} for the operator."""
         if not self.found:
             return
@@ -59,5 +59,5 @@ class Refusals:
         listing = "\n".join(map(str, self.found))
         unfixed = dict.fromkeys(r.operator for r in self.found if "fix: " not in r.reason)
         fixes = "".join(f"\n  fix: {fix.format(op=name)}" for name in unfixed)
-        message = f"{front}: {count} of the model cannot be translated\n{listing}{fixes}"
+        message = f"{importer}: {count} of the model cannot be translated\n{listing}{fixes}"
         raise NotTranslated(message, tuple(self.found))

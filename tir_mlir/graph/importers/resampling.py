@@ -26,8 +26,8 @@ def ratio(size: int, result: int, scale: float | None, corners: bool) -> float:
 def nearest(size: int, result: int, step: float, exact: bool) -> Table:
     """The nearest places: of the start of each element, exact: of its middle."""
     index = np.arange(result, dtype=np.float32) + np.float32(0.5 if exact else 0)
-    places = np.floor(index * np.float32(step)).astype(np.int64)
-    return np.clip(places, 0, size - 1)[:, None], None
+    positions = np.floor(index * np.float32(step)).astype(np.int64)
+    return np.clip(positions, 0, size - 1)[:, None], None
 
 
 def linear(size: int, result: int, step: float, corners: bool) -> Table:
@@ -36,16 +36,16 @@ def linear(size: int, result: int, step: float, corners: bool) -> Table:
     at = at if corners else np.maximum(at, 0)
     low = np.minimum(np.floor(at), size - 1)
     far = np.minimum(at - low, 1)
-    places = np.stack([low, np.minimum(low + 1, size - 1)], 1).astype(np.int64)
-    return places, np.stack([1 - far, far], 1)
+    positions = np.stack([low, np.minimum(low + 1, size - 1)], 1).astype(np.int64)
+    return positions, np.stack([1 - far, far], 1)
 
 
 def cubic(size: int, result: int, step: float, corners: bool, slope: float = -0.75) -> Table:
     """Four neighbours by a cubic polynomial."""
     at = _centres(result, step, corners)
     low = np.floor(at)
-    places = np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1).astype(np.int64)
-    return places, _cubic(np.abs(at[:, None] - low[:, None] - np.arange(-1, 3)), slope)
+    positions = np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1).astype(np.int64)
+    return positions, _cubic(np.abs(at[:, None] - low[:, None] - np.arange(-1, 3)), slope)
 
 
 def antialiased_table(size: int, result: int, step: float, kind: str) -> Table:
@@ -61,11 +61,11 @@ def antialiased_table(size: int, result: int, step: float, kind: str) -> Table:
         weights = filtered(np.abs((np.arange(first, last) - centre + 0.5) / wide))
         rows.append((first, weights / weights.sum()))
     taps = max(len(weights) for _, weights in rows)
-    places, weights = np.zeros((result, taps), np.int64), np.zeros((result, taps))
+    positions, weights = np.zeros((result, taps), np.int64), np.zeros((result, taps))
     for i, (first, row) in enumerate(rows):
-        places[i] = np.minimum(first + np.arange(taps), size - 1)
+        positions[i] = np.minimum(first + np.arange(taps), size - 1)
         weights[i, : len(row)] = row
-    return places, weights
+    return positions, weights
 
 
 def resample_symbolic_axis(
@@ -79,8 +79,8 @@ def resample_symbolic_axis(
     sizes = [e.builder.sizes.expression(n) for n in (size, result)]
     made = _SizedTable(sizes[0], sizes[1], scale, corners)
     operands = e.carriers([str(n) for n in (size, result) if isinstance(n, str)])
-    places, weights = getattr(made, method.split("_")[0])(exact=method == "nearest_exact")
-    tables = [e.builder.call_te(lambda *_, table=table: table, operands) for table in (places, weights) if table]
+    positions, weights = getattr(made, method.split("_")[0])(exact=method == "nearest_exact")
+    tables = [e.builder.call_te(lambda *_, table=table: table, operands) for table in (positions, weights) if table]
     return e.op("image.resample", x, *tables, axis=axis)
 
 
@@ -101,13 +101,13 @@ class _SizedTable:
         index, step = te.cast(i, "float64"), te.cast(self._step(), "float64")
         return index * step if self.corners else (index + 0.5) * step - 0.5
 
-    def _clamp_index(self, place: Any) -> Any:
-        return te.max(te.min(te.cast(place, "int32"), self.size - 1), 0)
+    def _clamp_index(self, position: Any) -> Any:
+        return te.max(te.min(te.cast(position, "int32"), self.size - 1), 0)
 
     def nearest(self, exact: bool) -> tuple[Any, None]:
         shift = te.cast(0.5 if exact else 0.0, "float32")
-        place = lambda i, _: self._clamp_index(te.floor((te.cast(i, "float32") + shift) * self._step()))  # noqa: E731
-        return te.compute((self.result, 1), place, name="places"), None
+        position = lambda i, _: self._clamp_index(te.floor((te.cast(i, "float32") + shift) * self._step()))  # noqa: E731
+        return te.compute((self.result, 1), position, name="places"), None
 
     def linear(self, exact: bool) -> tuple[Any, Any]:
         del exact
@@ -121,9 +121,9 @@ class _SizedTable:
             far = te.min(low(i) - first, te.cast(1.0, "float64"))
             return te.cast(te.Select(t < 1, 1.0 - far, far), "float32")
 
-        place = lambda i, t: self._clamp_index(te.cast(te.floor(low(i)), "int32") + t)  # noqa: E731
+        position = lambda i, t: self._clamp_index(te.cast(te.floor(low(i)), "int32") + t)  # noqa: E731
         shape = (self.result, 2)
-        return te.compute(shape, place, name="places"), te.compute(shape, weight, name="weights")
+        return te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")
 
     def cubic(self, exact: bool) -> tuple[Any, Any]:
         del exact
@@ -136,9 +136,9 @@ class _SizedTable:
             beyond = te.Select(d < 2.0, far, te.cast(0.0, "float64"))
             return te.cast(te.Select(d <= 1.0, near, beyond), "float32")
 
-        place = lambda i, t: self._clamp_index(te.cast(te.floor(self._centre(i)), "int32") + t - 1)  # noqa: E731
+        position = lambda i, t: self._clamp_index(te.cast(te.floor(self._centre(i)), "int32") + t - 1)  # noqa: E731
         shape = (self.result, 4)
-        return te.compute(shape, place, name="places"), te.compute(shape, weight, name="weights")
+        return te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")
 
 
 def _float(size: Any, dtype: str) -> Any:
@@ -163,17 +163,17 @@ def _cubic(d: np.ndarray, slope: float) -> np.ndarray:
 
 def resample_axis(e: OperatorEmitter, x: Any, axis: int, table: Table) -> Any:
     """x with one axis read by a table; itself if the table names each element once."""
-    places, weights = table
+    positions, weights = table
     whole = weights is None or bool(np.all(np.isin(weights, (0, 1))))
-    same = places.shape[0] == x.shape[axis] and whole
-    if same and np.array_equal(_single_positions(places, weights), np.arange(places.shape[0])):
+    same = positions.shape[0] == x.shape[axis] and whole
+    if same and np.array_equal(_single_positions(positions, weights), np.arange(positions.shape[0])):
         return x
-    operands = [e.constant(places, "int32")]
+    operands = [e.constant(positions, "int32")]
     if weights is not None:
         operands.append(e.constant(weights, "float64" if x.dtype == "float64" else "float32"))
     return e.op("image.resample", x, *operands, axis=axis)
 
 
-def _single_positions(places: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _single_positions(positions: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Where each element is read, if it is one."""
-    return places[:, 0] if weights is None else np.take_along_axis(places, weights.argmax(1)[:, None], 1)[:, 0]
+    return positions[:, 0] if weights is None else np.take_along_axis(positions, weights.argmax(1)[:, None], 1)[:, 0]

@@ -29,23 +29,23 @@ def pad_by_sizes(e: OperatorEmitter, x: Any, pairs: Sequence[tuple[Any, Any]], m
         shape = tuple(simple(n + low + high) for n, (low, high) in zip(sizes, widths, strict=True))
 
         def element(*index: Any) -> Any:
-            places = [i - low for i, (low, _) in zip(index, widths, strict=True)]
+            positions = [i - low for i, (low, _) in zip(index, widths, strict=True)]
             wide = [axis for axis, pair in enumerate(pairs) if tuple(pair) != (0, 0)]
             if mode != "constant":
-                return tensor(*(_source(p, sizes[a], mode) if a in wide else p for a, p in enumerate(places)))
-            inside = [test for axis in wide for test in (places[axis] >= 0, places[axis] < sizes[axis])]
-            return te.if_then_else(te.all(*inside), tensor(*places), te.cast(value, tensor.dtype))
+                return tensor(*(_source(p, sizes[a], mode) if a in wide else p for a, p in enumerate(positions)))
+            inside = [test for axis in wide for test in (positions[axis] >= 0, positions[axis] < sizes[axis])]
+            return te.if_then_else(te.all(*inside), tensor(*positions), te.cast(value, tensor.dtype))
 
         return te.compute(shape, element, name="PadInput")
 
     return e.builder.call_te(pad_tensor, x, *carriers, name_hint=name)
 
 
-def _source(place: Any, size: Any, mode: str) -> Any:
+def _source(position: Any, size: Any, mode: str) -> Any:
     """The element that stands at a place outside of 0..size - 1."""
     if mode == "wrap":
-        return place % size
+        return position % size
     if mode == "reflect":
-        place = te.Select(place < 0, 0 - place, place)
-        place = te.Select(place > size - 1, (size - 1) * 2 - place, place)
-    return te.max(te.min(place, size - 1), 0)
+        position = te.Select(position < 0, 0 - position, position)
+        position = te.Select(position > size - 1, (size - 1) * 2 - position, position)
+    return te.max(te.min(position, size - 1), 0)

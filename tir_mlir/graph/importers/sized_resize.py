@@ -19,7 +19,7 @@ class SizedTable:
         self.old, self.new = old, new
         self.scale = _float(new) / _float(old) if scale is None else _float(scale)
 
-    def nearest(self, places: str, rounds: str) -> list[Any]:
+    def nearest(self, positions: str, rounds: str) -> list[Any]:
         """The nearest places, (new, 1)."""
         rules: dict[str, Callable[[Any], Any]] = {
             "round_prefer_floor": lambda x: te.ceil(x - 0.5),
@@ -29,24 +29,26 @@ class SizedTable:
         }
         if rounds not in rules:
             raise GraphError(f"nearest_mode={rounds}\n  fix: one of {', '.join(rules)}")
-        place = lambda i, _: self._clamp_index(te.cast(rules[rounds](self._source_position(i, places)), "int32"))  # noqa: E731
-        return [te.compute((self.new, 1), place, name="places")]
+        position = lambda i, _: self._clamp_index(te.cast(rules[rounds](self._source_position(i, positions)), "int32"))  # noqa: E731
+        return [te.compute((self.new, 1), position, name="places")]
 
-    def weighted_taps(self, places: str, mode: str, a: float) -> list[Any]:
+    def weighted_taps(self, positions: str, mode: str, a: float) -> list[Any]:
         """The neighbours, 2 for "linear" and 4 for "cubic" with its coefficient a, and their weights."""
         taps, first = (2, 0) if mode == "linear" else (4, -1)
 
         def weight(i: Any, t: Any) -> Any:
-            at = self._source_position(i, places)
+            at = self._source_position(i, positions)
             d = te.abs(at - te.floor(at) - te.cast(t + first, "float32"))
             if mode == "linear":
                 return te.max(1.0 - d, 0.0)
             near, far = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0, ((d - 5.0) * d + 8.0) * d * a - 4.0 * a
             return te.Select(d <= 1.0, near, te.Select(d < 2.0, far, _float(0.0)))
 
-        place = lambda i, t: self._clamp_index(te.cast(te.floor(self._source_position(i, places)), "int32") + t + first)  # noqa: E731
+        position = lambda i, t: self._clamp_index(  # noqa: E731
+            te.cast(te.floor(self._source_position(i, positions)), "int32") + t + first
+        )
         shape = (self.new, taps)
-        return [te.compute(shape, place, name="places"), te.compute(shape, weight, name="weights")]
+        return [te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")]
 
     def _source_position(self, i: Any, mode: str) -> Any:
         """Where an element of the result lies among the old ones."""
@@ -66,8 +68,8 @@ class SizedTable:
             return (x + 0.5) / self.scale
         raise GraphError(f"coordinate_transformation_mode={mode}\n  fix: one that ONNX defines")
 
-    def _clamp_index(self, place: Any) -> Any:
-        return te.max(te.min(place, self.old - 1), 0)
+    def _clamp_index(self, position: Any) -> Any:
+        return te.max(te.min(position, self.old - 1), 0)
 
 
 def _float(size: Any) -> Any:

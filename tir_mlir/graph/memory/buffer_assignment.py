@@ -400,12 +400,12 @@ class _Planner:
         targets = set(self.donated.values())
         for number, target in self.donated.items():
             value = self.func.outputs[number]
-            source, place = self.slot_of(value), BufferSlot(INPUT, target, self.type_of(value))
+            source, slot = self.slot_of(value), BufferSlot(INPUT, target, self.type_of(value))
             if source.space == INPUT and source.index in targets - {target}:
                 name = self.made.inputs[target][0]
                 raise GraphError(f"the new {name} is another input that is written; fix: a copy of it, x.clone()")
             if (source.space, source.index) != (INPUT, target):
-                self.made.copies.append((source, place))
+                self.made.copies.append((source, slot))
 
     def _share(self) -> None:
         """Let results overwrite inputs that are not used later, where the function allows it."""
@@ -527,9 +527,9 @@ class _Planner:
         states, first = results[: facts.carried], inputs[facts.first_carried :]
         rows = [own["row", n] for n in range(facts.scanned)]
         following = [own.get(("next", n)) for n in range(len(results))]
-        condition = [place for key, place in own.items() if key == ("condition", 0)]
+        condition = [slot for key, slot in own.items() if key == ("condition", 0)]
         given = [own["index", 0], *states, *rows, *first[facts.carried + facts.scanned :]]
-        before = [(inputs[facts.given], place) for place in condition] + list(zip(first, states, strict=False))
+        before = [(inputs[facts.given], slot) for slot in condition] + list(zip(first, states, strict=False))
         return PlannedLoop(
             steps=inputs[0] if facts.given else facts.steps,
             condition=condition[0] if condition else None,
@@ -546,8 +546,8 @@ class _Planner:
         self, region: _Planner, inputs: Sequence[BufferSlot], outputs: Sequence[BufferSlot | None]
     ) -> RegionSteps:
         """What a region does with inputs and outputs in the memory of this graph. None: an output that stays there."""
-        buffer_places = {(INPUT, n): place for n, place in enumerate(inputs)}
-        buffer_places |= {(OUTPUT, n): place for n, place in enumerate(outputs) if place is not None}
+        buffer_places = {(INPUT, n): slot for n, slot in enumerate(inputs)}
+        buffer_places |= {(OUTPUT, n): slot for n, slot in enumerate(outputs) if slot is not None}
         names = {offset: name for name, (offset, type_) in region.made.weights.items() if byte_size(type_)}
         offsets = {offset: self.made.weights[name][0] for offset, name in names.items()}
         copies = [(s, t) for s, t in region.made.copies if (t.space, t.index) in buffer_places]
@@ -563,9 +563,9 @@ def _own_types(step: _Step) -> dict[tuple[str, int], TensorType]:
     types = {("index", 0): STEP} | ({("condition", 0): CONDITION} if facts.tests else {})
     rows = body.non_weight_inputs[1 + facts.carried :][: facts.scanned]
     types |= {("row", n): body.type_of(value) for n, value in enumerate(rows)}
-    outputs, stays = body.func.outputs[facts.tests :], body.unchanged_states(facts)
-    stays |= {n - facts.tests for n in body.in_place_states(facts)}
-    return types | {("next", n): body.type_of(v) for n, v in enumerate(outputs) if n not in stays}
+    outputs, unchanged = body.func.outputs[facts.tests :], body.unchanged_states(facts)
+    unchanged |= {n - facts.tests for n in body.in_place_states(facts)}
+    return types | {("next", n): body.type_of(v) for n, v in enumerate(outputs) if n not in unchanged}
 
 
 def _in_place_states(step: _Step) -> dict[int, int]:

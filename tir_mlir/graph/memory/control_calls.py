@@ -99,8 +99,8 @@ def slots_of(calls: Sequence[PlannedCall]) -> Iterator[BufferSlot]:
         if (control := call.control) is not None:
             for steps in regions(control):
                 yield from slots_of(steps.calls)
-                yield from (place for copy in steps.copies for place in copy)
-            yield from (place for copy in copies(control) for place in copy)
+                yield from (slot for copy in steps.copies for slot in copy)
+            yield from (slot for copy in copies(control) for slot in copy)
             yield from _own_slots(control)
 
 
@@ -109,8 +109,8 @@ def _own_slots(control: Control) -> list[BufferSlot]:
         return [control.condition]
     if isinstance(control, SizeCount):
         return [control.number]
-    places = [control.index, control.condition, control.steps]
-    return [place for place in places if place is not None and not isinstance(place, (int, str))]
+    slots = [control.index, control.condition, control.steps]
+    return [slot for slot in slots if slot is not None and not isinstance(slot, (int, str))]
 
 
 def remap_steps(steps: RegionSteps, to: Callable[[BufferSlot], BufferSlot]) -> RegionSteps:
@@ -149,11 +149,11 @@ def slot_remapping(
     the offset of a weight there; spaces: the words for a weight and for a slot of the arena, which stays as it is."""
     weight_space, arena_space = spaces
 
-    def to(place: BufferSlot) -> BufferSlot:
-        if place.space == arena_space:
-            return place
-        if place.space == weight_space:
-            return replace(place, index=weights(place.index))
-        return replace(given[place.space, place.index], type=place.type)
+    def to(slot: BufferSlot) -> BufferSlot:
+        if slot.space == arena_space:
+            return slot
+        if slot.space == weight_space:
+            return replace(slot, index=weights(slot.index))
+        return replace(given[slot.space, slot.index], type=slot.type)
 
     return to

@@ -53,14 +53,14 @@ def checking_caller(
     return call
 
 
-def with_nones(run: Callable[[Sequence[Any]], Any], places: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+def with_nones(run: Callable[[Sequence[Any]], Any], positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
     """A function of the inputs that returns a tuple of what `run` returns, with None at these places."""
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)
         results = list(outs) if isinstance(outs, tuple) else [outs]
-        for place in places:
-            results.insert(place, None)
+        for position in positions:
+            results.insert(position, None)
         return tuple(results)
 
     return call

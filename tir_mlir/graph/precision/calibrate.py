@@ -80,8 +80,8 @@ def calibrate(
     result = clean(_quantize_layers(plain, layers, steps, how))
     with enter_context():
         keep_read_weights(result)
-    told = _errors(plain, layers, steps, inputs, how, threads) if layers else ()
-    result.calibration = Calibration(tuple(sorted(told, key=lambda layer: -layer.relative)), kept, method)
+    layer_errors = _errors(plain, layers, steps, inputs, how, threads) if layers else ()
+    result.calibration = Calibration(tuple(sorted(layer_errors, key=lambda layer: -layer.relative)), kept, method)
     return result
 
 
@@ -206,8 +206,8 @@ class _Rounding:
             if behind:
                 later.add(node.op)
         own = ir.OpResult(quantized).owner
-        places = [use for use in value.uses if use.owner.operation in later and use.owner.operation != own]
-        for use in places:
+        uses = [use for use in value.uses if use.owner.operation in later and use.owner.operation != own]
+        for use in uses:
             use.owner.operands[use.operand_number] = dequantized
 
     def _integer(self, call: NodeCall, number: int) -> ir.Value:

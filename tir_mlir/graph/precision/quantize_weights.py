@@ -151,7 +151,7 @@ class _Quantize:
         self.graph, self.how, self.chosen = graph, how, chosen
         self.rewriter = Rewriter(graph)
         self.stored: dict[tuple[str, bool, int], tuple[ir.Value, ir.Value | None]] = {}
-        self.told: dict[str, WeightError] = {}
+        self.errors: dict[str, WeightError] = {}
         self.kept: dict[str, str] = {}
 
     def run(self) -> None:
@@ -168,7 +168,7 @@ class _Quantize:
             else:
                 self._replace(use, weight)
         previous = self.graph.rounding or Rounding()
-        self.graph.rounding = previous.merge(Rounding(tuple(self.told.values()), self.kept))
+        self.graph.rounding = previous.merge(Rounding(tuple(self.errors.values()), self.kept))
 
     def _replace(self, use: WeightUse, weight: np.ndarray) -> None:
         key = use.name, use.transposed, use.axis
@@ -179,7 +179,7 @@ class _Quantize:
 
     def _round_weight(self, use: WeightUse, weight: np.ndarray) -> Rounded:
         found = round_weight(weight, self.how, use.axis)
-        self.told[use.name] = weight_error(use.name, weight, found, self.how)
+        self.errors[use.name] = weight_error(use.name, weight, found, self.how)
         return found
 
     def _add(self, name: str, rounded_weight: Rounded) -> tuple[ir.Value, ir.Value | None]:

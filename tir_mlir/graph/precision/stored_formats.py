@@ -190,8 +190,8 @@ def gptq(qweight: np.ndarray, qzeros: np.ndarray, scales: np.ndarray, group: int
 def awq(qweight: np.ndarray, qzeros: np.ndarray, scales: np.ndarray, group: int) -> Grouped:
     """Weights of AWQ of 4 bits as they lie in safetensors: qweight int32 (k, n / 8), qzeros int32 (groups, n / 8),
     scales (groups, n)."""
-    place = np.argsort(_AWQ)
-    q, zeros = (_nibbles(words)[:, :, place].reshape(len(words), -1).T for words in (qweight, qzeros))
+    order = np.argsort(_AWQ)
+    q, zeros = (_nibbles(words)[:, :, order].reshape(len(words), -1).T for words in (qweight, qzeros))
     return _with_zeros("awq", q, _scales("awq", scales.T), zeros, group)
 
 

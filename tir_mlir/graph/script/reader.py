@@ -104,8 +104,8 @@ class _GraphReader:
         members = {name: _ModuleMember(name) for name in functions}
         self.names |= {**members, "cls": SimpleNamespace(**members), "relax": relax, "R": relax}
         self.names |= {"Tensor": relax.Tensor, "Object": relax.Object, "Shape": relax.Shape, "Tuple": relax.Tuple}
-        if program.home:
-            self.names[program.home] = self.names["cls"]
+        if program.class_name:
+            self.names[program.class_name] = self.names["cls"]
         self.result: Expr | None = None
         self.sizes: set[str] = set()  # of the parameters
 

@@ -69,27 +69,32 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
 def _groups(func: TensorFunc, facts: dict[str, FunctionFacts]) -> list[_Group]:
     """All nodes in groups, most of one node."""
     groups: list[_Group] = []
-    home: dict[Node, _Group] = {}
+    groups_by_node: dict[Node, _Group] = {}
     returned = set(func.outputs)
     for node in func.nodes:
         callee = node.callee
         if callee is None or callee.kind != encoding.CALL_TIR or len(node.results) != 1 or not is_exact(node):
             continue
         mine = facts[callee.callee]
-        group = _group_to_join(func, node, mine, home, returned)
+        group = _group_to_join(func, node, mine, groups_by_node, returned)
         if group is None:
             groups.append(group := _Group(mine.kind))
         elif mine.kind in (FunctionKind.ROWS, FunctionKind.PRODUCT):
             group.kind = mine.kind
-        _take_widened(func, node, mine, group, groups, home)
-        _take_dequantized(func, node, mine, group, groups, home)
+        _take_widened(func, node, mine, group, groups, groups_by_node)
+        _take_dequantized(func, node, mine, group, groups, groups_by_node)
         group.nodes.append(node)
-        home[node] = group
+        groups_by_node[node] = group
     return groups
 
 
 def _take_widened(
-    func: TensorFunc, node: Node, facts: FunctionFacts, group: _Group, groups: list[_Group], home: dict[Node, _Group]
+    func: TensorFunc,
+    node: Node,
+    facts: FunctionFacts,
+    group: _Group,
+    groups: list[_Group],
+    groups_by_node: dict[Node, _Group],
 ) -> None:
     """Let what widens another operand of a node, element by element and for it alone, join its group: arrays between
     functions are the short ones.
@@ -100,7 +105,7 @@ def _take_widened(
     """
     for number in sorted(facts.aligned):
         other = node_of(node.inputs[number])
-        before = home.get(other) if other is not None else None
+        before = groups_by_node.get(other) if other is not None else None
         if other is None or before is None or before is group or group.kind is not FunctionKind.PRODUCT:
             continue
         if before.nodes[-1] != other or len(group.nodes) >= MOST_NODES - 1 or not _grows(func, other):
@@ -109,11 +114,16 @@ def _take_widened(
         if not before.nodes:
             groups.remove(before)
         group.nodes.append(other)
-        home[other] = group
+        groups_by_node[other] = group
 
 
 def _take_dequantized(
-    func: TensorFunc, node: Node, facts: FunctionFacts, group: _Group, groups: list[_Group], home: dict[Node, _Group]
+    func: TensorFunc,
+    node: Node,
+    facts: FunctionFacts,
+    group: _Group,
+    groups: list[_Group],
+    groups_by_node: dict[Node, _Group],
 ) -> None:
     """Let the nodes that compute the keys or the values of an attention from fewer bytes, and for it alone, join it.
 
@@ -123,13 +133,13 @@ def _take_dequantized(
     """
     for number in sorted(facts.copied):
         other = node_of(node.inputs[number])
-        before = home.get(other) if other is not None else None
+        before = groups_by_node.get(other) if other is not None else None
         if other is None or before is None or before is group or before.nodes[-1] != other:
             continue
         if before.kind is FunctionKind.POINTWISE and _only_for(func, before.nodes, node) and _fewer(func, before.nodes):
             groups.remove(before)
             group.nodes += before.nodes
-            home |= dict.fromkeys(before.nodes, group)
+            groups_by_node |= dict.fromkeys(before.nodes, group)
 
 
 def _only_for(func: TensorFunc, nodes: list[Node], reader: Node) -> bool:
@@ -182,17 +192,24 @@ def widens_weights(func: TensorFunc, node: Node) -> bool:
 
 
 def _group_to_join(
-    func: TensorFunc, node: Node, facts: FunctionFacts, home: dict[Node, _Group], returned: set[ir.Value]
+    func: TensorFunc, node: Node, facts: FunctionFacts, groups_by_node: dict[Node, _Group], returned: set[ir.Value]
 ) -> _Group | None:
     """The group that a node joins: that of a product among its inputs before others."""
     options = []
     if facts.kind is FunctionKind.PRODUCT:
-        defining = [n for v in node.inputs if (n := node_of(v)) is not None and n in home]
-        return next((home[n] for n in defining if widens_weights(func, n) or _spreads(func, n, home[n], node)), None)
+        defining = [n for v in node.inputs if (n := node_of(v)) is not None and n in groups_by_node]
+        return next(
+            (
+                groups_by_node[n]
+                for n in defining
+                if widens_weights(func, n) or _spreads(func, n, groups_by_node[n], node)
+            ),
+            None,
+        )
     for number in sorted(facts.aligned):
         value = node.inputs[number]
         defining = node_of(value)
-        group = home.get(defining) if defining is not None else None
+        group = groups_by_node.get(defining) if defining is not None else None
         if group is None or value in returned or not _only_here(node, value, facts) or len(group.nodes) >= MOST_NODES:
             continue
         if defining is not None and _names_sizes(func, defining):

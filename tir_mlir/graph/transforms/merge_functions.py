@@ -141,9 +141,9 @@ class _Merge:
     def _move_sizes(self, copy: Func) -> None:
         """Move the sizes of a copy to the top of the new function, but those that it has already."""
         mine = set(self.sizes.values())
-        beside = [op for op in direct_ops(copy.op)[:-1] if op.name in SIZE_PRELUDE]
+        prelude = [op for op in direct_ops(copy.op)[:-1] if op.name in SIZE_PRELUDE]
         hoisted = []
-        for op in reversed(beside):  # what only a size that is known already needs goes with it
+        for op in reversed(prelude):  # what only a size that is known already needs goes with it
             defined = [value in mine for _, value in sizes_of(op)]
             is_used = any(defined) or any(True for result in op.results for _ in result.uses)
             if not all(defined) or not is_used:

@@ -87,9 +87,9 @@ def _schedule_with(payload: bytes, pick: Callable[..., dict[str, str | None]]) -
         warnings.simplefilter("always")
         picked = pick(sch, None if target == "llvm" else target, threads)
     words = ", ".join(f"{block}: {how or AS_GIVEN}" for block, how in picked.items())
-    told = [str(warning.message) for warning in caught]
+    messages = [str(warning.message) for warning in caught]
     result = sch.mod[function.name]
     if pick is plain:
         with enter_context():
             attrs.put(result.func.op, attrs.LIGHT, True)
-    return encode_result([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, told])
+    return encode_result([canonical_text(result), f"schedules.{pick.__name__} ({words})", operations, messages])

@@ -93,14 +93,14 @@ class Described:
         calls = [described_kernels.call_of(op) for op in walk.ops(impl.op) if op.name == "func.call"]
         if len(calls) != 1 or calls[0].callee != self.callee or len(calls[0].given) != len(passed):
             return None
-        pattern, places = calls[0].given, {}
+        pattern, offsets = calls[0].given, {}
         for number, what in enumerate(pattern):
             if isinstance(what, tuple) and what[0] in _POINTERS:
-                places.setdefault(what[1], number)
+                offsets.setdefault(what[1], number)
         plain = all(not isinstance(what, tuple) or what[0] in (*_POINTERS, "stride") for what in pattern)
-        if any(a not in places for a in impl.args) or None in pattern or not plain:
+        if any(a not in offsets for a in impl.args) or None in pattern or not plain:
             return None
-        names = [passed[places[a]] for a in impl.args]
+        names = [passed[offsets[a]] for a in impl.args]
         python = shared.function(parsed.func, names, anywhere=True)
         return _Fit(
             pattern,

@@ -222,9 +222,9 @@ def copy_elements(source: View, target: View, watch: Any) -> None:
             f"a copy from {source.name}{list(source.shape)} to {target.name}{list(target.shape)}", target.name
         )
 
-    places = [(source.offset_of(i), target.offset_of(i)) for i in np.ndindex(source.shape)]
-    values = [source.data[a] for a, _ in places]
-    for (a, b), value in zip(places, values, strict=True):
+    pairs = [(source.offset_of(i), target.offset_of(i)) for i in np.ndindex(source.shape)]
+    values = [source.data[a] for a, _ in pairs]
+    for (a, b), value in zip(pairs, values, strict=True):
         if watch is not None:
             watch.touch(source.memory, a, False, 0)
             watch.touch(target.memory, b, True, 0)
@@ -357,20 +357,20 @@ def address(ref: Ref, subscripts: Sequence[str]) -> str:
 
 def reduction(op: ir.Operation, memref: ir.Value) -> int:
     """A number for the reduction that an access initializes or updates, negative without an init; 0: no reduction."""
-    home = enclosing_block(op)
-    if not isinstance(home, Block):
+    block = enclosing_block(op)
+    if not isinstance(block, Block):
         return 0
-    if not _sums(home):  # a nested block may do the update of a reduction block
+    if not _sums(block):  # a nested block may do the update of a reduction block
         store = update_store(op)
         outer = next((b for p in parents(op) if is_block(p) and _sums(b := Block(p))), None)
         return -outer.id - 1 if store is not None and outer is not None else 0
     buffer = root(memref)
-    if home.init is not None:
-        starts = any(o.name == AFFINE_STORE and root(accessed_memref(o)) == buffer for o in ops(home.init))
-        return home.id + 1 if starts else 0
+    if block.init is not None:
+        starts = any(o.name == AFFINE_STORE and root(accessed_memref(o)) == buffer for o in ops(block.init))
+        return block.id + 1 if starts else 0
     both = AFFINE_ELEMENT_ACCESSES
-    uses = {o.name for o in ops(home.op) if o.name in both and root(accessed_memref(o)) == buffer}
-    return -home.id - 1 if len(uses) == 2 else 0
+    uses = {o.name for o in ops(block.op) if o.name in both and root(accessed_memref(o)) == buffer}
+    return -block.id - 1 if len(uses) == 2 else 0
 
 
 def _sums(block: Block) -> bool:

@@ -21,23 +21,23 @@ class VectorMemory:
 
     def load(self, view: View, corner: Index, shape: Index, watched: bool, number: int) -> list[Any]:
         """The lanes of a box of `shape` in the last dimensions, starting at `corner`. Errors: OutOfBoundsError."""
-        places = self._box(view, corner, shape)
+        offsets = self._box(view, corner, shape)
         if watched:
-            self._touch(view, places, False, number)
+            self._touch(view, offsets, False, number)
         data = view.data
-        lanes = [data[p] for p in places]
+        lanes = [data[p] for p in offsets]
         if POISON in _kinds(lanes):
-            for n, p in enumerate(places):
+            for n, p in enumerate(offsets):
                 if data[p] is POISON:
                     lanes[n] = self.unwritten(view, _lane(corner, shape, n))
         return lanes
 
     def store(self, view: View, corner: Index, shape: Index, values: Sequence[Any], watched: bool, number: int) -> None:
-        places = self._box(view, corner, shape)
+        offsets = self._box(view, corner, shape)
         if watched:
-            self._touch(view, places, True, number)
+            self._touch(view, offsets, True, number)
         data = view.data
-        for p, value in zip(places, values, strict=True):
+        for p, value in zip(offsets, values, strict=True):
             data[p] = value
 
     def masked_load(
@@ -142,8 +142,8 @@ class VectorMemory:
             start + sum(i * s for i, s in zip(p, steps, strict=True)) for p in itertools.product(*map(range, shape))
         ]
 
-    def _touch(self, view: View, places: Sequence[int], write: bool, number: int) -> None:
-        for offset in places:
+    def _touch(self, view: View, offsets: Sequence[int], write: bool, number: int) -> None:
+        for offset in offsets:
             self.watch.touch(view.memory, offset, write, number)
 
 

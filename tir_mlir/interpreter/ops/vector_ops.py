@@ -202,17 +202,17 @@ def extract_slice(w: FunctionWriter, op: ir.Operation) -> None:
     extents = shape(op.operands[0])
     offsets, sizes, steps = (_numbers(op, key) for key in ("offsets", "sizes", "strides"))
     inner = extents[len(offsets) :]
-    places = vector_memory.box_lanes(
+    lanes = vector_memory.box_lanes(
         extents, (*offsets, *[0] * len(inner)), (*sizes, *inner), (*steps, *[1] * len(inner))
     )
-    _emit_lane_selection(w, op, w.value(op.operands[0]), places)
+    _emit_lane_selection(w, op, w.value(op.operands[0]), lanes)
 
 
-def _emit_lane_selection(w: FunctionWriter, op: ir.Operation, source: str, places: Sequence[int]) -> None:
-    if places == list(range(places[0], places[0] + len(places))):
-        w.put(f"{w.define(op.results[0])} = {source}[{places[0]} : {places[0] + len(places)}]")
+def _emit_lane_selection(w: FunctionWriter, op: ir.Operation, source: str, lanes: Sequence[int]) -> None:
+    if lanes == list(range(lanes[0], lanes[0] + len(lanes))):
+        w.put(f"{w.define(op.results[0])} = {source}[{lanes[0]} : {lanes[0] + len(lanes)}]")
     else:
-        w.put(f"{w.define(op.results[0])} = [{source}[_n] for _n in {w.keep(places, f'c{len(w.shared.scope)}')}]")
+        w.put(f"{w.define(op.results[0])} = [{source}[_n] for _n in {w.keep(lanes, f'c{len(w.shared.scope)}')}]")
 
 
 @writes("vector.insert_strided_slice")
@@ -220,12 +220,12 @@ def insert_slice(w: FunctionWriter, op: ir.Operation) -> None:
     value, target = op.operands
     extents, inner = shape(target), shape(value)
     missing = len(extents) - len(inner)
-    places = vector_memory.box_lanes(
+    lanes = vector_memory.box_lanes(
         extents, tuple(_numbers(op, "offsets")), (*[1] * missing, *inner), (1,) * len(extents)
     )
     name = w.define(op.results[0])
     w.put(f"{name} = {w.value(target)}[:]")
-    w.put(f"for _n, _a in zip({w.keep(places, f'c{len(w.shared.scope)}')}, {w.value(value)}): {name}[_n] = _a")
+    w.put(f"for _n, _a in zip({w.keep(lanes, f'c{len(w.shared.scope)}')}, {w.value(value)}): {name}[_n] = _a")
 
 
 @writes("vector.shuffle")
@@ -336,10 +336,10 @@ def multi_reduce(w: FunctionWriter, op: ir.Operation) -> None:
     source, start = op.operands
     extents, gone = shape(source), set(attrs.integers(op, "reduction_dims"))
     kind = kind_of(source.type)
-    places: dict[tuple[int, ...], list[int]] = {}
+    lanes: dict[tuple[int, ...], list[int]] = {}
     for flat, point in enumerate(itertools.product(*map(range, extents))):
-        places.setdefault(tuple(p for d, p in enumerate(point) if d not in gone), []).append(flat)
-    table = w.keep(list(places.values()), f"c{len(w.shared.scope)}")
+        lanes.setdefault(tuple(p for d, p in enumerate(point) if d not in gone), []).append(flat)
+    table = w.keep(list(lanes.values()), f"c{len(w.shared.scope)}")
     name = w.define(op.results[0])
     w.put("_v = []")
     w.put(f"for _a, _p in zip({lanes_text(w, start)}, {table}):")

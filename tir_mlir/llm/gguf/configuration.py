@@ -124,8 +124,8 @@ def configuration(path: Path, header: Header, values: Values, tensors: Collectio
 def _biases(architecture: str, tensors: Collection[str]) -> dict[str, bool]:
     """Which products have biases, where a configuration tells."""
     ends = {"attention_bias": ("self_attn.q_proj.bias", "self_attn.o_proj.bias"), "mlp_bias": ("mlp.up_proj.bias",)}
-    told = {"llama": ("attention_bias", "mlp_bias"), "qwen3": ("attention_bias",)}.get(architecture, ())
-    return {key: True for key in told if any(name.endswith(ends[key]) for name in tensors)}
+    attributes = {"llama": ("attention_bias", "mlp_bias"), "qwen3": ("attention_bias",)}.get(architecture, ())
+    return {key: True for key in attributes if any(name.endswith(ends[key]) for name in tensors)}
 
 
 def _window(facts: _Facts, layers: int, context: int) -> dict[str, Any]:
@@ -183,8 +183,8 @@ def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, con
             f"{facts.path}: {facts.architecture}.rope.scaling.type {short_repr(kind)} with a factor of {factor}, an "
             f"attn_factor of {times} and no {_LONG} is not supported; fix: another file"
         )
-    told = {"original_max_position_embeddings": original} if facts.architecture == "phi3" else {}
-    return {"rope_parameters": found | common} | told
+    options = {"original_max_position_embeddings": original} if facts.architecture == "phi3" else {}
+    return {"rope_parameters": found | common} | options
 
 
 def _frequencies(

@@ -23,13 +23,13 @@ class NamedKernel:
 
 @dataclass(frozen=True)
 class Tables:
-    """kernels: by `key`; places: where each buffer of weights lies, by its id; rows, rotary: where those lie, -1:
+    """kernels: by `key`; offsets: of each buffer of weights lies, by its id; rows, rotary: where those lie, -1:
     nowhere; header, size, layout: of the file: the bytes before the data, those of the data, the checksum of the
     former."""
 
     parts: Parts
     kernels: Mapping[tuple[int, tuple[str, ...]], NamedKernel]
-    places: Mapping[int, int]
+    offsets: Mapping[int, int]
     rows: int
     rotary: Mapping[str, int]
     header: int
@@ -47,7 +47,7 @@ class Tables:
         sizes = {
             "LAYERS": len(parts.layers), "PARTS": len(parts.scores), "BATCH": parts.limits.batch,
             "ROWS_AT": self.rows, "HEADER": self.header, "BYTES": self.size,
-            **{f"{name.upper()}_AT": place for name, place in self.rotary.items()},
+            **{f"{name.upper()}_AT": position for name, position in self.rotary.items()},
         }  # fmt: skip
         rows = [f"  {{run_{n}, {len(k.entry.signature.params)}, parameters_{n}}}," for n, k in enumerate(functions)]
         return "\n".join([
@@ -75,7 +75,7 @@ class Tables:
         for layer in layers:
             names = tuple(cache.name for cache in layer.caches)
             called = [order[id(program), names] for program in (layer.one, layer.chunk)]
-            at = [self.places[id(buffer)] for buffer in layer.weights]
+            at = [self.offsets[id(buffer)] for buffer in layer.weights]
             row = ", ".join(map(str, (*called, *at, len(layer.caches), f"{name}_cache_{numbers[layer.caches]}")))
             rows.append(f"  {{{row}}},")
         return [*arrays, f"static const struct placed {name}[] = {{", *rows, "};"]

@@ -78,12 +78,12 @@ def _library(program: CompiledProgram, name: str, threads: int | None) -> Librar
 def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], NamedKernel], path: Path) -> Tables:
     """Write the file of weights: each buffer once."""
     buffers: dict[str, np.ndarray] = {}
-    places: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     for kind, layers in (("layers", parts.layers), ("scores", parts.scores)):
         for number, layer in enumerate(layers):
             for use, buffer in zip(("one", "chunk"), layer.weights, strict=True):
-                if id(buffer) not in places:
-                    places[id(buffer)] = -1
+                if id(buffer) not in offsets:
+                    offsets[id(buffer)] = -1
                     buffers[f"{kind}.{number}.{use}"] = buffer
     shared = {id(buffer): name for name, buffer in buffers.items()}
     rotary = {name: array for name, array in parts.rotary.arrays.items() if array is not None}
@@ -101,10 +101,10 @@ def _weights(parts: Parts, kernels: Mapping[tuple[int, tuple[str, ...]], NamedKe
     text += b" " * (-(len(text) + 8) % LINE)
     head = len(text).to_bytes(8, "little") + text
     files.write_whole({path: _pieces(head, buffers)})
-    places = {key: at[name] for key, name in shared.items()}
+    offsets = {key: at[name] for key, name in shared.items()}
     facts = len(head), end, weights_file.checksum(head)
     return Tables(
-        parts, kernels, places, at["tokens"], {name: at.get(name, -1) for name in parts.rotary.arrays}, *facts
+        parts, kernels, offsets, at["tokens"], {name: at.get(name, -1) for name in parts.rotary.arrays}, *facts
     )
 
 

@@ -29,8 +29,8 @@ def array_slots(signature: CallSignature, plan: ExecutionPlan, caches: Sequence[
 def words(signature: CallSignature, plan: ExecutionPlan, caches: Sequence[str]) -> list[int]:
     """What tir_kernel of loop.c has of the parameters."""
     found = []
-    for place, param in zip(array_slots(signature, plan, caches), signature.params, strict=True):
+    for position, param in zip(array_slots(signature, plan, caches), signature.params, strict=True):
         assert isinstance(param, BufferParam)
         extents = [_EXTENTS[dim.text] if dim.text in _EXTENTS else dim.value({}) for dim in param.dims]
-        found += [place, len(extents), *extents]
+        found += [position, len(extents), *extents]
     return found

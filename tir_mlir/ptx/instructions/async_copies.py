@@ -214,12 +214,12 @@ def _tensor_in(machine: Machine, ins: PtxInstruction) -> Any:
 
     def run(on: Lanes) -> None:
         lanes, to, bars, maps = machine.own[on], target(on), mbarrier(on), where(on)
-        places = [c(on) for c in coordinates]
+        indices = [c(on) for c in coordinates]
         for k in range(len(lanes)):
             lane = lanes[k : k + 1]
             tensor, start = _map(machine, lane, int(maps[k]), len(names))
             _check_alignment(machine, lane, int(to[k]), 128, "a tile to")
-            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
+            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in indices])
             every = tensor.element_addresses(int(to[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies to"
@@ -305,12 +305,12 @@ def _tensor_out(machine: Machine, ins: PtxInstruction) -> Any:
 
     def run(on: Lanes) -> None:
         lanes, start, maps = machine.own[on], source(on), where(on)
-        places = [c(on) for c in coordinates]
+        indices = [c(on) for c in coordinates]
         for k in range(len(lanes)):
             lane = lanes[k : k + 1]
             tensor, begin = _map(machine, lane, int(maps[k]), len(names))
             _check_alignment(machine, lane, int(start[k]), 128, "a tile from")
-            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in places])
+            offset, in_bounds = _tile_of(machine, lane, tensor, [int(c[k]) for c in indices])
             every = tensor.element_addresses(int(start[k]))
             positions = machine.spaces["shared"].flat(
                 np.repeat(lane, len(every)), every, tensor.array.itemsize, "copies"

@@ -86,9 +86,9 @@ def _change(
         values = [np.asarray(g(on)) for g in gets]
         index = positions // dtype.itemsize
         old = np.empty(len(index), dtype)
-        for turn in _distinct_groups(index):
-            old[turn] = data[index[turn]]
-            data[index[turn]] = function(old[turn], *[v[turn] for v in values])
+        for group in _distinct_groups(index):
+            old[group] = data[index[group]]
+            data[index[group]] = function(old[group], *[v[group] for v in values])
         if put is not None:
             put(on, old)
 

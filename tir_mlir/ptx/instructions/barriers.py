@@ -49,7 +49,7 @@ class BlockBarriers:
         n = BARRIERS_PER_BLOCK
         self.wanted = np.zeros((n, machine.blocks), np.int64)
         self.came: dict[int, np.ndarray] = {}
-        self.stay: dict[int, np.ndarray] = {}
+        self.waiting: dict[int, np.ndarray] = {}
         self.at: dict[int, np.ndarray] = {}
 
     def arrive(self, number: int, lanes: np.ndarray, count: int, position: int, waits: bool, aligned: bool,
@@ -58,7 +58,7 @@ class BlockBarriers:
         machine = self.machine
         if number not in self.came:
             self.came[number] = np.zeros(machine.lanes, np.bool_)
-            self.stay[number] = np.zeros(machine.lanes, np.bool_)
+            self.waiting[number] = np.zeros(machine.lanes, np.bool_)
             self.at[number] = np.zeros(machine.lanes, np.int64)
         came, position_of = self.came[number], self.at[number]
         expected = self.wanted[number]
@@ -73,7 +73,7 @@ class BlockBarriers:
         expected[blocks] = count
         came[lanes], position_of[lanes] = True, position
         if waits:
-            self.stay[number][lanes] = True
+            self.waiting[number][lanes] = True
             machine.park(position, lanes)
         if aligned:
             self._check_warps(number, lanes)
@@ -112,17 +112,17 @@ class BlockBarriers:
         machine = self.machine
         mine = np.repeat(blocks, machine.width)
         came = np.nonzero(self.came[number] & mine)[0]
-        stay = np.nonzero(self.stay[number] & mine)[0]
-        self.came[number][came] = self.stay[number][came] = False
+        waiting = np.nonzero(self.waiting[number] & mine)[0]
+        self.came[number][came] = self.waiting[number][came] = False
         self.wanted[number][blocks] = 0
-        machine.order.synchronize(came, stay)
+        machine.order.synchronize(came, waiting)
         if vote is not None:
             if len(np.unique(self.at[number][came])) > 1:
                 machine.fault("a reduction whose threads wait at different instructions", "instruction", came, 0)
             for block in np.nonzero(blocks)[0]:
                 vote.count(came[machine.cta[came] == block])
         machine.report.barriers += int(blocks.sum())
-        machine.unpark(stay)
+        machine.unpark(waiting)
 
 
 def _barrier(machine: Machine, ins: PtxInstruction) -> Any:

@@ -34,10 +34,10 @@ def _branch(machine: Machine, ins: PtxInstruction) -> Any:
             machine.push(position + 1, on)
         else:
             lanes = machine.own[on]
-            go, stay = lanes[takes], lanes[~takes]
-            machine.report.divergent += len(np.intersect1d(go // 32, stay // 32))
+            go, remain = lanes[takes], lanes[~takes]
+            machine.report.divergent += len(np.intersect1d(go // 32, remain // 32))
             machine.push(target, machine.compact_lanes(go))
-            machine.push(position + 1, machine.compact_lanes(stay))
+            machine.push(position + 1, machine.compact_lanes(remain))
 
     return branch
 

@@ -171,8 +171,8 @@ def _shared_operand(
                 f"thread {machine.thread(lanes, k)} has another descriptor than thread {machine.thread(lanes, 0)} of "
                 "its warpgroup", "barrier", lanes, k,
             )  # fmt: skip
-        places = Descriptor.decode(int(bits[0])).element_addresses(rows, depth, size, transposed)
-        chunks = np.unique(places.ravel() & -16)
+        addresses = Descriptor.decode(int(bits[0])).element_addresses(rows, depth, size, transposed)
+        chunks = np.unique(addresses.ravel() & -16)
         first = np.repeat(lanes[:1], len(chunks))
         machine.active = first
         positions = shared.flat(first, chunks, 16, "reads")
@@ -181,7 +181,7 @@ def _shared_operand(
             shared.records.check_visibility(machine.active, positions, 16)
             shared.records.read(machine.active, positions, 16, pc, stamp)
         base = 0 if shared.base is None else int(shared.base[lanes[0]])
-        index = (places + base) // size
+        index = (addresses + base) // size
 
         def read() -> np.ndarray:
             data = shared.data[: len(shared.data) // size * size].view(UNSIGNED[size])

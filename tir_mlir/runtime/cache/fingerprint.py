@@ -138,7 +138,7 @@ def _content(paths: Iterable[str]) -> str:
     """A hash of the names and contents of all source files under the paths."""
     hashed = []
     for top in paths:
-        above = next(len(place) for place in _SOURCE_FOLDERS if top.startswith(place) and top != place[:-1])
+        above = next(len(folder) for folder in _SOURCE_FOLDERS if top.startswith(folder) and top != folder[:-1])
         for file, _ in _files(top):
             with open(file, "rb", buffering=0) as opened:
                 hashed.append(f"{file[above:]} {hashlib.sha256(opened.read()).hexdigest()}")

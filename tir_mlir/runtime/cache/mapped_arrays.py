@@ -43,9 +43,9 @@ def load(name: str) -> dict[str, np.ndarray] | None:
             facts = os.fstat(file.fileno())
             if facts.st_uid not in (os.geteuid(), 0):
                 return None
-            places = _index(file.fileno(), facts.st_size)
+            index = _index(file.fileno(), facts.st_size)
             os.utime(file.fileno())  # mark as recently used
-            return {key: np.memmap(file, np.uint8, "r", start, (size,)) for key, (start, size) in places.items()}
+            return {key: np.memmap(file, np.uint8, "r", start, (size,)) for key, (start, size) in index.items()}
     except (OSError, ValueError, ToolError):
         return None
 
@@ -56,7 +56,7 @@ def _index(file: int, size: int) -> dict[str, tuple[int, int]]:
     if tail[:8] != _MARK:
         raise ValueError("no entry")
     length = int.from_bytes(tail[8:], "little")
-    return {key: tuple(place) for key, place in json.loads(os.pread(file, length, size - 16 - length)).items()}
+    return {key: tuple(span) for key, span in json.loads(os.pread(file, length, size - 16 - length)).items()}
 
 
 class MappedEntryWriter:

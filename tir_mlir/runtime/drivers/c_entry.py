@@ -221,7 +221,7 @@ def _declaration(entry: CEntry, sites: Sequence[CheckedSite] | None) -> str:
 
 
 def _checked_accesses_comment(sites: Sequence[CheckedSite]) -> str:
-    lines = [f"{i + 1}: {s.text}, {s.place}" for i, s in enumerate(sites)]
+    lines = [f"{i + 1}: {s.text}, {s.location}" for i, s in enumerate(sites)]
     listed = "\n".join("   " + line.replace("*/", "* /") for line in lines)
     return (
         "/* The code checks these accesses. One outside its buffer is skipped; the function goes on, and returns -1.\n"
@@ -353,10 +353,10 @@ class EntryCode:
     def _refuse_if(self, condition: str, why: str) -> None:
         """End the function where a condition, an i1, holds."""
         number = next(self.numbers)
-        place, text = symbol(f"{self.name}.why{number}"), quote(f"{self.name}: {why}\0")
-        self.globals.append(f"llvm.mlir.global internal constant {place}({text})")
+        name, text = symbol(f"{self.name}.why{number}"), quote(f"{self.name}: {why}\0")
+        self.globals.append(f"llvm.mlir.global internal constant {name}({text})")
         self.lines += [
-            f"%w{number} = llvm.mlir.addressof {place} : !llvm.ptr",
+            f"%w{number} = llvm.mlir.addressof {name} : !llvm.ptr",
             f"llvm.cond_br {condition}, ^refuse(%w{number} : !llvm.ptr), ^next{number}",
             f"^next{number}:",
         ]
@@ -463,7 +463,7 @@ class EntryCode:
         """After the call: the first access that was outside is told."""
         loaded = self.op(f"llvm.load {record} : !llvm.ptr -> i64")
         for number, site in enumerate(self.sites or ()):
-            why = f"an access is outside its buffer: {site.text}, {site.place}"
+            why = f"an access is outside its buffer: {site.text}, {site.location}"
             self._refuse_if(self._emit_compare("eq", loaded, number + 1), why)
 
 

@@ -155,7 +155,7 @@ _SUPPORT_FLAGS = (
 def js_loader(signatures: Sequence[CallSignature], file: str, sites: Sequence[CheckedSite] | None = None) -> str:
     """The JavaScript module that loads `file` and calls its functions. Raises BuildError for a parameter that a
     row-major array cannot be."""
-    listed = [json.dumps({"text": f"{s.function}: {s.text}, {s.place}", "rank": s.rank}) for s in sites or ()]
+    listed = [json.dumps({"text": f"{s.function}: {s.text}, {s.location}", "rank": s.rank}) for s in sites or ()]
     parts = {
         "/*FUNCTIONS*/": "[\n" + ",\n".join(map(_js_function, signatures)) + "\n]",
         "/*SITES*/": f"[{', '.join(listed)}]",

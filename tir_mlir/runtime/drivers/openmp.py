@@ -42,16 +42,16 @@ def openmp_for(lowered: ir.Module) -> list[str]:
 def openmp() -> str:
     """The path of the runtime, wherever its package is on sys.path (TIR_OPENMP overrides). Raises BuildError."""
     override = variables.text("TIR_OPENMP")
-    places = []
+    candidates = []
     for path in [Path(override)] if override else _candidate_paths():
         if path.is_file():
             return str(path)
-        if path not in places:
-            places.append(path)
+        if path not in candidates:
+            candidates.append(path)
     packages = [] if override else [f"{name} in {d.locate_file('')}" for name in _FILES for d in _distributions(name)]
     without = "; `pip install --target` leaves libraries out, `pip install --prefix` and `--user` do not"
     raise BuildError(
-        f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, places))}"
+        f"the OpenMP runtime for parallel loops was not found at {', '.join(map(str, candidates))}"
         + (f"; the package {packages[0]} is without it{without}" if packages else "")
         + f"; fix: `pip install {_PACKAGE}`, or set TIR_OPENMP to a libomp or libiomp5 (not libgomp)"
     )

@@ -56,10 +56,10 @@ def require(names: Sequence[str], libs: Sequence[str]) -> None:
     """Raise BuildError unless the libraries or the process define all of these functions."""
     missing = [name for name in names if not is_defined(name, libs)]
     if missing:
-        places = ", ".join(libs) or "no libs given"
+        libraries = ", ".join(libs) or "no libs given"
         raise BuildError(
             f"the compiled program calls {', '.join(map(repr, missing))}, which neither this process nor a library "
-            f"provides ({places}); pass the shared object that does: build(mod, libs=[...])"
+            f"provides ({libraries}); pass the shared object that does: build(mod, libs=[...])"
         )
 
 

@@ -199,8 +199,8 @@ def version() -> str:
 def libraries() -> list[str]:
     """The files of LLVM and MLIR that this process loaded."""
     bindings = _bindings() or ""
-    beside = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", library_file("LLVM"))  # in the wheels
-    return [os.path.normpath(path) for path in (bindings, beside) if os.path.exists(path)]
+    bundled = os.path.join(os.path.dirname(bindings), "..", "..", "llvm", "lib", library_file("LLVM"))  # in the wheels
+    return [os.path.normpath(path) for path in (bindings, bundled) if os.path.exists(path)]
 
 
 def address_of(op: ir.Operation) -> int:

@@ -43,12 +43,12 @@ def link_shared(
     target: str,
     libs: Sequence[str],
     exported: Sequence[str] | None = None,
-    beside: Collection[str] = (),
+    siblings: Collection[str] = (),
 ) -> None:
     """Object files and shared libraries -> a shared library with an rpath to the libraries. exported: the functions
     that others see; None: all that the objects show. beside: the libraries of which a copy goes where the result goes.
     Raises ToolError."""
-    folders = _folders(libs, beside)
+    folders = _folders(libs, siblings)
     if _on_mac():
         _run("cc", *_mac_options(target, folders, exported), *objects, *libs, "-o", target)
         return
@@ -66,16 +66,16 @@ def link_shared(
     toolchain.run("zig", ["ld.lld", *options, *paths, "--as-needed", *system, "-o", target])
 
 
-def _folders(libs: Sequence[str], beside: Collection[str]) -> list[str]:
+def _folders(libs: Sequence[str], siblings: Collection[str]) -> list[str]:
     """Where a loader finds libraries."""
     own = "@loader_path" if _on_mac() else "$ORIGIN"
-    return list(dict.fromkeys(own if lib in beside else str(Path(lib).resolve().parent) for lib in libs))
+    return list(dict.fromkeys(own if lib in siblings else str(Path(lib).resolve().parent) for lib in libs))
 
 
-def link_program(objects: Sequence[str], target: str, libs: Sequence[str], beside: Collection[str] = ()) -> None:
+def link_program(objects: Sequence[str], target: str, libs: Sequence[str], siblings: Collection[str] = ()) -> None:
     """Object files, one of which has `main`, and shared libraries -> a program with an rpath to the libraries, `beside`
     as for `link_shared`. Raises ToolError."""
-    folders = _folders(libs, beside)
+    folders = _folders(libs, siblings)
     loader = None if _system() or _on_mac() else _loader()
     if loader is None:  # the compiler knows how programs start
         _run("cc", *objects, *libs, *(f"-Wl,-rpath,{folder}" for folder in folders), "-lm", "-o", target)

@@ -144,8 +144,8 @@ def _wheel_folder(module: str) -> Path | None:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # the package that it is a part of
         return None
-    places = list(spec.submodule_search_locations or []) if spec else []
-    return Path(places[0]) if places else None
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    return Path(folders[0]) if folders else None
 
 
 def versions() -> dict[str, str]:
@@ -249,8 +249,8 @@ def cache_folder() -> Path:
 
 
 @functools.cache
-def _writable(places: tuple[str, ...]) -> Path:
-    for candidate in filter(None, places):
+def _writable(folders: tuple[str, ...]) -> Path:
+    for candidate in filter(None, folders):
         try:
             if not os.path.isdir(candidate):
                 os.makedirs(os.path.dirname(os.path.abspath(candidate)), exist_ok=True)
@@ -266,7 +266,7 @@ def _writable(places: tuple[str, ...]) -> Path:
             warnings.warn(message, BuildWarning, stacklevel=3)
         elif not reason:
             return Path(candidate)
-        elif candidate == places[0]:  # that of the user is not passed over in silence
+        elif candidate == folders[0]:  # that of the user is not passed over in silence
             message = f"TIR_CACHE_DIR={candidate} is not used: {reason}; fix: correct or unset the variable"
             warnings.warn(message, BuildWarning, stacklevel=3)
     folder = files.folder()

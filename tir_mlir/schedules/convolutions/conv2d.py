@@ -65,8 +65,10 @@ def divide_groups(sch: Schedule, block: Any, what: Convolution) -> Convolution:
     if what.grouped is None or what.grouped[1] < FEWEST_OF_GROUP:
         return what
     (channel, each), names = what.grouped, list(what.extents)
-    place = names.index(channel)
-    sch.transform_block_layout(block, lambda *i: (*i[:place], i[place] // each, i[place] % each, *i[place + 1 :]))
+    position = names.index(channel)
+    sch.transform_block_layout(
+        block, lambda *i: (*i[:position], i[position] // each, i[position] % each, *i[position + 1 :])
+    )
     return convolution(sch, block, joined=True)
 
 

@@ -146,10 +146,10 @@ def _adjacent(
 
 def _is_fusible(lhs: RegionInfo, sums: list[str], extents: dict[str, int | None]) -> bool:
     """Whether the reductions can be fused: the left operand has them adjacent, the longest first."""
-    places = [n for n, axis in enumerate(lhs.axes) if any(a in axis for a in sums)]
-    alone = [lhs.axes[n] for n in places] == [(a,) for a in sums]
-    beside = alone and places[-1] - places[0] + 1 == len(places)
-    return beside and None not in [extents[a] for a in sums[1:]] and sums[0] == _longest(sums, extents)
+    positions = [n for n, axis in enumerate(lhs.axes) if any(a in axis for a in sums)]
+    alone = [lhs.axes[n] for n in positions] == [(a,) for a in sums]
+    is_adjacent = alone and positions[-1] - positions[0] + 1 == len(positions)
+    return is_adjacent and None not in [extents[a] for a in sums[1:]] and sums[0] == _longest(sums, extents)
 
 
 def _longest(axes: Sequence[str], extents: dict[str, int | None]) -> str:

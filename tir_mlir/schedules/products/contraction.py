@@ -39,7 +39,7 @@ class ContractionOperand:
     name: str
     axes: tuple[str, ...]
     dtype: str
-    place: int
+    position: int
     dequantized: bool = False
     panel: int = 0
     group: int = 0
@@ -158,7 +158,7 @@ def matrix_vector(sch: Schedule, block: Any) -> MatVec:
     if len(along) != 1 or not matrix:
         raise _not_a_product(info, "the result must have one axis with an extent other than 1", "matrix-vector")
     batch = tuple(a for a in result if a != along[0])
-    largest = max(matrix, key=lambda x: num_elements(info.reads[x.place].buffer))
+    largest = max(matrix, key=lambda x: num_elements(info.reads[x.position].buffer))
     return MatVec(batch, along[0], k, extents, largest, bits(info.writes[0].buffer.dtype))
 
 

@@ -193,7 +193,7 @@ class TileGemm:
     def _left_copy(self) -> Any:
         """The block that copies the left operand; None if it is read in place."""
         operand = self.what.left
-        read = block_info(self.sch, self.block).reads[operand.place].buffer.name
+        read = block_info(self.sch, self.block).reads[operand.position].buffer.name
         in_place = read == operand.name and operand.axes[-1] == self.what.k
         return None if in_place else copy_operand(self.sch, self.block, operand)
 

@@ -198,7 +198,7 @@ def _left_copy(sch: Schedule, block: Any, what: Contraction, dot: Dot) -> tuple[
     """The block that copies the left operand; if that shifts it, also the one that sums the columns of the right."""
     if not is_shifted(dot, what.left.dtype):
         return copy_operand(sch, block, what.left), None
-    read = block_info(sch, block).reads[what.left.place].buffer.name
+    read = block_info(sch, block).reads[what.left.position].buffer.name
     padding = [p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes)]
     lhs, sums = sch.shift_operand(block, read)
     for producer in padding:

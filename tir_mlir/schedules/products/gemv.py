@@ -103,7 +103,7 @@ def _vectorize_sum(
     if what.extent(what.k) is None:  # it may be 0, and the partial sums would be unwritten
         sch.vectorize(loops[what.k])
         return loops[what.n]
-    matrix = block_info(sch, block).reads[what.matrix.place]
+    matrix = block_info(sch, block).reads[what.matrix.position]
     plan = lane_split(matrix, target.lanes(what.bits))
     parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], len(what.around) + 1)
     n, *steps = sch.get_loops(parts)[len(what.around) :]

@@ -13,7 +13,7 @@ from tir_mlir.schedules.products.packing import SQUARE
 
 def copy_operand(sch: Schedule, block: Any, operand: ContractionOperand) -> Any:
     """The block that copies an operand: its padding block, else a new cache stage."""
-    read = block_info(sch, block).reads[operand.place].buffer.name
+    read = block_info(sch, block).reads[operand.position].buffer.name
     if read == operand.name:
         return sch.cache_read(block, operand.name, "global")
     return next(p for p in sch.get_producers(block) if read in map(str, block_info(sch, p).writes))

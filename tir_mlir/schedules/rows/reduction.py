@@ -148,14 +148,14 @@ def _vectorize_several_results(sch: Schedule, nest: _ReductionNest, target: Targ
         pieces = []
     whole = [(v, lanes) for v, lanes in pieces if extent % (v * lanes) == 0]
     for vectors, lanes in (whole or pieces)[:1]:
-        _, places = sch.split(loop, [None, vectors * lanes])
-        parts = sch.rfactor(places, -1)
+        _, loops = sch.split(loop, [None, vectors * lanes])
+        parts = sch.rfactor(loops, -1)
         if rows and whole:
             sch.compute_at(parts, rows[-1])
-        places = loops_by_iter(sch, parts)[block_info(sch, parts).iter_vars[0].name]
+        loops = loops_by_iter(sch, parts)[block_info(sch, parts).iter_vars[0].name]
         outer, inner = sch.get_loops(parts)[: len(rows)], sch.get_loops(parts)[len(rows) :]
-        inner = [loop for loop in inner if loop.id != places.id]
-        vector, lane = sch.split(places, [vectors, None])
+        inner = [loop for loop in inner if loop.id != loops.id]
+        vector, lane = sch.split(loops, [vectors, None])
         sch.reorder(*inner, vector, lane)
         sch.unroll(vector)
         sch.vectorize(lane)

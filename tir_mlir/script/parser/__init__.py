@@ -32,7 +32,7 @@ class FunctionSource:
     names: Mapping[str, Any]
     private: bool = False
     check: bool = True
-    home: str = ""
+    class_name: str = ""
     graph: bool = False
 
 
@@ -57,12 +57,12 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
         if program.name in seen:
             raise program.source.error(program.node, f"the module already has a function {program.name}")
         seen[program.name] = program
-    homes = {*call_order.CLASS_NAMES, *(p.home for p in seen.values() if p.home)}
+    class_names = {*call_order.CLASS_NAMES, *(p.class_name for p in seen.values() if p.class_name)}
     with enter_context():
         module = ir.Module.create()
         tir_programs = {name: p for name, p in seen.items() if not p.graph}
-        order = call_order.callees_first({name: p.node for name, p in tir_programs.items()}, homes)
-        states = [_parse_one(module, seen[name], tir_programs, homes) for name in order]
+        order = call_order.callees_first({name: p.node for name, p in tir_programs.items()}, class_names)
+        states = [_parse_one(module, seen[name], tir_programs, class_names) for name in order]
         if order != list(tir_programs):
             _rearrange(module, list(tir_programs))
         if states and all(p.check for p in seen.values()):
@@ -81,10 +81,10 @@ def _rearrange(module: ir.Module, names: Sequence[str]) -> None:
 
 
 def _parse_one(
-    module: ir.Module, program: FunctionSource, programs: Collection[str], homes: Collection[str]
+    module: ir.Module, program: FunctionSource, programs: Collection[str], class_names: Collection[str]
 ) -> ParserState:
     state = ParserState(program.source, Scope(program.names, assigned_names(program.node)), module)
-    state.programs, state.homes = programs, homes
+    state.programs, state.class_names = programs, class_names
     try:
         FunctionParser(state).function(program.node, program.name, program.private)
     except RecursionError:
@@ -133,7 +133,7 @@ def parse_class(cls: type, check: bool = True) -> IRModule:
     if not isinstance(cls, type):
         raise ScriptError(f"@I.ir_module decorates a class, not {short_repr(cls)}")
     programs = [m.program for m in vars(cls).values() if isinstance(m, ClassMember)]
-    programs = [replace(p, home=cls.__name__) for p in programs]
+    programs = [replace(p, class_name=cls.__name__) for p in programs]
     if not check:
         programs = [replace(p, check=False) for p in programs]
     for name, member in vars(cls).items():
@@ -230,25 +230,25 @@ def _has_decorator(decorators: list[ast.expr], word: str) -> bool:
 
 def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> bool:
     """Whether an import names the script namespaces (of tvm or of this package), which are already bound."""
-    home = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else stmt.names[0].name
-    if isinstance(stmt, ast.ImportFrom) and home == "__future__":
+    module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else stmt.names[0].name
+    if isinstance(stmt, ast.ImportFrom) and module == "__future__":
         return True
-    if home.split(".")[0] not in ("tvm", "tir_mlir"):
+    if module.split(".")[0] not in ("tvm", "tir_mlir"):
         return False
     for alias in stmt.names:
         target = {"ir": "I", "tir": "T", "tirx": "T"}.get(alias.name)
         if target is not None:
             names[alias.asname or alias.name] = names[target]
-        if alias.name == "relax" or (home, alias.name) == ("tir_mlir.graph", "script"):
+        if alias.name == "relax" or (module, alias.name) == ("tir_mlir.graph", "script"):
             names[alias.asname or alias.name] = on_demand.load("graphs").relax
     return True
 
 
-def _member(node: ast.FunctionDef, text: SourceText, names: Mapping[str, Any], home: str = "") -> FunctionSource:
+def _member(node: ast.FunctionDef, text: SourceText, names: Mapping[str, Any], class_name: str = "") -> FunctionSource:
     options: dict[str, Any] = {}
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call):
             options |= {k.arg: getattr(k.value, "value", None) for k in decorator.keywords if k.arg}
     private, check = bool(options.get("private")), options.get("check_well_formed") is not False
     graph = _has_decorator(node.decorator_list, "function")
-    return FunctionSource(node.name, node, text, names, private, check, home, graph)
+    return FunctionSource(node.name, node, text, names, private, check, class_name, graph)

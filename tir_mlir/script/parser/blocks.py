@@ -241,8 +241,8 @@ def with_block(evaluate: Evaluator, node: ast.With, call: ast.Call, run: ParseBo
         run(header.body)
         return
     with state.source.location(node):
-        places = [state.source.location(axis) for _, _, axis in specs]
-        anchor, iters = insert_predicate(predicate, [s for s, _, _ in specs], emitted, places)
+        locations = [state.source.location(axis) for _, _, axis in specs]
+        anchor, iters = insert_predicate(predicate, [s for s, _, _ in specs], emitted, locations)
         with anchor:
             hidden = header.annotations.pop(attrs.HIDDEN, None)  # part of the encoding, not an annotation
             block = create.block(name, iters, header.annotations)
@@ -317,7 +317,7 @@ class BlockPredicate:
 
 
 def insert_predicate(
-    predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[Any], places: Sequence[ir.Location]
+    predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[Any], locations: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
     """The place of a block, and its iters, bound to affine expressions.
 
@@ -337,7 +337,7 @@ def insert_predicate(
     with point:
         test = _all(predicate.tests) if predicate.tests else None
     bound_iters = []
-    for spec, value, location in zip(specs, values, places, strict=True):
+    for spec, value, location in zip(specs, values, locations, strict=True):
         if value is not None:
             with point, location:
                 loop, body = create.bound_value(spec.name, spec.min, spec.extent, value)

@@ -195,7 +195,7 @@ class ParserState:
     run: Callable[[Sequence[ast.stmt]], None] | None = None  # parses statements
     inlined: int = 0  # calls being inlined
     programs: Collection[str] = ()  # the functions of the module
-    homes: Collection[str] = ()  # the names of the module in them
+    class_names: Collection[str] = ()  # the names of the module in them
 
     def error(self, node: ast.AST | None, message: str) -> Exception:
         return self.source.error(node, message)

@@ -235,7 +235,7 @@ class Bounds:
 
     lowers: list[Index] | ScriptValue
     uppers: list[Index] | ScriptValue
-    place: ast.expr
+    node: ast.expr
     wide: bool = False  # of int64
 
     @property
@@ -281,7 +281,7 @@ def _nest(
         raise state.error(target, "a loop variable is a plain name")
     extent = bounds.extent
     if extent is not None and extent < 0:
-        raise state.error(bounds.place, f"loop {target.id} has a negative extent: {extent}")
+        raise state.error(bounds.node, f"loop {target.id} has a negative extent: {extent}")
     with state.source.location(node):
         body, variable = _loop(evaluate, target.id, bounds, kind, annotations)
     with state.nest("a loop", repeats=True), create.at_end(body):
@@ -301,7 +301,7 @@ def _loop(
     if kind != "serial" or annotations:
         what = f"is {kind}" if kind != "serial" else "has annotations"
         raise evaluate.state.error(
-            bounds.place, f"loop {name} {what}, but its bounds are computed from data; only a plain serial loop may be"
+            bounds.node, f"loop {name} {what}, but its bounds are computed from data; only a plain serial loop may be"
         )
     op = create.data_loop(name, _as_value(bounds.lowers, "max"), _as_value(bounds.uppers, "min"))
     body = op.regions[0].blocks[0]

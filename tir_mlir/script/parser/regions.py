@@ -106,5 +106,5 @@ def _add_symbols(block: Block, regions: list[Region]) -> None:
 
 def is_size(value: ir.Value) -> bool:
     owner = value.owner
-    home = owner.owner if isinstance(owner, ir.Block) else owner.parent
-    return home is not None and home.operation.name == "func.func"
+    parent = owner.owner if isinstance(owner, ir.Block) else owner.parent
+    return parent is not None and parent.operation.name == "func.func"

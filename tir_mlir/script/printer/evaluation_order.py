@@ -57,25 +57,25 @@ def _reads(op: ir.Operation) -> bool:
 
 def _last_use(op: ir.Operation, body: Sequence[ir.Operation]) -> int:
     """Position of the last statement of the body that uses the value of `op`."""
-    places = {o: i for i, o in enumerate(body)}
+    positions = {o: i for i, o in enumerate(body)}
     last, pending, seen = -1, [op], set()
     while pending:
         for result in pending.pop().results:
             for use in result.uses:
-                owner = _child_in(places, use.owner.operation)
+                owner = _child_in(positions, use.owner.operation)
                 if owner in seen:
                     continue
                 seen.add(owner)
                 if is_statement(owner) or is_let(owner):
-                    last = max(last, places[owner])
+                    last = max(last, positions[owner])
                 else:
                     pending.append(owner)
     return last
 
 
-def _child_in(places: dict[ir.Operation, int], op: ir.Operation) -> ir.Operation:
+def _child_in(positions: dict[ir.Operation, int], op: ir.Operation) -> ir.Operation:
     """The op of the body that is `op` or an ancestor of it."""
-    while op not in places:
+    while op not in positions:
         parent = op.parent
         assert parent is not None
         op = parent.operation

@@ -49,22 +49,24 @@ def resize2d(
     one_of(OP, "rounding_method", rounding_method, ROUNDINGS)
     if method == "linear" and not is_float(x.dtype):
         raise refuse(OP, f"{describe_tensor('data', x)} is not of floats", 'cast it first: astype(data, "float32")')
-    places = {}
+    coordinates = {}
     for a, m in zip("HW", integers(OP, "size", size, 2, 1), strict=True):
         n = number(sizes[a])
         if n is None:
             raise refuse(OP, f"{describe_tensor('data', x)} has a symbolic {a}", "use nn.upsampling by a whole factor")
-        places[order.axes.index(a)] = _SourceCoordinate(n, m, coordinate_transformation_mode)
-    shape = tuple(places[a].m if a in places else n for a, n in enumerate(x.shape))
+        coordinates[order.axes.index(a)] = _SourceCoordinate(n, m, coordinate_transformation_mode)
+    shape = tuple(coordinates[a].m if a in coordinates else n for a, n in enumerate(x.shape))
     if method == "nearest_neighbor":
-        near = lambda *i: x(*(places[a].nearest(v, rounding_method) if a in places else v for a, v in enumerate(i)))  # noqa: E731
+        near = lambda *i: x(
+            *(coordinates[a].nearest(v, rounding_method) if a in coordinates else v for a, v in enumerate(i))
+        )  # noqa: E731
         return te.compute(shape, near, name="T_resize")
-    return _linear(x, shape, places)
+    return _linear(x, shape, coordinates)
 
 
-def _linear(x: te.Tensor, shape: Any, places: dict[int, _SourceCoordinate]) -> te.Tensor:
+def _linear(x: te.Tensor, shape: Any, coordinates: dict[int, _SourceCoordinate]) -> te.Tensor:
     wide = wide_type(x.dtype)
-    (h, high), (w, broad) = places.items()
+    (h, high), (w, broad) = coordinates.items()
 
     def element(*i: Any) -> Any:
         def pixel(y: Any, z: Any) -> Any:

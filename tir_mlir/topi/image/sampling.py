@@ -35,16 +35,16 @@ def grid_sample(
     the elements there (align_corners) or their outer edges. method: the mean of the neighbours, the nearest one, or
     cubic (images only). padding_mode: what is beyond the image: zeros, its border, or its reflection.
     """
-    x, places = floats(OP, "data", data), floats(OP, "grid", grid)
-    one_type(OP, data=x, grid=places)
+    x, positions = floats(OP, "data", data), floats(OP, "grid", grid)
+    one_type(OP, data=x, grid=positions)
     one_of(OP, "method", method, METHODS)
     one_of(OP, "padding_mode", padding_mode, PADDINGS)
     axes = x.ndim - 2
-    fits = axes in (2, 3) and places.ndim == x.ndim and number(places.shape[-1]) == axes
-    if not fits or not are_equal(x.shape[0], places.shape[0]) or (method == "bicubic" and axes == 3):
-        problem = f"{describe_tensor('data', x)} at {describe_tensor('grid', places)}, method {method}"
+    fits = axes in (2, 3) and positions.ndim == x.ndim and number(positions.shape[-1]) == axes
+    if not fits or not are_equal(x.shape[0], positions.shape[0]) or (method == "bicubic" and axes == 3):
+        problem = f"{describe_tensor('data', x)} at {describe_tensor('grid', positions)}, method {method}"
         raise refuse(OP, problem, "pass (n, c, h, w) and (n, p, q, 2), or volumes and (n, o, p, q, 3), not bicubic")
-    table = _Table(x, places, method, padding_mode, align_corners)
+    table = _Table(x, positions, method, padding_mode, align_corners)
     where, weights = table.build()
     taps = [te.reduce_axis((0, table.taps), name=f"t{a}") for a in range(axes)]
     wide = wide_type(x.dtype)
@@ -59,7 +59,7 @@ def grid_sample(
         inside = [te.max(te.min(v, n - 1), 0) for v, n in zip(index, x.shape[2:], strict=True)]
         return te.sum(as_type(x(*i[:2], *inside), x.dtype, wide) * weight, axis=taps)
 
-    return narrow(te.compute((*x.shape[:2], *places.shape[1:-1]), term, name="T_sample"), x.dtype)
+    return narrow(te.compute((*x.shape[:2], *positions.shape[1:-1]), term, name="T_sample"), x.dtype)
 
 
 class _Table:
@@ -89,16 +89,18 @@ class _Table:
         at = te.compute(self.points, lambda a, *p: self._unnormalize(self._grid(a, p), sizes(a)), name="T_place")
         if self.method == "bicubic":
             steps = te.compute(self._shape(), lambda a, t, *p: te.floor(at(a, *p)) + self._step(t - 1), name="T_step")
-            places = self._apply_padding(steps, sizes)
-            where = te.compute(self._shape(), lambda *i: te.nearbyint(places(*i)), name="T_near")
+            positions = self._apply_padding(steps, sizes)
+            where = te.compute(self._shape(), lambda *i: te.nearbyint(positions(*i)), name="T_near")
             shares = te.compute(self._shape(), lambda a, t, *p: self._cubic(at(a, *p), t), name="T_share")
         else:
             spread = te.compute((self.points[0], 1, *self.points[1:]), lambda a, _, *p: at(a, *p), name="T_spread")
-            places = self._apply_padding(spread, sizes)
+            positions = self._apply_padding(spread, sizes)
             whole = te.nearbyint if self.method == "nearest" else te.floor
-            where = te.compute(self._shape(), lambda a, t, *p: whole(places(a, 0, *p)) + self._step(t), name="T_near")
+            where = te.compute(
+                self._shape(), lambda a, t, *p: whole(positions(a, 0, *p)) + self._step(t), name="T_near"
+            )
             shares = te.compute(
-                self._shape(), lambda a, t, *p: self._linear(places(a, 0, *p), where(a, t, *p)), name="T_share"
+                self._shape(), lambda a, t, *p: self._linear(positions(a, 0, *p), where(a, t, *p)), name="T_share"
             )
         shape = self._shape()
         weights = te.compute(shape, lambda *i: self._masked_weight(where(*i), shares(*i), sizes(i[0])), name="T_weight")

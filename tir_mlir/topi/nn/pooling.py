@@ -39,12 +39,12 @@ class _Pool:
     ):
         self.op, self.x, self.order, self.kernel, self.window = op, x, order, kernel, window
         letters = [a for a in order.axes if a in "DHW"]
-        self.places = [order.axes.index(a) for a in letters]
-        self.sizes = [x.shape[p] for p in self.places]
+        self.axes = [order.axes.index(a) for a in letters]
+        self.sizes = [x.shape[a] for a in self.axes]
         self.extra = self._extra() if ceil_mode else [0] * len(letters)
         sides = [(p, q + e) for (p, q), e in zip(window.padding, self.extra, strict=True)]
         self.outer = Window(window.strides, sides, window.dilation)
-        outs = dict(zip(self.places, self.outer.result(op, self.sizes, kernel), strict=True))
+        outs = dict(zip(self.axes, self.outer.result(op, self.sizes, kernel), strict=True))
         self.shape = tuple(outs.get(a, n) for a, n in enumerate(x.shape))
 
     def _extra(self) -> list[int]:
@@ -62,7 +62,7 @@ class _Pool:
         return extras
 
     def padded_data(self, value: Any) -> te.Tensor:
-        return pad_axes(self.x, dict(zip(self.places, self.outer.padding, strict=True)), value)
+        return pad_axes(self.x, dict(zip(self.axes, self.outer.padding, strict=True)), value)
 
     def taps(self) -> list[Any]:
         return [te.reduce_axis((0, k), name=f"r{n}") for n, k in enumerate(self.kernel)]
@@ -70,7 +70,7 @@ class _Pool:
     def window_index(self, index: Sequence[Any], taps: Sequence[Any]) -> tuple[Any, ...]:
         """The index of an element of a window in the padded data."""
         source_index = list(index)
-        for a, s, d, t in zip(self.places, self.window.strides, self.window.dilation, taps, strict=True):
+        for a, s, d, t in zip(self.axes, self.window.strides, self.window.dilation, taps, strict=True):
             source_index[a] = index[a] * s + t * d
         return tuple(source_index)
 
@@ -78,7 +78,7 @@ class _Pool:
         """The number of elements that a window takes the mean of: without what ceil_mode adds, and, if so asked,
         without padding."""
         result: Any = 1
-        for n, a in enumerate(self.places):
+        for n, a in enumerate(self.axes):
             (p, q), k, s = self.window.padding[n], self.kernel[n], self.window.strides[n]
             if self.extra[n] == 0 and (count_include_pad or (p, q) == (0, 0)):
                 result = result * k
@@ -128,9 +128,9 @@ def max_pool_with_indices(
 
     def candidate(*i: Any) -> Any:
         """Padding has the last index, so that no element equal to it yields to it."""
-        places = [v - p for v, (p, _) in zip(pool.window_index(i, taps)[2:], pool.window.padding, strict=True)]
-        tests = [t for v, n in zip(places, pool.sizes, strict=True) for t in (v >= 0, v < n)]
-        flat_index = te.if_then_else(te.all(*tests), _row_major(places, pool.sizes), te.max_value("int32"))
+        positions = [v - p for v, (p, _) in zip(pool.window_index(i, taps)[2:], pool.window.padding, strict=True)]
+        tests = [t for v, n in zip(positions, pool.sizes, strict=True) for t in (v >= 0, v < n)]
+        flat_index = te.if_then_else(te.all(*tests), _row_major(positions, pool.sizes), te.max_value("int32"))
         return reducer((flat_index, source(*pool.window_index(i, taps))), axis=taps)
 
     where, greatest = te.compute(pool.shape, candidate, name="pool_argmax")
@@ -150,9 +150,9 @@ def max_pool_with_indices(
     return greatest, te.compute(pool.shape, index, name="pool_index")
 
 
-def _row_major(places: Sequence[Any], sizes: Sequence[Size]) -> Any:
-    flat_index = places[0]
-    for v, n in zip(places[1:], sizes[1:], strict=True):
+def _row_major(positions: Sequence[Any], sizes: Sequence[Size]) -> Any:
+    flat_index = positions[0]
+    for v, n in zip(positions[1:], sizes[1:], strict=True):
         flat_index = flat_index * n + v
     return flat_index
 
@@ -323,15 +323,14 @@ def _adaptive(op: str, data: Any, output_size: Any, kind: str, text: str, defaul
     x, order = _image(op, data, text, default)
     (floats if kind == "avg" else numbers)(op, "data", x)
     letters = [a for a in order.axes if a in "DHW"]
-    places = [order.axes.index(a) for a in letters]
+    axes = [order.axes.index(a) for a in letters]
     entries = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(letters)
     if len(entries) != len(letters):
         raise refuse(op, f"output_size={output_size} has {len(entries)} numbers", f"pass one, or {len(letters)}")
     out_sizes = [
-        x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0]
-        for p, v in zip(places, entries, strict=True)
+        x.shape[p] if v is None else integers(op, "output_size", v, 1, 1)[0] for p, v in zip(axes, entries, strict=True)
     ]
-    spans = {p: _AdaptiveWindows(op, x, p, n) for p, n in zip(places, out_sizes, strict=True)}
+    spans = {p: _AdaptiveWindows(op, x, p, n) for p, n in zip(axes, out_sizes, strict=True)}
     wide = wide_type(x.dtype) if kind == "avg" else x.dtype
     empty = constant(0, wide) if kind == "avg" else MAX.identity([wide])[0]
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
@@ -367,26 +366,26 @@ def adaptive_max_pool_with_indices(data: Any, output_size: Sequence[int]) -> tup
     op = "nn.adaptive_max_pool"
     letters = f"NC{'DHW'[-len(output_size) :]}"
     x, _ = _image(op, data, letters, letters)
-    places = list(range(2, x.ndim))
+    axes = list(range(2, x.ndim))
     spans = {
-        p: _AdaptiveWindows(op, x, p, x.shape[p] if n is None else n) for p, n in zip(places, output_size, strict=True)
+        p: _AdaptiveWindows(op, x, p, x.shape[p] if n is None else n) for p, n in zip(axes, output_size, strict=True)
     }
     taps = {p: te.reduce_axis((0, span.most), name=f"r{p}") for p, span in spans.items()}
     reducer = first_of(lambda a, b: a > b, False, x.dtype)
     least = MAX.identity([x.dtype])[0]
 
     def candidate(*i: Any) -> Any:
-        at = {p: spans[p].window_start(i[p]) + taps[p] for p in places}
-        tests = [taps[p] < spans[p].count(i[p]) for p in places if not spans[p].even]
+        at = {p: spans[p].window_start(i[p]) + taps[p] for p in axes}
+        tests = [taps[p] < spans[p].count(i[p]) for p in axes if not spans[p].even]
         value = x(*i[:2], *at.values())
-        flat_index = _row_major(list(at.values()), [x.shape[p] for p in places])
+        flat_index = _row_major(list(at.values()), [x.shape[p] for p in axes])
         if tests:
             value = te.if_then_else(te.all(*tests), value, least)
             flat_index = te.if_then_else(te.all(*tests), flat_index, te.max_value("int32"))
         return reducer((flat_index, value), axis=list(taps.values()))
 
     where, greatest = te.compute(
-        (*x.shape[:2], *(spans[p].windows for p in places)), candidate, name="adaptive_pool_argmax"
+        (*x.shape[:2], *(spans[p].windows for p in axes)), candidate, name="adaptive_pool_argmax"
     )
     return greatest, te.compute(where.shape, lambda *i: where(*i).astype("int64"), name="adaptive_pool_index")
 

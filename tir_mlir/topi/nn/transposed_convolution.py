@@ -94,19 +94,19 @@ def _insert_zeros(
     x: te.Tensor, source: TensorLayout, letters: str, steps: Sequence[int], margins: Sequence[tuple[int, int]]
 ) -> te.Tensor:
     """The data with stride - 1 zeros between its elements, and zeros around (or, if negative, that many cut off)."""
-    places = dict(zip(source.axis_numbers(letters), zip(steps, margins, strict=True), strict=True))
-    if all(s == 1 and b == (0, 0) for s, b in places.values()):
+    spacing = dict(zip(source.axis_numbers(letters), zip(steps, margins, strict=True), strict=True))
+    if all(s == 1 and b == (0, 0) for s, b in spacing.values()):
         return x
 
     def size(a: int, n: Size) -> Size:
-        if a not in places:
+        if a not in spacing:
             return n
-        step, (low, high) = places[a]
+        step, (low, high) = spacing[a]
         return simple((n - 1) * step + 1 + low + high)
 
     def element(*i: Any) -> Any:
         tests, index = [], list(i)
-        for a, (step, (low, high)) in places.items():
+        for a, (step, (low, high)) in spacing.items():
             offset = i[a] - low
             tests += [offset >= 0] * (low > 0) + [offset < (x.shape[a] - 1) * step + 1] * (high > 0)
             tests += [offset % step < 1] * (step > 1)

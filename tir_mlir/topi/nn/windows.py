@@ -31,11 +31,11 @@ def windows(data: Any, kernel: Any, strides: Any = 1, padding: Any = 0, dilation
     window = Window.from_arguments(op, strides, padding, dilation, 2)
     counts = window.result(op, x.shape[2:], taps)
 
-    def element(n: Any, c: Any, ky: Any, kx: Any, *place: Any) -> Any:
+    def element(n: Any, c: Any, ky: Any, kx: Any, *position: Any) -> Any:
         index, tests = [], []
         for a, offset in enumerate((ky, kx)):
             (low, high), step, apart = window.padding[a], window.strides[a], window.dilation[a]
-            v = place[a] * step + offset * apart - low
+            v = position[a] * step + offset * apart - low
             tests += [v >= 0] * (low > 0) + [v < x.shape[2 + a]] * (high > 0)
             index.append(v)
         value = x(n, c, *index)
@@ -58,9 +58,9 @@ def fold(data: Any, output_size: Any, kernel: Any, strides: Any = 1, padding: An
     ky, kx = te.reduce_axis((0, taps[0]), name="ky"), te.reduce_axis((0, taps[1]), name="kx")
     wide = wide_type(x.dtype)
 
-    def element(n: Any, c: Any, *place: Any) -> Any:
+    def element(n: Any, c: Any, *position: Any) -> Any:
         tests, at = [], []
-        for a, (v, k) in enumerate(zip(place, (ky, kx), strict=True)):
+        for a, (v, k) in enumerate(zip(position, (ky, kx), strict=True)):
             begin = v + window.padding[a][0] - k * window.dilation[a]  # times the stride, of a window that covers v
             step = window.strides[a]
             tests += [begin >= 0, begin // step < counts[a]] + [begin % step < 1] * (step > 1)

@@ -91,9 +91,9 @@ class SshMeasurer:
         """Time candidates in turns on the board; without those that are wrong or fail."""
         right = [n for n, library in enumerate(built) if self.measure(library, jobs[n]).status is Status.OK]
         times: list[list[float]] = [[] for _ in jobs]
-        for turn in range(rounds):
+        for round_number in range(rounds):
             for position in range(len(right)):
-                n = right[(position + turn) % len(right)]
+                n = right[(position + round_number) % len(right)]
                 code, out, stderr = self._run(built[n], jobs[n], "turn")
                 if code:
                     raise TuneError(f"the board {self.host} did not run a candidate again: {_reason(code, stderr)}")

@@ -260,13 +260,13 @@ def task_seconds(
     """Seconds of the calls of each function in a run of two models, by the name of its task: the fastest of rounds in
     which the models take turns."""
     best = {task.name: [float("inf"), float("inf")] for task in tasks}
-    home = {name: task.name for task in tasks for name in task.functions}
+    task_of = {name: task.name for task in tasks for name in task.functions}
     for _ in range(PROFILES):
         for n, model in enumerate((base, tuned)):
             totals = dict.fromkeys(best, 0.0)
             for call in model.profile(*inputs, rounds=PROFILED):
-                if call.function in home:
-                    totals[home[call.function]] += call.seconds
+                if call.function in task_of:
+                    totals[task_of[call.function]] += call.seconds
             for name, seconds in totals.items():
                 best[name][n] = min(best[name][n], seconds)
     return {name: (base_seconds, tuned_seconds) for name, (base_seconds, tuned_seconds) in best.items()}

@@ -68,7 +68,7 @@ def study_of(trials: Sequence[StudyTrial]) -> Study:
     for trial in trials:
         for name, value in trial.decisions.items():
             seen.setdefault(name, set()).add(value)
-    places = {name: {value: n for n, value in enumerate(sorted(values))} for name, values in seen.items()}
+    ranks = {name: {value: n for n, value in enumerate(sorted(values))} for name, values in seen.items()}
     study = optuna.create_study(direction="minimize")
     for trial in _trials_by_number(trials):
         failed = trial is None or trial.median is None
@@ -77,9 +77,9 @@ def study_of(trials: Sequence[StudyTrial]) -> Study:
             optuna.trial.create_trial(
                 state=optuna.trial.TrialState.FAIL if failed else optuna.trial.TrialState.COMPLETE,
                 value=None if trial is None or trial.median is None else 1e3 * trial.median,
-                params={name: places[name][value] for name, value in decisions.items()},
+                params={name: ranks[name][value] for name, value in decisions.items()},
                 distributions={
-                    name: optuna.distributions.IntDistribution(0, len(places[name]) - 1) for name in decisions
+                    name: optuna.distributions.IntDistribution(0, len(ranks[name]) - 1) for name in decisions
                 },
             )
         )

@@ -46,7 +46,7 @@ class PoolLab:
         self.pool, self.sizes, self.options = pool, sizes, options
         self._crew = BoardPool(boards)
         self.reference: Reference | None = None
-        self.place = ""
+        self.machine = ""
         """What programs were compared on last, if not on this machine."""
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
@@ -74,7 +74,7 @@ class PoolLab:
         jobs = [self._job(s, None) for s in schedules]
         if not self._crew:
             return self.pool.compare(jobs, rounds)
-        self.place, times = self._crew.compare(self.pool, jobs, rounds)
+        self.machine, times = self._crew.compare(self.pool, jobs, rounds)
         return times
 
     def _job(self, program: Any, best: float | None) -> Job:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 import signal
 
 JOURNAL = "study.journal"
-OUTCOME, DECISIONS, OWNER, PLACES = "outcome", "decisions", "owner", "places"
+OUTCOME, DECISIONS, OWNER, POSITIONS = "outcome", "decisions", "owner", "places"
 MEMORY = "memory"
 METRIC = "seconds of a run"
 _OPEN_LEDGERS: set[str] = set()
@@ -55,7 +55,7 @@ class Ledger:
     def __init__(
         self, storage: BaseStorage, name: str, path: str, resume: bool = True, about: Mapping[str, Any] | None = None
     ):
-        self.place, self.name = path, name
+        self.path, self.name = path, name
         self.shared = path != MEMORY
         """Whether other processes may add trials."""
         self.token = f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}:{uuid.uuid4().hex[:8]}"
@@ -161,7 +161,7 @@ class Ledger:
             raise
         except OSError as error:
             raise TuneError(
-                f"the study in {self.place} cannot be kept: {error.strerror or error}; fix: make space or rights "
+                f"the study in {self.path} cannot be kept: {error.strerror or error}; fix: make space or rights "
                 "there, then run again with the same work_dir: what was tried is taken up"
             ) from error
         except Exception as error:
@@ -169,7 +169,7 @@ class Ledger:
                 raise
             rows = str(error).strip().splitlines() or [type(error).__name__]
             raise TuneError(
-                f"the study in {self.place} cannot be reached: {rows[0]}; fix: see to the storage, then run again with "
+                f"the study in {self.path} cannot be reached: {rows[0]}; fix: see to the storage, then run again with "
                 "the same storage and work_dir: what was tried is taken up"
             ) from error
 
@@ -276,13 +276,13 @@ def _ends_well(file: BinaryIO) -> bool:
 
 
 def entry(choices: list[SpaceChoice], attrs: dict[str, Any]) -> FrozenTrial:
-    """A running trial of a ledger: its parameters are the values, as people read them; PLACES has the positions."""
+    """A running trial of a ledger: its parameters are the values, as people read them; POSITIONS has the positions."""
     optuna = load_optuna()
     return optuna.trial.create_trial(
         state=optuna.trial.TrialState.RUNNING,
         params={c.name: c.value for c in choices},
         distributions={c.name: optuna.distributions.IntDistribution(*_bounds(c)) for c in choices},
-        user_attrs=attrs | {PLACES: {c.name: [c.position, c.count] for c in choices}},
+        user_attrs=attrs | {POSITIONS: {c.name: [c.position, c.count] for c in choices}},
     )
 
 
@@ -301,12 +301,12 @@ def frozen(choices: list[SpaceChoice], state: str, attrs: dict[str, Any], value:
 def choices_of(trial: FrozenTrial) -> list[SpaceChoice]:
     """The decisions of a trial of a ledger, in order."""
     decisions: dict[str, int] = trial.user_attrs.get(DECISIONS, {})
-    places: dict[str, tuple[int, int]] = trial.user_attrs.get(PLACES, {})
+    positions: dict[str, tuple[int, int]] = trial.user_attrs.get(POSITIONS, {})
     choices = []
     for name, value in decisions.items():
-        if name in places:
+        if name in positions:
             domain: Any = trial.distributions[name]
-            choices.append(SpaceChoice(name, *places[name], value, domain.low, domain.high))
+            choices.append(SpaceChoice(name, *positions[name], value, domain.low, domain.high))
     return choices
 
 

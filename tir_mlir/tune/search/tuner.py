@@ -348,7 +348,7 @@ class Tuner:
         label_of = f"trial {winner.number}" if winner.origin != LIBRARY else LIBRARY
         seconds = tuple(finals.seconds.get(label_of, ()))
         record = self.records.get(-1 if winner.number is None else winner.number)
-        about = replace(self.about, machine=self.lab.place or self.about.machine)
+        about = replace(self.about, machine=self.lab.machine or self.about.machine)
         return about.record(
             space=self.options.space_name if record or self.options.space is None else LIBRARY_SPACE,
             decisions=winner.decisions,

@@ -28,12 +28,12 @@ _KIB = 1024
 
 @dataclass
 class End:
-    """How a copy ended. value: what the work returned. told: what it reported last. peak: bytes that it took."""
+    """How a copy ended. value: what the work returned. reported: what it reported last. peak: bytes that it took."""
 
     status: Status
     value: Any = None
     reason: str = ""
-    told: Any = None
+    reported: Any = None
     peak: int | None = None
 
 
@@ -70,7 +70,7 @@ def run_forked(
             _, state, usage = os.wait4(child, 0)
     if end is None:
         end = End(Status.CRASHED, reason=_death(os.waitstatus_to_exitcode(state)))
-    end.told = watch.told
+    end.reported = watch.reported
     end.peak = max(0, usage.ru_maxrss * (1 if sys.platform == "darwin" else _KIB) - watch.start)
     return end
 
@@ -101,7 +101,7 @@ class _Watch:
     def __init__(self, child: int, pipe: Any, seconds: float, memory: int, threads: int, hurry: str):
         self.child, self.pipe, self.seconds, self.memory = child, pipe, seconds, memory
         self.threads, self.hurry = threads, hurry
-        self.told: Any = None
+        self.reported: Any = None
         self.start = resident_bytes(child)
         self.patience = Patience(child, TICK)
 
@@ -118,7 +118,7 @@ class _Watch:
                 return None
             if kind != "told":
                 return _end(kind, value)
-            self.told = value
+            self.reported = value
 
     def _exceeded_limit(self) -> End | None:
         waited, growth = self.patience.look(), resident_bytes(self.child) - self.start

@@ -74,7 +74,7 @@ class LocalMeasurer:
                 for n, seconds in end.value.items():
                     times[n] = seconds
                 return times
-            pending.remove(pending[0] if end.told is None else end.told)
+            pending.remove(pending[0] if end.reported is None else end.reported)
         return times
 
     def reference(self, built: Library, job: Job, folder: str, by: str) -> Reference:

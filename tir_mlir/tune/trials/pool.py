@@ -229,18 +229,18 @@ class TrialPool:
     def _run(self, slot: int, task: _Task) -> Any:
         """The answer of a worker. Raises WorkerLost."""
         worker = self._worker(slot)
-        with ExitStack() as turn:
+        with ExitStack() as stack:
             if self.quiet:
                 with self._lane(LOCAL_LANE):
                     pass  # a build does not start while another worker measures
             self._building.add(slot)
-            turn.callback(self._building.discard, slot)
+            stack.callback(self._building.discard, slot)
             worker.send((task.what, task.payload))
             limits = task.limits
             while (message := worker.receive(limits))[0] != "done":
                 if message[0] == "ready":
                     self._building.discard(slot)
-                    turn.enter_context(self._measuring(slot, message[1]))
+                    stack.enter_context(self._measuring(slot, message[1]))
                     limits = _worker_limits(task.limits)
                     worker.send("go")
             return message[1]

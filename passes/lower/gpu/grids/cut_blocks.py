@@ -46,8 +46,8 @@ def run(module: ir.Module) -> None:
             loops = [Loop(op) for op in walk.ops(nest) if is_axis(op) and is_block_kind(Loop(op).kind)]
             kinds = [loop.kind for loop in loops]
             for loop in [lp for lp in loops if kinds.count(lp.kind) == 1]:
-                if len(places := _digits(loop)) > 1:
-                    _cut(loop, places)
+                if len(digits := _digits(loop)) > 1:
+                    _cut(loop, digits)
 
 
 def _digits(loop: Loop) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def _digits(loop: Loop) -> list[tuple[int, int]]:
     ends = ((0, count - 1),)
     cut = tuple(part for part in parts if in_digits((part,), ends) is not None)  # not `(b + 1) floordiv 2`
     split = in_digits(cut, ends) if cut else None
-    return [] if split is None else [(digit.place, digit.high + 1) for digit in split.digits]
+    return [] if split is None else [(digit.weight, digit.high + 1) for digit in split.digits]
 
 
 def _divisions_in(op: ir.Operation, loop: Loop) -> Iterator[ir.AffineExpr]:
@@ -105,12 +105,12 @@ def _divisions(expr: ir.AffineExpr, position: int) -> Iterator[ir.AffineExpr]:
         yield from _divisions(expr.rhs, position)
 
 
-def _cut(loop: Loop, places: Sequence[tuple[int, int]]) -> None:
+def _cut(loop: Loop, digits: Sequence[tuple[int, int]]) -> None:
     ip, value = ir.InsertionPoint(loop.op), Index.constant(0)
-    for number, (place, count) in enumerate(places):
+    for number, (weight, count) in enumerate(digits):
         with ip, loop.op.location:
-            digit = create.loop(f"{loop.name}_{number}", 0, count, digit_kind(loop.kind, place))
-        value, ip = value + Index.from_value(digit.var) * place, at_end(digit.body)
+            digit = create.loop(f"{loop.name}_{number}", 0, count, digit_kind(loop.kind, weight))
+        value, ip = value + Index.from_value(digit.var) * weight, at_end(digit.body)
     end = list(digit.body.operations)[-1]
     for op in loop.body_ops():
         edit.move_before(op, end)

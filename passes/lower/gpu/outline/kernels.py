@@ -237,8 +237,8 @@ class _OutlinedKernel:
         with ir.InsertionPoint(holder), self.nest.location:
             kernel = ir.Operation.create("gpu.func", attributes=facts, regions=1)
             kernel_memory.note_names(kernel, self.shared[: len(attributions)])
-        places = [self.nest.location] * (len(types) + len(attributions))
-        body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=places)
+        locations = [self.nest.location] * (len(types) + len(attributions))
+        body = kernel.regions[0].blocks.append(*types, *attributions, arg_locs=locations)
         with ir.InsertionPoint(body), self.nest.location:
             ir.Operation.create("gpu.return")
         return body

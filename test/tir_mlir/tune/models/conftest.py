@@ -21,7 +21,7 @@ class TimedLab(FakeLab):
     started: ClassVar[list[str]] = []
     stop_at: int | None = None
     without_reference: tuple[str, ...] = ()
-    place = ""
+    machine = ""
 
     def __init__(self, pool, sizes, boards=(), **options):
         super().__init__(lambda decisions: 5e-4 if 1 in [decisions[d] for d in decisions if "generic" in d] else 1e-3)

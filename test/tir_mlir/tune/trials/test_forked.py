@@ -32,7 +32,7 @@ def test_the_last_report_is_kept():
         os.kill(os.getpid(), signal.SIGILL)
 
     end = run_forked(work, 5, LOTS)
-    assert (end.status, end.told, end.reason) == (Status.CRASHED, "second", "the run was killed by SIGILL")
+    assert (end.status, end.reported, end.reason) == (Status.CRASHED, "second", "the run was killed by SIGILL")
 
 
 def test_a_copy_that_exits_is_told():
@@ -67,8 +67,8 @@ def test_a_copy_is_gone_after_its_end():
         time.sleep(60)
 
     end = run_forked(work, 0.02, LOTS)
-    found.append(end.told)
-    assert end.status is Status.TIMED_OUT and not os.path.exists(f"/proc/{end.told}")
+    found.append(end.reported)
+    assert end.status is Status.TIMED_OUT and not os.path.exists(f"/proc/{end.reported}")
 
 
 def test_a_watcher_that_was_stopped_has_not_waited():

@@ -19,8 +19,8 @@ def nonzero(e: TorchEmitter, x: Any) -> Any:
     """The indices of the elements that are not 0, a row for each."""
     if not x.shape:
         raise GraphError("the places in a tensor without axes\n  fix: x.reshape(1)")
-    places = true_positions(e, _truth(e, x), e.shape[0])
-    return e.op("stack", *coordinates(e, places, [x.shape[0], *_static(x, 1)]), axis=1)
+    positions = true_positions(e, _truth(e, x), e.shape[0])
+    return e.op("stack", *coordinates(e, positions, [x.shape[0], *_static(x, 1)]), axis=1)
 
 
 def _truth(e: TorchEmitter, x: Any) -> Any:
@@ -75,10 +75,10 @@ def unique_slices(
     axis, sizes = axis_in(dim, len(x.shape)), _static(x)
     order = [axis, *(a for a in range(len(sizes)) if a != axis)]
     rows = e.op("reshape", e.permute(x, order), shape=(sizes[axis], -1))
-    places = argsort_rows(e, rows)
-    once, _, groups, counts = unique(e, e.op("take", rows, places, axis=0), e.shape[axis])
+    positions = argsort_rows(e, rows)
+    once, _, groups, counts = unique(e, e.op("take", rows, positions, axis=0), e.shape[axis])
     shaped = e.op("reshape", once, shape=(once.shape[0], *(sizes[a] for a in order[1:])))
-    inverse = e.op("index_put", e.broadcast(e.constant(0, "int64"), groups.shape), places, groups)
+    inverse = e.op("index_put", e.broadcast(e.constant(0, "int64"), groups.shape), positions, groups)
     return [e.permute(shaped, [order.index(a) for a in range(len(order))]), inverse, counts]
 
 

@@ -43,10 +43,10 @@ def kth_value(e: TorchEmitter, x: Any, k: int, dim: int = -1, keepdim: bool = Fa
     return [_select_index(e, part, axis, k - 1, keepdim) for part in first_sorted(e, x, k, axis, False)]
 
 
-def _select_index(e: TorchEmitter, x: Any, axis: int, place: int, keepdim: bool) -> Any:
+def _select_index(e: TorchEmitter, x: Any, axis: int, position: int, keepdim: bool) -> Any:
     if not x.shape:
         return x
-    part = e.slice(x, axis, place, place + 1)
+    part = e.slice(x, axis, position, position + 1)
     return part if keepdim else e.reshape(part, [n for a, n in enumerate(x.shape) if a != axis])
 
 
@@ -73,9 +73,9 @@ def median_of_numbers_of_axis(e: TorchEmitter, x: Any, dim: int, keepdim: bool =
 def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> list[Any]:
     """The element in the middle, the lesser one of two, and its position. A NaN is the result, or (skips) left out."""
     size = x.shape[axis]
-    values, places = first_sorted(e, x, size, axis, False)
+    values, positions = first_sorted(e, x, size, axis, False)
     if isinstance(size, int) and x.dtype not in FLOATS:
-        return [_select_index(e, part, axis, (size - 1) // 2, keepdim) for part in (values, places)]
+        return [_select_index(e, part, axis, (size - 1) // 2, keepdim) for part in (values, positions)]
     count = e.constant(size, "int64") if isinstance(size, int) else number_from_data(e, size, e.numbers)
     middle = e.constant((size - 1) // 2, "int64") if isinstance(size, int) else _middle(e, count)
     if x.dtype not in FLOATS:
@@ -85,7 +85,7 @@ def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> l
         there = e.op("subtract", count, missing)
         has_missing = e.binary("greater", missing, 0, "int64")  # the first NaN is behind all numbers
         where = _middle(e, there) if skips else e.op("where", has_missing, there, middle)
-    medians = [e.op("gather_elements", part, where, axis=axis) for part in (values, places)]
+    medians = [e.op("gather_elements", part, where, axis=axis) for part in (values, positions)]
     other_sizes = [n for a, n in enumerate(x.shape) if a != axis]
     return medians if keepdim else [e.reshape(part, other_sizes) for part in medians]
 
@@ -101,14 +101,14 @@ def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False)
     """The most frequent element, the least of several, and the last position that it has in order."""
     axis = axis_in(dim, len(x.shape))
     size = static_size(x.shape[axis], "the size of the axis of a mode")
-    values, places = first_sorted(e, x, size, axis, False)
+    values, positions = first_sorted(e, x, size, axis, False)
     row = e.reshape(e.constant(np.arange(size), "int64"), [size if a == axis else 1 for a in range(len(x.shape))])
     # the length so far of the run of equal elements: how far it is from the last place where one begins
     before = e.concat([e.slice(values, axis, 0, 1), e.slice(values, axis, 0, size - 1)], axis)
     begins = e.op("where", e.op("not_equal", values, before), row, e.constant(0, "int64"))
     length = e.binary("subtract", row, e.op("cummax", begins, axis=axis)[0], "int64")
     last = e.op("argmax", length, axis=axis, keepdims=True)
-    modes = [e.op("gather_elements", part, last, axis=axis) for part in (values, places)]
+    modes = [e.op("gather_elements", part, last, axis=axis) for part in (values, positions)]
     other_sizes = [n for a, n in enumerate(x.shape) if a != axis]
     return modes if keepdim else [e.reshape(part, other_sizes) for part in modes]
 

@@ -70,8 +70,8 @@ def multinomial(e: TorchEmitter, x: Any, num_samples: int, replacement: bool = F
     if replacement and num_samples > 1:
         rows = (num_samples, *x.shape)
         chance = e.op("divide", x, numbers.exponential(e, _state(e), rows))
-        places = e.cast(e.op("argmax", chance, axis=axis + 1), "int64")
-        return e.permute(places, [*range(1, axis + 1), 0])
+        positions = e.cast(e.op("argmax", chance, axis=axis + 1), "int64")
+        return e.permute(positions, [*range(1, axis + 1), 0])
     chance = e.op("divide", x, numbers.exponential(e, _state(e), x.shape))
     return e.op("topk", chance, k=num_samples, axis=axis, largest=True, dtype="int64")[1]
 
@@ -107,6 +107,6 @@ def _drop_elements(e: TorchEmitter, x: Any, p: float) -> list[Any]:
     if p == 1:
         return [e.broadcast(e.constant(0, x.dtype), x.shape), e.broadcast(e.constant(False, "bool"), x.shape)]
     u = numbers.uniform_by_fours(e, _state(e), x.shape)
-    stays = e.binary("less", u, 1 - p, "float32")
+    is_kept = e.binary("less", u, 1 - p, "float32")
     scaled = e.multiply(e.cast(x, "float32"), 1 / (1 - p))
-    return [e.cast(e.op("where", stays, scaled, e.constant(0.0, "float32")), x.dtype), stays]
+    return [e.cast(e.op("where", is_kept, scaled, e.constant(0.0, "float32")), x.dtype), is_kept]

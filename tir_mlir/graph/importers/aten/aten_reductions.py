@@ -53,8 +53,8 @@ def argmin(e: TorchEmitter, x: Any, dim: Any = None, keepdim: bool = False) -> A
 
 def _extremum_index(e: TorchEmitter, operator: str, x: Any, dim: Any, keepdim: bool) -> Any:
     if dim is None:
-        place = e.op(operator, e.op("reshape", x, shape=(-1,)), axis=0)
-        return e.reshape(e.cast(place, e.dtype), e.shape)
+        position = e.op(operator, e.op("reshape", x, shape=(-1,)), axis=0)
+        return e.reshape(e.cast(position, e.dtype), e.shape)
     return e.cast(e.op(operator, x, axis=dim, keepdims=keepdim), e.dtype)
 
 

@@ -157,17 +157,17 @@ def histogram(e: TorchEmitter, x: Any, bins: int = 100, min: Any = 0, max: Any =
     share = e.op(
         "divide", e.op("multiply", e.op("subtract", values, low), e.constant(bins, kind)), e.op("subtract", high, low)
     )
-    place = e.cast(e.binary("minimum", e.op("floor", share), bins - 1, kind), "int32")
+    bin_index = e.cast(e.binary("minimum", e.op("floor", share), bins - 1, kind), "int32")
     inside = e.op("logical_and", e.op("greater_equal", values, low), e.op("less_equal", values, high))
-    place = e.op("where", inside, place, e.constant(bins, "int32"))  # no part: it is not written
-    return e.cast(_count_occurrences(e, place, None, bins, x.dtype), e.dtype)
+    bin_index = e.op("where", inside, bin_index, e.constant(bins, "int32"))  # no part: it is not written
+    return e.cast(_count_occurrences(e, bin_index, None, bins, x.dtype), e.dtype)
 
 
-def _count_occurrences(e: TorchEmitter, places: Any, weights: Any, bins: Any, dtype: str) -> Any:
+def _count_occurrences(e: TorchEmitter, positions: Any, weights: Any, bins: Any, dtype: str) -> Any:
     """How many times each of 0..bins - 1 is a place, or the sum of their weights."""
-    ones = e.broadcast(e.constant(1, dtype), places.shape) if weights is None else weights
+    ones = e.broadcast(e.constant(1, dtype), positions.shape) if weights is None else weights
     zeros = e.broadcast(e.constant(0, ones.dtype), (bins,))
-    return e.op("index_put", zeros, places, ones, accumulate=True)
+    return e.op("index_put", zeros, positions, ones, accumulate=True)
 
 
 @aten("bincount")

@@ -314,11 +314,11 @@ def put_strided(e: TorchEmitter, x: Any, src: Any, size: Any, stride: Any, stora
     for n in e.shape:
         count *= static_size(n, "a size of a tensor that is written by strides")
     every = np.arange(count, dtype=np.int64)
-    places = np.lib.stride_tricks.as_strided(
+    positions = np.lib.stride_tricks.as_strided(
         every[storage_offset or 0 :], tuple(size), tuple(8 * s for s in stride), writeable=False
     )
     flat = [e.op("reshape", part, shape=(-1,)) for part in (x, src)]
-    return e.reshape(e.op("index_put", flat[0], e.constant(places.ravel(), "int64"), flat[1]), e.shape)
+    return e.reshape(e.op("index_put", flat[0], e.constant(positions.ravel(), "int64"), flat[1]), e.shape)
 
 
 @aten("diagonal_scatter")

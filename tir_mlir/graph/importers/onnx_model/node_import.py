@@ -156,7 +156,7 @@ class NodeImporter:
             results = self._refuse_oversized(node, self._result_list(results), operands)
             self._note_sources(operands, results)
             self._note_types(node, operands, results)
-            self._check_results(node, results, told=len(self.refusals.found) > refused_before)
+            self._check_results(node, results, is_reported=len(self.refusals.found) > refused_before)
         for number, name in enumerate(node.output):
             if name:
                 self.values[name] = results[number] if number < len(results) else REFUSED
@@ -176,9 +176,9 @@ class NodeImporter:
             return [results]
         return list(results) if isinstance(results, (list, tuple)) else [results]
 
-    def _check_results(self, node: Any, results: Sequence[Any], told: bool) -> None:
+    def _check_results(self, node: Any, results: Sequence[Any], is_reported: bool) -> None:
         for number, name in enumerate(node.output):
-            if number >= len(results) and name in self.emitter.used and not told:
+            if number >= len(results) and name in self.emitter.used and not is_reported:
                 output_name = result_name(node, number, self.emitter.opset)
                 self._refuse(node, f"its output {output_name} is not computed\n  fix: a model that does not use it")
 

@@ -30,11 +30,11 @@ def _mask(e: OnnxEmitter, mask: Any, batch: Any, total: Any, fill: float, dtype:
     mask = e.value(mask)
     if len(mask.shape) == 1:
         ends = e.reshape(e.slice(mask, 0, 0, batch), (batch, 1))
-        places = e.constant(np.arange(static_size(total, "the keys of a mask")), mask.dtype)
-        seen = e.op("less", places, ends)
+        positions = e.constant(np.arange(static_size(total, "the keys of a mask")), mask.dtype)
+        seen = e.op("less", positions, ends)
         if static_size(mask.shape[0], "a mask") == 2 * static_size(batch, "the batch of a mask"):
             starts = e.reshape(e.slice(mask, 0, batch, 2 * batch), (batch, 1))
-            seen = e.op("logical_and", seen, e.op("greater_equal", places, starts))
+            seen = e.op("logical_and", seen, e.op("greater_equal", positions, starts))
         elif mask.shape[0] != batch:
             raise GraphError(f"a mask {mask.shape} of {batch} rows\n  fix: the mask itself, (batch, keys)")
         shape = (batch, 1, 1, total)
@@ -250,16 +250,16 @@ def group_query_attention(
     room = 0 if past_key is None else static_size(past_key.shape[2], "the past of a GroupQueryAttention")
     ends = e.reshape(e.cast(e.value(lengths), "int64"), (batch, 1))
     before = e.subtract(ends, tokens - 1) if room else e.subtract(ends, ends)
-    places = e.op("add", before, e.constant(np.arange(tokens), "int64"))  # (batch, tokens): of the new ones
+    new_positions = e.op("add", before, e.constant(np.arange(tokens), "int64"))  # (batch, tokens): of the new ones
     if do_rotary:
-        at = places if positions is None else e.value(positions)
+        at = new_positions if positions is None else e.value(positions)
         angles = _angles(e, cos, sin, at)
         dim = 2 * cos.shape[1]
         q, k = (apply_rotary(e, x, *angles, rotary_interleaved, dim) for x in (q, k))
     if room:
-        k, v = (_write_to_past(e, past, new, places) for past, new in ((past_key, k), (past_value, v)))
+        k, v = (_write_to_past(e, past, new, new_positions) for past, new in ((past_key, k), (past_value, v)))
     total = room + tokens
-    columns, rows = e.constant(np.arange(total), "int64"), e.reshape(places, (batch, 1, tokens, 1))
+    columns, rows = e.constant(np.arange(total), "int64"), e.reshape(new_positions, (batch, 1, tokens, 1))
     seen = e.op("less_equal", columns, rows)
     if local_window_size > 0:
         seen = e.op("logical_and", seen, e.op("greater", columns, e.subtract(rows, local_window_size)))
@@ -313,10 +313,10 @@ def _split_qkv_heads(e: OnnxEmitter, query: Any, key: Any, value: Any, count: in
     ]
 
 
-def _write_to_past(e: OnnxEmitter, past: Any, new: Any, places: Any) -> Any:
+def _write_to_past(e: OnnxEmitter, past: Any, new: Any, positions: Any) -> Any:
     """The past with room for the new rows, which are written at places (batch, tokens)."""
     past = e.value(past)
     batch, count, tokens, depth = new.shape
     empty = e.broadcast(e.constant(0, new.dtype), new.shape)
-    indices = e.broadcast(e.reshape(places, (batch, 1, tokens, 1)), (batch, count, tokens, depth))
+    indices = e.broadcast(e.reshape(positions, (batch, 1, tokens, 1)), (batch, count, tokens, depth))
     return e.op("scatter_elements", e.concat([past, empty], 2), indices, new, axis=2)

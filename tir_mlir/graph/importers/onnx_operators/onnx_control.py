@@ -65,19 +65,19 @@ def loop(e: OnnxEmitter, trips: Any = None, condition: Any = None, *state: Any, 
         return _runtime_loop(e, trips, condition, state, body)
     most = None if trips is None else int(e.known_elements(trips, "the number of turns of a Loop")[0])
     going = True if condition is None else bool(e.known_elements(condition, "the condition of a Loop")[0])
-    carried, scanned, turn = list(state), [], 0
-    while going and (most is None or turn < most):
-        if turn >= MAX_UNROLLED_ITERATIONS:
+    carried, scanned, iteration = list(state), [], 0
+    while going and (most is None or iteration < most):
+        if iteration >= MAX_UNROLLED_ITERATIONS:
             raise GraphError(
                 f"a Loop of more than {MAX_UNROLLED_ITERATIONS} turns is not written out\n  fix: compute on whole "
                 "tensors"
             )
         first = np.asarray(True) if condition is None else condition
-        again, *results = e.graph_results(body, [np.asarray(turn, "int64"), first, *carried])
-        carried, turn = results[: len(state)], turn + 1
+        again, *results = e.graph_results(body, [np.asarray(iteration, "int64"), first, *carried])
+        carried, iteration = results[: len(state)], iteration + 1
         scanned.append(results[len(state) :])
         condition = again
-        is_last = most is not None and turn >= most
+        is_last = most is not None and iteration >= most
         going = is_last or bool(e.known_elements(again, "the condition of a Loop")[0])
     count = len(body.output) - 1 - len(state)
     if count and not scanned:
@@ -136,15 +136,15 @@ def _trip_count(e: OnnxEmitter, trips: Any, condition: Any, state: Any, body: An
     most = (
         MAX_COUNTED_ITERATIONS if trips is None else min(int(np.asarray(trips).reshape(-1)[0]), MAX_COUNTED_ITERATIONS)
     )
-    values, going, turn = list(state), condition is None or bool(np.all(condition)), 0
-    while going and turn < most:
-        again, *after = e.graph_results(part, [np.asarray(turn, "int64"), np.asarray(True), *values])
+    values, going, iteration = list(state), condition is None or bool(np.all(condition)), 0
+    while going and iteration < most:
+        again, *after = e.graph_results(part, [np.asarray(iteration, "int64"), np.asarray(True), *values])
         if not all(isinstance(x, np.ndarray) for x in (again, *after)):
             return None
         for n, x in zip(carried, after, strict=True):
             values[n] = x
-        going, turn = bool(again.all()), turn + 1
-    return None if turn == MAX_COUNTED_ITERATIONS else turn
+        going, iteration = bool(again.all()), iteration + 1
+    return None if iteration == MAX_COUNTED_ITERATIONS else iteration
 
 
 def _needed_nodes(body: Any, names: set[str]) -> list[Any]:
@@ -240,9 +240,10 @@ def scan(
         rows = [_move_axis_first(e, x, a, bool(b)) for x, a, b in zip(scanned, axes, backward, strict=True)]
         return _scan_loop(e, body, state, rows, list(zip(out_axes, reverse, strict=True)))
     results = []
-    for turn in range(turns):
+    for iteration in range(turns):
         slices = [
-            _slice(e, x, a, turns - 1 - turn if b else turn) for x, a, b in zip(scanned, axes, backward, strict=True)
+            _slice(e, x, a, turns - 1 - iteration if b else iteration)
+            for x, a, b in zip(scanned, axes, backward, strict=True)
         ]
         values = e.graph_results(body, [*state, *slices])
         state = values[: len(state)]
@@ -277,6 +278,6 @@ def _scan_loop(e: OnnxEmitter, body: Any, state: list[Any], rows: list[Any], end
     return (*results[: len(state)], *stacked)
 
 
-def _slice(e: OnnxEmitter, x: Any, axis: int, place: int) -> Any:
-    part = e.slice(x, axis, place, place + 1)
+def _slice(e: OnnxEmitter, x: Any, axis: int, position: int) -> Any:
+    part = e.slice(x, axis, position, position + 1)
     return e.reshape(part, [s for n, s in enumerate(x.shape) if n != axis])

@@ -28,8 +28,8 @@ def nonzero(e: OnnxEmitter, x: Any) -> Any:
         raise GraphError("the places in a tensor without axes\n  fix: Reshape to [1]")
     shape = [static_size(size, "a size of the operand of a NonZero") for size in x.shape]
     mask = x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
-    places = true_positions(e, mask, fresh_size(e))
-    return e.op("stack", *coordinates(e, places, shape), axis=0)
+    positions = true_positions(e, mask, fresh_size(e))
+    return e.op("stack", *coordinates(e, positions, shape), axis=0)
 
 
 def select_by_condition(e: OnnxEmitter, x: Any, condition: Any, axis: int | None) -> Any:
@@ -52,9 +52,9 @@ def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int
     rows = e.op("reshape", e.permute(x, along), shape=(sizes[axis], -1))
     order = argsort_rows(e, rows)
     values = e.op("take", rows, order, axis=0)
-    once, places, groups, counts = unique(e, values if len(sizes) > 1 else e.reshape(values, sizes), fresh_size(e))
+    once, positions, groups, counts = unique(e, values if len(sizes) > 1 else e.reshape(values, sizes), fresh_size(e))
     zeros = e.broadcast(e.constant(0, "int64"), groups.shape)
-    first, inverse = e.op("take", order, places, axis=0), e.op("index_put", zeros, order, groups)
+    first, inverse = e.op("take", order, positions, axis=0), e.op("index_put", zeros, order, groups)
     if not sorted:
         by_place = e.op("argsort", first, axis=0, dtype="int64")
         once, first, counts = (e.op("take", part, by_place, axis=0) for part in (once, first, counts))
@@ -105,13 +105,13 @@ def _select_boxes(e: OnnxEmitter, alive: Any, shapes: list[Any], limit: Any, slo
     """
     rows, count = alive.shape
     lowest = e.constant(-np.inf, alive.dtype)
-    columns, places = e.constant(np.arange(slots)[None], "int64"), e.constant(np.arange(count)[None], "int64")
+    columns, positions = e.constant(np.arange(slots)[None], "int64"), e.constant(np.arange(count)[None], "int64")
 
     def iteration(region: Any, number: Any, alive: Any, kept: Any) -> list[Any]:
         inner = OnnxEmitter(region, e.opset)
         best = inner.op("argmax", alive, axis=1, keepdims=True, dtype="int64")
         there = inner.op("greater", inner.op("max", alive, axis=[1], keepdims=True), lowest)
-        taken = inner.op("equal", places, best)
+        taken = inner.op("equal", positions, best)
         over = inner.op("greater", _overlap(inner, shapes, best), limit)
         gone = inner.op("logical_and", inner.op("logical_or", taken, over), there)
         alive = inner.op("where", gone, lowest, alive)

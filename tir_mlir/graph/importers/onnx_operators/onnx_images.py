@@ -112,12 +112,12 @@ def columns_to_image(
     strides, dilations, pads = strides or [1] * axes, dilations or [1] * axes, pads or [0] * 2 * axes
     sizes = [n + p + q for n, p, q in zip(image, pads[:axes], pads[axes:], strict=True)]
     window = zip(sizes, block, strides, dilations, strict=True)
-    places = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in window]
+    counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in window]
     batch, channels = x.shape[0], static_size(x.shape[1], "the channels of a Col2Im") // count
-    if int(np.prod(places)) != x.shape[2]:
-        raise GraphError(f"{x.shape[2]} columns for {int(np.prod(places))} places of the block\n  fix: one for each")
+    if int(np.prod(counts)) != x.shape[2]:
+        raise GraphError(f"{x.shape[2]} columns for {int(np.prod(counts))} places of the block\n  fix: one for each")
     starts = np.stack(np.meshgrid(*(np.arange(k) * d for k, d in zip(block, dilations, strict=True)), indexing="ij"))
-    steps = np.stack(np.meshgrid(*(np.arange(n) * s for n, s in zip(places, strides, strict=True)), indexing="ij"))
+    steps = np.stack(np.meshgrid(*(np.arange(n) * s for n, s in zip(counts, strides, strict=True)), indexing="ij"))
     where = starts.reshape(axes, -1, 1) + steps.reshape(axes, 1, -1)
     flat = np.ravel_multi_index(tuple(where), tuple(sizes)).reshape(-1)
     rows = e.reshape(x, (batch * channels, flat.size))
@@ -201,8 +201,8 @@ def roi_align(
     coordinate_transformation_mode: str | None = None,
 ) -> Any:
     """(n, c, h, w) -> (regions, c, rows, columns): means or maxima of samples in each part of a region."""
-    places = coordinate_transformation_mode or ("half_pixel" if e.opset >= 16 else "output_half_pixel")
-    half = 0.5 if places == "half_pixel" else 0.0
+    transformation = coordinate_transformation_mode or ("half_pixel" if e.opset >= 16 else "output_half_pixel")
+    half = 0.5 if transformation == "half_pixel" else 0.0
     if sampling_ratio < 1:
         raise GraphError("sampling_ratio=0: as many samples as data say\n  fix: export with sampling_ratio=2, say")
     taps, rank = sampling_ratio, (output_height, output_width)

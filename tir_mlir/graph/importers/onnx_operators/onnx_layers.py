@@ -352,8 +352,8 @@ def _extremum_index(e: OnnxEmitter, operator: str, x: Any, axis: int, keepdims: 
         return e.op(operator, x, axis=axis, keepdims=bool(keepdims), dtype="int64")
     axis = axis_in(axis, len(x.shape))
     size = static_size(x.shape[axis], "the axis of an ArgMax with select_last_index=1")
-    place = e.op(operator, e.op("flip", x, axis=axis), axis=axis, keepdims=bool(keepdims), dtype="int64")
-    return e.op("subtract", e.constant(size - 1, "int64"), place)
+    position = e.op(operator, e.op("flip", x, axis=axis), axis=axis, keepdims=bool(keepdims), dtype="int64")
+    return e.op("subtract", e.constant(size - 1, "int64"), position)
 
 
 @onnx_op("CumSum")

@@ -140,8 +140,8 @@ def unfold(e: OnnxEmitter, x: Any, size: int, dim: int = -1, step: int = 1) -> A
     x = e.value(x)
     axis = axis_in(dim, len(x.shape))
     count = (static_size(x.shape[axis], "an axis that is unfolded") - size) // step + 1
-    places = np.arange(count)[:, None] * step + np.arange(size)
-    y = e.op("take", x, places, axis=axis)
+    positions = np.arange(count)[:, None] * step + np.arange(size)
+    y = e.op("take", x, positions, axis=axis)
     rank = len(x.shape)
     return e.permute(y, [*range(axis + 1), *range(axis + 2, rank + 1), axis + 1])
 
@@ -271,7 +271,7 @@ def embed_layer_norm(
     ids: Any,
     segments: Any,
     words: Any,
-    places: Any,
+    positions: Any,
     segment_table: Any,
     scale: Any,
     shift: Any,
@@ -283,11 +283,11 @@ def embed_layer_norm(
     """layer_norm of the sum of the embeddings of words, places and segments; the tokens of each row; the sum."""
     ids = e.value(ids)
     if place_ids is None:
-        place = e.slice(e.value(places), 0, 0, ids.shape[1])
+        position = e.slice(e.value(positions), 0, 0, ids.shape[1])
     else:
-        place = e.op("take", places, place_ids, axis=0, mode="wrap")
+        position = e.op("take", positions, place_ids, axis=0, mode="wrap")
     segment = None if segments is None else e.op("take", segment_table, segments, axis=0, mode="wrap")
-    total = _add_terms(e, e.op("take", words, ids, axis=0, mode="wrap"), place, segment)
+    total = _add_terms(e, e.op("take", words, ids, axis=0, mode="wrap"), position, segment)
     y = layers.layer_norm(e, total, 1, e.value(scale), e.value(shift), epsilon)
     if mask is None:
         count = e.broadcast(e.constant(0, "int32"), (ids.shape[0],))

@@ -93,7 +93,7 @@ def quantized_embed_layer_norm(
     ids: Any,
     segments: Any,
     words: Any,
-    places: Any,
+    positions: Any,
     segment_table: Any,
     scale: Any,
     shift: Any,
@@ -102,7 +102,7 @@ def quantized_embed_layer_norm(
     epsilon: float = 1e-12,
 ) -> Any:
     """EmbedLayerNormalization of tables of integers; steps: their five scales, then their five zero points."""
-    tables = [words, places, segment_table, scale, shift]
+    tables = [words, positions, segment_table, scale, shift]
     wide = [
         None if table is None else dequantize(e, table, by, zero)
         for table, by, zero in zip(tables, steps[:5], steps[5:], strict=True)

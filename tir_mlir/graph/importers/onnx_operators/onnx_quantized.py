@@ -286,8 +286,8 @@ def dynamic_quantize(e: OnnxEmitter, x: Any) -> tuple[Any, Any, Any]:
     greatest = e.binary("maximum", e.op("max", x, axis=axes, keepdims=False), 0.0, "float32")
     scale = e.divide(e.subtract(greatest, least), 255.0)
     scale = e.op("where", e.op("equal", greatest, least), e.constant(1, "float32"), scale)
-    place = e.op("divide", e.op("negative", least), scale)
-    zero = e.cast(e.op("round", e.clip(place, 0.0, 255.0)), "uint8")
+    offset = e.op("divide", e.op("negative", least), scale)
+    zero = e.cast(e.op("round", e.clip(offset, 0.0, 255.0)), "uint8")
     return round_and_saturate(e, e.op("divide", x, scale), zero, "uint8"), scale, zero
 
 

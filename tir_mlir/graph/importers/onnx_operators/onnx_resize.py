@@ -60,7 +60,7 @@ class _ResizedAxis:
         raise GraphError(f"coordinate_transformation_mode={mode}\n  fix: one that ONNX defines")
 
 
-def _nearest(places: np.ndarray, mode: str) -> np.ndarray:
+def _nearest(positions: np.ndarray, mode: str) -> np.ndarray:
     rules = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
         "round_prefer_ceil": lambda x: np.floor(x + 0.5),
@@ -69,7 +69,7 @@ def _nearest(places: np.ndarray, mode: str) -> np.ndarray:
     }
     if mode not in rules:
         raise GraphError(f"nearest_mode={mode}\n  fix: one of {', '.join(rules)}")
-    return rules[mode](places).astype("int64")[:, None]
+    return rules[mode](positions).astype("int64")[:, None]
 
 
 def _kernel(distance: np.ndarray, mode: str, a: float) -> np.ndarray:
@@ -81,12 +81,12 @@ def _kernel(distance: np.ndarray, mode: str, a: float) -> np.ndarray:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def _taps(axis: _ResizedAxis, places: np.ndarray, mode: str, a: float, antialias: bool, inside_only: bool) -> Any:
+def _taps(axis: _ResizedAxis, positions: np.ndarray, mode: str, a: float, antialias: bool, inside_only: bool) -> Any:
     """For each new element the old ones that it is made of, and their weights, (new, taps) each."""
     narrow = min(axis.scale, 1.0) if antialias else 1.0
     reach = math.ceil((1 if mode == "linear" else 2) / narrow)
-    indices = np.floor(places).astype("int64")[:, None] + np.arange(1 - reach, reach + 1)
-    weights = _kernel((indices - places[:, None]) * narrow, mode, a)
+    indices = np.floor(positions).astype("int64")[:, None] + np.arange(1 - reach, reach + 1)
+    weights = _kernel((indices - positions[:, None]) * narrow, mode, a)
     if inside_only:
         weights = np.where((indices >= 0) & (indices < axis.old), weights, 0)
     if antialias or inside_only:
@@ -159,12 +159,12 @@ def _scale_size(e: OnnxEmitter, old: Any, factor: float) -> Any:
 
 
 def _plans(
-    e: OnnxEmitter, x: Any, axes: list[int], roi: Any, scales: Any, sizes: Any, places: str, policy: str
+    e: OnnxEmitter, x: Any, axes: list[int], roi: Any, scales: Any, sizes: Any, positions: str, policy: str
 ) -> dict[int, _ResizedAxis]:
     """What happens to the axes that change, by their numbers; of a cut image to all that are given."""
     scales, sizes = (None if isinstance(v, np.ndarray) and not v.size else v for v in (scales, sizes))
     plans = dict(zip(axes, _sizes(e, x.shape, scales, sizes, axes, policy), strict=True))
-    if places == "tf_crop_and_resize":
+    if positions == "tf_crop_and_resize":
         part = e.known_elements(roi, "the region of a Resize")
         bounds = zip(plans.items(), part[: len(axes)], part[len(axes) :], strict=True)
         return {a: _ResizedAxis(p.old, p.new, p.scale, low, high) for (a, p), low, high in bounds}
@@ -214,14 +214,14 @@ def resize(
             rounds = "ceil" if dim in smaller else nearest_mode
             y = _by_sizes(e, y, dim, plan, mode, coordinate_transformation_mode, rounds, cubic_coeff_a)
             continue
-        places = plan.source_positions(coordinate_transformation_mode)
+        positions = plan.source_positions(coordinate_transformation_mode)
         if coordinate_transformation_mode == "tf_crop_and_resize":
-            beyond = ((places < 0) | (places > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
+            beyond = ((positions < 0) | (positions > plan.old - 1)).reshape([-1, *[1] * (rank - dim - 1)])
             outside = beyond if outside is None else outside | beyond
         if mode == "nearest":
-            y = _apply_taps(e, y, dim, _nearest(places, "ceil" if dim in smaller else nearest_mode), None)
+            y = _apply_taps(e, y, dim, _nearest(positions, "ceil" if dim in smaller else nearest_mode), None)
         else:
-            taps = _taps(plan, places, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
+            taps = _taps(plan, positions, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside))
             y = _apply_taps(e, y, dim, *taps)
             y = _round_and_clip(e, y, x.dtype, nearest=True) if antialias else y
     if outside is not None and outside.any():
@@ -230,14 +230,19 @@ def resize(
 
 
 def _by_sizes(
-    e: OnnxEmitter, x: Any, dim: int, plan: _ResizedAxis, mode: str, places: str, rounds: str, a: float
+    e: OnnxEmitter, x: Any, dim: int, plan: _ResizedAxis, mode: str, positions: str, rounds: str, a: float
 ) -> Any:
     """x with an axis in a size of which one is known only when the model runs: the places are computed then."""
-    if mode == "nearest" and plan.scale is not None and plan.scale == int(plan.scale) and (places, rounds) in _REPEATS:
+    if (
+        mode == "nearest"
+        and plan.scale is not None
+        and plan.scale == int(plan.scale)
+        and (positions, rounds) in _REPEATS
+    ):
         return e.op("repeat", x, repeats=int(plan.scale), axis=dim)
     made = SizedTable(e.builder.sizes.expression(plan.old), e.builder.sizes.expression(plan.new), plan.scale)
     operands = e.carriers([size for size in (plan.old, plan.new) if isinstance(size, str)])
-    tables = made.nearest(places, rounds) if mode == "nearest" else made.weighted_taps(places, mode, a)
+    tables = made.nearest(positions, rounds) if mode == "nearest" else made.weighted_taps(positions, mode, a)
     return e.op("image.resample", x, *(e.builder.call_te(lambda *_, t=t: t, operands) for t in tables), axis=dim)
 
 
@@ -248,8 +253,11 @@ _REPEATS = {
 """Places and how they are rounded, by which an image that is whole times as large has each element repeated."""
 
 
-def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, places: str, nearest: str) -> Any:
-    modes = {"method": "nearest_neighbor" if mode == "nearest" else "linear", "coordinate_transformation_mode": places}
+def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, positions: str, nearest: str) -> Any:
+    modes = {
+        "method": "nearest_neighbor" if mode == "nearest" else "linear",
+        "coordinate_transformation_mode": positions,
+    }
     return e.op("image.resize2d", x, size=size, layout="NCHW", **modes, rounding_method=nearest)
 
 
@@ -266,24 +274,24 @@ def _round_and_clip(e: OnnxEmitter, y: Any, dtype: str, nearest: bool) -> Any:
 
 
 def _is_plain(
-    x: Any, plans: dict[int, _ResizedAxis], mode: str, places: str, nearest: str, antialias: int, inside_only: int
+    x: Any, plans: dict[int, _ResizedAxis], mode: str, positions: str, nearest: str, antialias: int, inside_only: int
 ) -> bool:
     """Whether the operator `image.resize2d` computes it, by exact fractions."""
     fits = len(x.shape) == 4 and set(plans) <= {2, 3} and all(isinstance(s, int) for s in x.shape[2:])
     whole = all(abs(p.old * p.scale - p.new) < 1e-6 for p in plans.values())
     kinds = mode == "nearest" or (mode == "linear" and x.dtype[:5] == "float")
-    return bool(plans) and fits and whole and kinds and places in MODES and not antialias and not inside_only
+    return bool(plans) and fits and whole and kinds and positions in MODES and not antialias and not inside_only
 
 
 @onnx_op("Upsample")
 def upsample(e: OnnxEmitter, x: Any, scales_input: Any = None, mode: str = "nearest", scales: Any = None) -> Any:
     """The scales are an attribute before opset 9."""
     factors = np.asarray(scales, "float32") if scales_input is None else scales_input
-    places = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    options = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
     kind, opset = "linear" if mode in ("linear", "bilinear") else mode, e.opset
     try:
         e.opset = max(opset, 13)
-        return resize(e, x, None, factors, mode=kind, **places)
+        return resize(e, x, None, factors, mode=kind, **options)
     finally:
         e.opset = opset
 
@@ -294,8 +302,8 @@ def affine_grid(e: OnnxEmitter, theta: Any, size: Any, align_corners: int = 0) -
     _, _, *shape = (int(n) for n in e.known_elements(size, "the size of an AffineGrid"))
     corners = [np.linspace(-1, 1, n) if n > 1 else np.full(1, -1.0) for n in shape]
     spans = corners if align_corners else [(np.arange(n) * 2 + 1) / n - 1 for n in shape]
-    places = np.stack([*np.meshgrid(*spans, indexing="ij")[::-1], np.ones(shape)], axis=-1)
+    points = np.stack([*np.meshgrid(*spans, indexing="ij")[::-1], np.ones(shape)], axis=-1)
     theta = e.value(theta)
-    flat = e.constant(places.reshape(-1, len(shape) + 1), theta.dtype)
+    flat = e.constant(points.reshape(-1, len(shape) + 1), theta.dtype)
     grid = e.op("matmul", flat, e.permute(theta, [0, 2, 1]))
     return e.reshape(grid, (theta.shape[0], *shape, len(shape)))

@@ -82,10 +82,10 @@ def reverse_sequence(e: OnnxEmitter, x: Any, lengths: Any, batch_axis: int = 1, 
     lengths = e.cast(e.value(lengths), "int64")
     wide = [lengths.shape[0] if a == batch else 1 for a in range(rank)]
     steps = np.arange(static_size(x.shape[time], "the time axis of a ReverseSequence"))
-    places = e.constant(steps.reshape([-1 if a == time else 1 for a in range(rank)]), "int64")
+    positions = e.constant(steps.reshape([-1 if a == time else 1 for a in range(rank)]), "int64")
     ends = e.reshape(lengths, wide)
-    mirrored = e.subtract(e.op("subtract", ends, places), 1)
-    indices = e.op("where", e.op("less", places, ends), mirrored, places)
+    mirrored = e.subtract(e.op("subtract", ends, positions), 1)
+    indices = e.op("where", e.op("less", positions, ends), mirrored, positions)
     return e.op("gather_elements", x, e.broadcast(indices, x.shape), axis=time)
 
 
@@ -94,12 +94,12 @@ def compress(e: OnnxEmitter, x: Any, condition: Any, axis: int | None = None) ->
     """The elements, or slices along an axis, at which a condition is true."""
     if not isinstance(condition, np.ndarray):
         return select_by_condition(e, x, condition, axis)
-    places = np.flatnonzero(e.known_elements(condition, "the condition of a Compress"))
+    positions = np.flatnonzero(e.known_elements(condition, "the condition of a Compress"))
     x = e.value(x)
     if axis is None:
         x, axis = e.op("reshape", x, shape=(-1,)), 0
-    check_indices(places, x.shape[axis_in(axis, len(x.shape)) :][:1])
-    return e.op("take", x, places, axis=axis_in(axis, len(x.shape)))
+    check_indices(positions, x.shape[axis_in(axis, len(x.shape)) :][:1])
+    return e.op("take", x, positions, axis=axis_in(axis, len(x.shape)))
 
 
 @onnx_op("Hardmax")
@@ -108,9 +108,9 @@ def hardmax(e: OnnxEmitter, x: Any, axis: int | None = None) -> Any:
     x, rank = e.value(x), rank_of(x)
     axis = axis_in((-1 if e.opset >= 13 else 1) if axis is None else axis, rank)
     flat = x if e.opset >= 13 else e.op("reshape", x, shape=(*x.shape[:axis], -1))
-    places = e.op("argmax", flat, axis=axis, keepdims=False, dtype="int64")
+    positions = e.op("argmax", flat, axis=axis, keepdims=False, dtype="int64")
     depth = static_size(flat.shape[axis], "the axis of a Hardmax")
-    return e.reshape(e.op("one_hot", places, depth=depth, axis=axis, dtype=x.dtype), x.shape)
+    return e.reshape(e.op("one_hot", positions, depth=depth, axis=axis, dtype=x.dtype), x.shape)
 
 
 @onnx_op("EyeLike")
@@ -158,10 +158,10 @@ def determinant(e: OnnxEmitter, x: Any) -> Any:
     result: Any = None
     for size in range(n, 0, -1):
         column = e.reshape(e.slice(x, rank - 1, 0, 1), [*outer, size])
-        place = e.op("argmax", e.op("abs", column), axis=rank - 2, keepdims=False, dtype="int64")
-        hot = e.op("one_hot", place, depth=size, axis=-1, dtype="bool")
+        pivot_index = e.op("argmax", e.op("abs", column), axis=rank - 2, keepdims=False, dtype="int64")
+        hot = e.op("one_hot", pivot_index, depth=size, axis=-1, dtype="bool")
         pivot = e.op("sum", e.op("where", hot, column, e.constant(0, x.dtype)), axis=[rank - 2], keepdims=False)
-        swapped = e.binary("greater", place, 0, "int64")
+        swapped = e.binary("greater", pivot_index, 0, "int64")
         signed = e.op("where", swapped, e.op("negative", pivot), pivot)
         result = signed if result is None else e.op("multiply", result, signed)
         if size > 1:

@@ -34,23 +34,23 @@ def element_at(e: OnnxEmitter, elements: Any, position: Any) -> Any:
 @onnx_op("SequenceInsert")
 def with_element(e: OnnxEmitter, elements: Any, tensor: Any, position: Any = None) -> Any:
     count = len(elements)
-    place = count if position is None else _element_position(e, position, count, count)
-    return TensorSequence([*elements[:place], tensor, *elements[place:]])
+    index = count if position is None else _element_position(e, position, count, count)
+    return TensorSequence([*elements[:index], tensor, *elements[index:]])
 
 
 @onnx_op("SequenceErase")
 def without_element(e: OnnxEmitter, elements: Any, position: Any = None) -> Any:
     count = len(elements)
-    place = count - 1 if position is None else _element_position(e, position, count, count - 1)
-    return TensorSequence([*elements[:place], *elements[place + 1 :]])
+    index = count - 1 if position is None else _element_position(e, position, count, count - 1)
+    return TensorSequence([*elements[:index], *elements[index + 1 :]])
 
 
 def _element_position(e: OnnxEmitter, position: Any, count: int, greatest: int) -> int:
     """A position as a number in 0..greatest; negative ones count from the end."""
-    place = int(e.known_elements(position, "the position in a sequence")[0])
-    if not -count <= place <= greatest:
-        raise GraphError(f"position {place} of a sequence of {count}\n  fix: a position in {-count}..{greatest}")
-    return place + count if place < 0 else place
+    index = int(e.known_elements(position, "the position in a sequence")[0])
+    if not -count <= index <= greatest:
+        raise GraphError(f"position {index} of a sequence of {count}\n  fix: a position in {-count}..{greatest}")
+    return index + count if index < 0 else index
 
 
 @onnx_op("ConcatFromSequence")

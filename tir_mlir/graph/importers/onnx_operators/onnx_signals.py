@@ -98,8 +98,8 @@ def stft(e: OnnxEmitter, signal: Any, step: Any, window: Any = None, length: Any
         raise GraphError(
             f"frames of {n} with step {hop} of {samples} samples\n  fix: a step of at least 1, a longer signal"
         )
-    places = (np.arange(frames)[:, None] * hop + np.arange(n)).reshape(-1)
-    x = e.op("take", x, places, axis=1)
+    positions = (np.arange(frames)[:, None] * hop + np.arange(n)).reshape(-1)
+    x = e.op("take", x, positions, axis=1)
     x = e.reshape(x, (x.shape[0], frames, n, x.shape[-1]))
     if window is not None:
         x = e.op("multiply", x, e.reshape(e.value(window), (n, 1)))

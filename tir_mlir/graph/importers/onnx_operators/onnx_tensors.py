@@ -45,14 +45,14 @@ def array_of(tensor: Any) -> np.ndarray:
 def dense_array(tensor: Any) -> np.ndarray:
     """A SparseTensorProto -> its array, 0 where it has no element. Errors: GraphError as of `array_of`."""
     values, shape = array_of(tensor.values), tuple(tensor.dims)
-    places = array_of(tensor.indices)
+    positions = array_of(tensor.indices)
     check_bytes(shape, values.dtype)
     dense = np.zeros(shape, values.dtype)
     try:
-        if places.ndim == 1:
-            dense.reshape(-1)[places] = values
+        if positions.ndim == 1:
+            dense.reshape(-1)[positions] = values
         else:
-            dense[tuple(places.T)] = values
+            dense[tuple(positions.T)] = values
     except IndexError as error:
         raise GraphError(f"{_name(tensor.values)} has an element outside of {shape}: {error}{_EXPORT}") from error
     return dense

@@ -246,16 +246,16 @@ class _WithWeights(torch.nn.Module):
 
 def _caller(module: torch.fx.GraphModule, program: Any, inputs: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
     """A function of the arguments of the graph. inputs: those that the program takes."""
-    places, values = _placeholders(program, inputs)
+    indices, values = _placeholders(program, inputs)
     specs = program.graph_signature.output_specs
     kinds = {spec.kind.name for spec in specs}
-    if kinds == {"USER_OUTPUT"} and (direct := _direct_call(module, places)) is not None:
+    if kinds == {"USER_OUTPUT"} and (direct := _direct_call(module, indices)) is not None:
         return direct
     positions = dict(zip(program.graph_signature.user_inputs, inputs, strict=True))
 
     def run(args: Sequence[Any]) -> Any:
         outputs = []
-        results = module(*[value if n is None else args[n] for n, value in zip(places, values, strict=True)])
+        results = module(*[value if n is None else args[n] for n, value in zip(indices, values, strict=True)])
         for spec, value in zip(specs, results, strict=True):
             if spec.kind.name == "USER_OUTPUT":
                 outputs.append(value)
@@ -304,17 +304,19 @@ def _placeholders(program: Any, inputs: Sequence[int]) -> tuple[list[int | None]
     """For each placeholder of a program the position of its argument, or None and its value. inputs: the positions of
     those that are the caller's, in order."""
     stored, rest = {**program.constants, **program.state_dict}, iter(inputs)
-    places: list[int | None] = []
+    positions: list[int | None] = []
     values: list[Any] = []
     for spec in program.graph_signature.input_specs:
         is_given = spec.kind.name == "USER_INPUT"
-        places.append(next(rest) if is_given else None)
+        positions.append(next(rest) if is_given else None)
         token = spec.kind.name == "TOKEN"  # of the order of effects
         values.append(None if is_given else torch.tensor([]) if token else stored[spec.target])
-    return places, values
+    return positions, values
 
 
-def _direct_call(module: torch.fx.GraphModule, places: Sequence[int | None]) -> Callable[[Sequence[Any]], Any] | None:
+def _direct_call(
+    module: torch.fx.GraphModule, positions: Sequence[int | None]
+) -> Callable[[Sequence[Any]], Any] | None:
     """The call of the model, of a program that is one; None for others. places: see `_placeholders`."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
@@ -325,7 +327,7 @@ def _direct_call(module: torch.fx.GraphModule, places: Sequence[int | None]) -> 
     part: PartModel = getattr(module, str(calls[0].target))
     placeholders = [node for node in nodes if node.op == "placeholder"]
     operands = [placeholders.index(calls[0].args[n]) for n in part.inputs]
-    taken = [place for place in map(places.__getitem__, operands) if place is not None]
+    taken = [position for position in map(positions.__getitem__, operands) if position is not None]
     if len(taken) < len(operands):
         return None
     results = list(output.args[0])

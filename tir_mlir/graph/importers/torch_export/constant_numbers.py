@@ -107,7 +107,7 @@ class _ConstantTracker(TorchFunctionMode):
 
         if any(word in name for word in _JOINS):
             return args, kwargs
-        taken = tuple(numbers(arg, _takes_number(name, place)) for place, arg in enumerate(args))
+        taken = tuple(numbers(arg, _takes_number(name, position)) for position, arg in enumerate(args))
         return taken, {key: numbers(arg, _takes_number(name, key)) for key, arg in kwargs.items()}
 
     def _follow_all(self, returned: Any, result: Any, sources: frozenset[str]) -> None:
@@ -161,19 +161,19 @@ def _memory(tensor: torch.Tensor) -> int:
 
 
 @functools.cache
-def _takes_number(function: str, place: int | str) -> bool:
+def _takes_number(function: str, position: int | str) -> bool:
     """Whether torch's function of this name takes a Python number as its argument at a place, or of a name: a size, an
     axis, or a bound where it makes a tensor, as arange does. Not an operand that may be a number, as of add."""
-    return any(_is_number(schema, place) for schema in _schemas(function))
+    return any(_is_number(schema, position) for schema in _schemas(function))
 
 
-def _is_number(schema: Any, place: int | str) -> bool:
+def _is_number(schema: Any, position: int | str) -> bool:
     arguments, positional = schema.arguments, [each for each in schema.arguments if not each.kwarg_only]
-    one_by_one = isinstance(place, int) and place >= len(positional)  # view(2, 3), for view((2, 3))
-    if isinstance(place, int):
-        taken = positional[-1:] if one_by_one else positional[place : place + 1]
+    one_by_one = isinstance(position, int) and position >= len(positional)  # view(2, 3), for view((2, 3))
+    if isinstance(position, int):
+        taken = positional[-1:] if one_by_one else positional[position : position + 1]
     else:
-        taken = [each for each in arguments if each.name == place]
+        taken = [each for each in arguments if each.name == position]
     makes = any(each.name == "pin_memory" for each in arguments)
     words = ("List[int]",) if one_by_one else ("int", "number") if makes else ("int",)
     return any(word in str(each.type) for each in taken for word in words)

@@ -276,7 +276,7 @@ class TorchImporter:
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
         pairs = zip(kinds, node.args[0], strict=True)
         returned = [value for kind, value in pairs if kind == "USER_OUTPUT"]
-        nones = [place for place, value in enumerate(returned) if value is None]
+        nones = [position for position, value in enumerate(returned) if value is None]
         drawn = [self.random.next_state(self.emitter)] if self.random.draws else []
         results = [self._real(self.values[value]) for _, value in outputs]
         self.builder.output(*results, *drawn, checks=self.checks.values, nones=nones)

@@ -21,14 +21,14 @@ def replace_tensors(model: torch.nn.Module, tensors: Mapping[int, torch.Tensor])
 
     torch.func.functional_call puts back the wrong ones where a module has two names in another.
     """
-    places = [(held, name) for module in model.modules() for held in _tensor_dicts(module) for name in held]
-    former = [held[name] for held, name in places]
+    entries = [(held, name) for module in model.modules() for held in _tensor_dicts(module) for name in held]
+    former = [held[name] for held, name in entries]
     try:
-        for (held, name), tensor in zip(places, former, strict=True):
+        for (held, name), tensor in zip(entries, former, strict=True):
             held[name] = tensors.get(id(tensor), tensor)
         yield
     finally:
-        for (held, name), tensor in zip(places, former, strict=True):
+        for (held, name), tensor in zip(entries, former, strict=True):
             held[name] = tensor
 
 

@@ -353,31 +353,31 @@ class _KernelPrinter:
 
     def _element(self, op: ir.Operation, position: int) -> str:
         """The element, or vector, of an access whose buffer is operand number `position`."""
-        place = self._places[op.operands[position]]
+        view = self._places[op.operands[position]]
         indices = list(op.operands)[position + 1 :]
-        offset: Number = place.offset
+        offset: Number = view.offset
         if op.name.startswith("affine."):
             parts = read_map(attrs.affine_map(op, "map"), indices)
-            offset = plus(offset, self._linear(parts, place)) if parts else offset
+            offset = plus(offset, self._linear(parts, view)) if parts else offset
         else:
-            for index, stride in zip(indices, place.strides, strict=True):
+            for index, stride in zip(indices, view.strides, strict=True):
                 offset = plus(offset, times(self._value(index), stride))
         vector = op.results[0].type if len(op.results) else op.operands[0].type
-        element = f"{place.name}[{text_of(offset).text}]"
+        element = f"{view.name}[{text_of(offset).text}]"
         if not isinstance(vector, ir.VectorType):
             return element
-        space = self._dialect.pointers[place.space]
+        space = self._dialect.pointers[view.space]
         const = "const " if len(op.results) else ""
         return f"*({const}{space}{self._unit.type(vector)} *)&{element}"
 
-    def _linear(self, indices: Sequence, place: BufferView) -> Number:
+    def _linear(self, indices: Sequence, view: BufferView) -> Number:
         """The offset of an element at affine indices, as one expression where the strides are constant."""
-        if all(isinstance(s, int) for s in place.strides):
-            total: Any = sum((i * s for i, s in zip(indices, place.strides, strict=True)), start=indices[0] * 0)
+        if all(isinstance(s, int) for s in view.strides):
+            total: Any = sum((i * s for i, s in zip(indices, view.strides, strict=True)), start=indices[0] * 0)
             total = total.simplify()
             return self._affine(total.values).print_expr(total.expr)
         result: Number = 0
-        for index, stride in zip(indices, place.strides, strict=True):
+        for index, stride in zip(indices, view.strides, strict=True):
             result = plus(result, times(self._affine(index.values).print_expr(index.expr), stride))
         return result
 

@@ -9,7 +9,7 @@ CLASS_NAMES = ("cls",)
 """Names of the module in its functions, besides that of its class."""
 
 
-def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) -> list[str]:
+def callees_first(nodes: Mapping[str, ast.FunctionDef], class_names: Collection[str]) -> list[str]:
     """The names of functions so that each comes after those it calls; as given where they call each other.
 
     homes: the names of the class, whose attributes are the functions.
@@ -23,7 +23,7 @@ def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) 
         if name in entered:
             return
         entered.add(name)
-        for callee in _called_functions(nodes[name], homes, nodes):
+        for callee in _called_functions(nodes[name], class_names, nodes):
             visit(callee)
         order.append(name)
 
@@ -32,18 +32,18 @@ def callees_first(nodes: Mapping[str, ast.FunctionDef], homes: Collection[str]) 
     return order
 
 
-def _called_functions(node: ast.FunctionDef, homes: Collection[str], names: Collection[str]) -> Iterator[str]:
+def _called_functions(node: ast.FunctionDef, class_names: Collection[str], names: Collection[str]) -> Iterator[str]:
     """The functions of the module that a function calls, and maybe others."""
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and (name := _callee(call, homes)) in names:
+        if isinstance(call, ast.Call) and (name := _callee(call, class_names)) in names:
             yield name
 
 
-def _callee(call: ast.Call, homes: Collection[str]) -> str:
+def _callee(call: ast.Call, class_names: Collection[str]) -> str:
     func = call.func
     if isinstance(func, ast.Name) and func.id != "call":
         return func.id
-    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in homes:
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in class_names:
         return func.attr
     return _text(call.args) if getattr(func, "attr", getattr(func, "id", "")) == "call" else ""
 
