@@ -100,8 +100,8 @@ class Run(NamedTuple):
 class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
-    signed: by signature; None where several ops have the same. nests_by_id: by the id of a loop or block. blocks: by the name
-    of one. declared: by the name of a buffer that one names. buffers: how many ops are a buffer of that name.
+    signed: by signature; None where several ops have the same. nests_by_id: by the id of a loop or block. blocks: by
+    the name of one. declared: by the name of a buffer that one names. buffers: how many ops are a buffer of that name.
     """
 
     number: int

@@ -428,8 +428,10 @@ def _replace(
     source: ir.Block,
     key: Callable[[ir.Value], Key],
 ) -> None:
-    """Replace the ops of a body outside runs by copies of those of another, which are in `source`. key: of a value there,
-    of what stands for it in the other one."""
+    """Replace the ops of a body outside runs by copies of those of another, which are in `source`.
+
+    key: of a value there, of what stands for it in the other one.
+    """
     listed = body.operations
     gone = _ops_outside(body, [(r.before, r.length) for r in runs], len(listed))
     anchors = [listed[run.before].operation for run in runs]

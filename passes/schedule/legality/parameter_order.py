@@ -30,7 +30,7 @@ from tir_mlir.dialect.presburger import question
 
 @dataclass(frozen=True)
 class _Ordered:
-    """An access of a parameter. order_key: its kind, parameter and loops, which determine its order among the others."""
+    """An access of a parameter. order_key: its kind, parameter and loops, which determine its order."""
 
     order_key: tuple[object, ...]
     relation: isl.Map

@@ -57,9 +57,9 @@ def resize2d(
         coordinates[order.axes.index(a)] = _SourceCoordinate(n, m, coordinate_transformation_mode)
     shape = tuple(coordinates[a].m if a in coordinates else n for a, n in enumerate(x.shape))
     if method == "nearest_neighbor":
-        near = lambda *i: x(
+        near = lambda *i: x(  # noqa: E731
             *(coordinates[a].nearest(v, rounding_method) if a in coordinates else v for a, v in enumerate(i))
-        )  # noqa: E731
+        )
         return te.compute(shape, near, name="T_resize")
     return _linear(x, shape, coordinates)
 
