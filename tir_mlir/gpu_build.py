@@ -88,7 +88,7 @@ def gpu_library(
     finally:
         RECORDED_WARNINGS.reset(token)
     code = PtxCode(device, kernels, target, timing.clock, source_of)
-    if not any("stays in memory" in text for text in warned):
+    if not any("remains in memory" in text for text in warned):
         _warn_of_local_memory(code.ptx)
     programs = {f.name: HostProgram(f.op) for f in funcs(device)}
     functions = device_functions(signatures, programs, KernelCode(code.ptx, target.chip))

@@ -1,4 +1,4 @@
-"""What a package needs of one that stands on it; the front of `tir_mlir` says how it is loaded.
+"""What a package needs of one that stands on it; `tir_mlir/__init__.py` says how it is loaded.
 
 - graphs: `tir_mlir.graph.script.reader`, by which `script` has `@R.function` and modules with graphs
 - operators: `tir_mlir.graph.operators`, which the printer of graphs asks

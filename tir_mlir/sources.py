@@ -1,6 +1,6 @@
 """Where the sources of the package lie.
 
-In a checkout `dialect/` and `passes/` lie beside `tir_mlir/`, which has links to them. Where git made no links, as by
+In a checkout `dialect/` and `passes/` lie next to `tir_mlir/`, which has links to them. Where git made no links, as by
 default on Windows, `tir_mlir.dialect` is imported from there all the same.
 """
 

@@ -3,7 +3,7 @@
     python tools/release.py
 
 The version is the same in pyproject.toml, tir_mlir/__init__.py, docs/install.md and the first section of CHANGELOG.md,
-which has a date and at most 60 lines; there is no such tag; the tree is clean. Then sdist and wheel are built in
+which has a date and at most 60 lines; no such tag exists; the tree is clean. Then sdist and wheel are built in
 dist/, and are of this version and have every file. Nothing is tagged or published.
 """
 

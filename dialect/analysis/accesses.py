@@ -210,7 +210,7 @@ def _declared_region(op: ir.Operation, buffer: Buffer, kind: str) -> Access | No
     """What the block around declares that it reads or writes of the buffer that a pointer points into; None without it.
 
     What an opaque call accesses cannot be computed, so the declaration is trusted; `exact` too. A pointer into a
-    `T.match_buffer` of the block stays in its window, which may have the name of the buffer behind it.
+    `T.match_buffer` of the block remains in its window, which may have the name of the buffer behind it.
     """
     enclosing = [Block(p) for p in parents(op) if is_block(p)]
     key = attrs.READS if kind == READ else attrs.WRITES
@@ -244,7 +244,7 @@ def _access(op: ir.Operation, memref: ir.Value, kind: str, indices: Sequence[Ind
         return declared
     elif indices is None:
         mins, extents = [Index.constant(0)] * buffer.rank, _extents(buffer)
-        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel stays in its window; a gather may not
+        exact = buffer.is_view and op.name == "llvm.inttoptr"  # a kernel remains in its window; a gather may not
     else:
         mins, extents, exact = _partly(buffer, indices, _lanes(op, buffer.rank))
     buffer, mins, extents, view_exact = resolve_views(buffer, mins, extents)
@@ -521,7 +521,7 @@ def _exact_quotient(index: Index, number: int) -> Index:
 
 
 def _ratio(op: ir.Operation, large: tuple[Sizes, int], small: tuple[Sizes, int]) -> Index | None:
-    """The quotient of two strides; None if it is a product that is no size of the function."""
+    """The quotient of two strides; None if it is a product that is not a size of the function."""
     names = Counter(large[0]) - Counter(small[0])
     size_of = {SIGN.join(sorted(factor_names(name))): value for name, value in symbols_by_name(op).items()}
     size = size_of.get(SIGN.join(sorted(names.elements())))

@@ -76,8 +76,8 @@ def _are_all_of(writes: tuple[Access, ...], read: Access, depth: int) -> bool:
 
 
 def _common_depth(write: ir.Operation, read: ir.Operation, root: ir.Operation) -> int | None:
-    """The number of loops around the body in which the op with a write is before that with a read; None if there is no
-    such body in `root`."""
+    """The number of loops around the body in which the op with a write is before that with a read; None if there is
+    not a such body in `root`."""
     common = common_parent([write, read])
     enclosing = [common, *parents(common)]
     if root not in enclosing or any(is_data_loop(p) for p in enclosing[: enclosing.index(root) + 1]):
@@ -101,7 +101,7 @@ def flow_key(buffer: ir.Value, loop: ir.Operation) -> Hashable | None:
 
 
 def _path(root: ir.Operation, op: ir.Operation) -> tuple[int, ...]:
-    """Where an op is in another one: the place in each body."""
+    """Where an op is in another one: the position in each body."""
     path: list[int] = []
     current = op
     for parent in parents(op):

@@ -1,4 +1,4 @@
-"""Whether a result of a function may take the memory of an input: each place is written after it was last read."""
+"""Whether a result of a function may take the memory of an input: each position is written after it was last read."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _BY_POINTER = "{} is accessed by a pointer"
 
 @only_reads
 def read_after_write(func: Func, source: ir.Value, result: ir.Value) -> Counterexample | None:
-    """An iteration that reads an element of the parameter `source` with one that may write its place in the parameter
-    `result` earlier, or at the same time; None: the function computes the same if both are one buffer.
+    """An iteration that reads an element of the parameter `source` with one that may write its position in the
+    parameter `result` earlier, or at the same time; None: the function computes the same if both are one buffer.
 
         for i: C[i] = A[i] + 1              None
         for i: C[i] = A[i + 1]              None
@@ -87,7 +87,7 @@ def _require_plain(touch: AccessRelation) -> None:
 
 
 def _late(read: AccessRelation, write: AccessRelation) -> Iterator[isl.Map]:
-    """{ iteration that reads -> iteration that writes the same place, not after it }, in parts."""
+    """{ iteration that reads -> iteration that writes the same position, not after it }, in parts."""
     clash = same_element(read, write)
     common = common_parent([read.access.op, write.access.op])
     loops = [Loop(p) for p in [common, *parents(common)][::-1] if is_loop(p)]

@@ -57,7 +57,7 @@ def declared_count(op: ir.Operation) -> int | None:
 def window(op: ir.Operation) -> tuple[list[Index], list[Index]] | None:
     """Mins and extents of the elements that a pointer with a declared extent accesses.
 
-    None if there is no extent, if it is no box of the buffer, or if the buffer is not stored row by row.
+    None without an extent, if it is not a box of the buffer, or if the buffer is not stored row by row.
     """
     count, pointed_at = declared_count(op), address(op)
     if count is None or pointed_at is None:

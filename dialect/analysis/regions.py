@@ -295,7 +295,7 @@ def box(group: Sequence[Access], top: ir.Operation, free: Sequence[ir.Value] = (
     """The bounding box of accesses to one buffer, relaxed over everything nested in `top` and over the variables `free`
     of enclosing loops.
 
-    Guards inside `top` are used if the bounds stay single expressions, else ignored (a larger box). Without affine
+    Guards inside `top` are used if the bounds remain single expressions, else ignored (a larger box). Without affine
     bounds the result is the whole buffer.
     """
     first = group[0]

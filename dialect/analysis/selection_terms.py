@@ -57,7 +57,7 @@ def _may_always_run(value: ir.Value, choice: ir.Operation) -> bool:
 
 
 def emit_term(term: Term, x: Sequence[EmitValue], y: Sequence[EmitValue]) -> ir.Value:
-    """Emit a term, ("y", n) in place of ("y", value), at the insertion point."""
+    """Emit a term, ("y", n) instead of ("y", value), at the insertion point."""
     word, parts = term[0], term[1:]
     if word in ("x", "y"):
         return (x if word == "x" else y)[parts[0]]()

@@ -2,7 +2,7 @@
 
 A combination f of tuples x and y that only compares x[n] with y[n] and takes one of them does not depend on what the
 values are, only on their order. So a law in three tuples holds for all of them if it holds for the numbers 0, 1 and 2
-in place of each element: three values of a total order have no other orders. NaN has no order: where there is one, a
+instead of each element: three values of a total order have no other orders. NaN has no order: where there is one, a
 combination that does not rank it takes any of the elements, like `argmax` by `>` in another order.
 
 As each start value s is only selected as well, parts of a reduction may each start from s if f(f(x, y), x) = f(x, y).

@@ -297,7 +297,7 @@ def _order_relation(dom: Domain, bases: Sequence[Index]) -> isl.Map:
 
 
 def _difference(local: isl.LocalSpace, position: int, count: int) -> isl.Aff:
-    """The second number at a place minus the first one."""
+    """The second number at a position minus the first one."""
     first, second = (isl.Aff.var_on_domain(local, dim_type.set, n) for n in (position, position + count))
     return second.sub(first)
 

@@ -66,7 +66,7 @@ def view_bytes(
         V[i, 0:16] of (8, 16) float32 at byte 64   -->   arena[64 + i * 64 : 64 + i * 64 + 64], exact
         V[0:8, j]                                  -->   arena[64 + j * 4 : 64 + j * 4 + 452], not exact
 
-    All of the arena, not exact, where that is no affine expression.
+    All of the arena, not exact, where that is not an affine expression.
     """
     try:
         start, last = _ends(view, mins, extents)

@@ -89,7 +89,7 @@ def extents_of(value: ir.Value) -> list[Index]:
 
 
 def passed_dims(call: ir.Operation, callee: Func) -> list[PassedDim]:
-    """Every extent that a call passes, beside what the parameter declares."""
+    """Every extent that a call passes, besides what the parameter declares."""
     sizes, dims = bound_sizes(call, callee), []
     for number, (arg, value) in enumerate(zip(callee.args, call.operands, strict=True)):
         if not isinstance(arg.type, ir.MemRefType):

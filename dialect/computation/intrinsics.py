@@ -25,7 +25,7 @@ _known: dict[str, TensorIntrin] = {}
 
 @dataclass(frozen=True)
 class Parsed:
-    """A function, and its module, which must be referenced to stay alive."""
+    """A function, and its module, which must be referenced to remain alive."""
 
     module: ir.Module
     func: Func
@@ -77,14 +77,14 @@ class TensorIntrin:
             way = f"known are {', '.join(sorted(_known))}"
         else:
             way = "none is registered yet: TensorIntrin.register(name, desc, impl)"
-        raise IntrinError(f'there is no tensor intrinsic "{name}"; {way}')
+        raise IntrinError(f'no tensor intrinsic "{name}"; {way}')
 
     @staticmethod
     def check(name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[Any] = ()) -> Any:
         """Run the implementation of an intrinsic, with its kernel, against its description: on random data, on small
         numbers, at ties, at the ends of types and at the constants of the description; strides of operands differ.
 
-        kernel: the code of the functions that the implementation calls, in place of those that are registered: C or C++
+        kernel: the code of the functions that the implementation calls, instead of those that are registered: C or C++
         source, LLVM IR, or MLIR in the llvm dialect; text or the path of a file. It may keep state from call to call.
         libs: paths of shared objects that define the functions.
 

@@ -101,7 +101,7 @@ def expand_matrix_functions(module: ir.Module) -> None:
           call @tvm_load_matrix_sync(%F, .., %A, 64)     -->     %F[%i, %j] = %A[%i, %j]
         }                                                      } }
 
-    Calls on other shapes, other memory than a view of 16 x 16 elements, or fragments loaded in several layouts stay.
+    Calls on other shapes, other memory than a view of 16 x 16 elements, or fragments loaded in several layouts remain.
     """
     calls = [op for op in walk.ops(module.operation) if matrix_function(op)]
     if not calls:
@@ -123,7 +123,7 @@ def expand_matrix_functions(module: ir.Module) -> None:
 
 
 def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
-    """Write the loops of a call before it. False: it stays."""
+    """Write the loops of a call before it. False: it remains."""
     name = matrix_function(op) or ""
     views = [fragment_view(op, number) for number in _OPERANDS[name]]
     fragments = [v for v in views if v is not None]
@@ -151,7 +151,7 @@ def _expand(op: ir.Operation, layouts: dict[ir.Value, set[str]]) -> bool:
 
 
 def _filling(value: ir.Value, dtype: str) -> ir.Value:
-    """A value in the type of a fragment; a constant stays one: it needs no rounding when the program runs."""
+    """A value in the type of a fragment; a constant remains one: it needs no rounding when the program runs."""
     source = owner_op(value)
     if source.name == "arith.constant":
         return arith.constant(dtypes.to_mlir(dtype), ir.FloatAttr(source.attributes["value"]).value)

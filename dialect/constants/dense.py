@@ -1,4 +1,4 @@
-"""Constants of many elements: NumPy arrays <-> dense attributes. The one place that reads and writes their elements.
+"""Constants of many elements: NumPy arrays <-> dense attributes. The only module that reads and writes their elements.
 
 The bindings read a splat of i1 past its end, and refuse bfloat16.
 """

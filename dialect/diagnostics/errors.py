@@ -73,7 +73,7 @@ class Element:
 @dataclass(frozen=True)
 class Counterexample:
     """The smallest violating iterations (at most two, in their current order), the element that they access, the sizes
-    at which they do, and, as text, the sizes at which there is no violation."""
+    at which they do, and, as text, the sizes without a violation."""
 
     iterations: tuple[Iteration, ...] = ()
     element: Element | None = None

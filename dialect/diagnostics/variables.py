@@ -1,4 +1,4 @@
-"""The environment variables of the package: the one place that reads them, and refuses what they do not mean.
+"""The environment variables of the package: the only module that reads them, and refuses what they do not mean.
 
 A variable that is empty counts as not set. `docs/reference/environment.md` lists all of them.
 """

@@ -288,7 +288,7 @@ def declare_private(
 
 
 def replace_node(node: Node, values: Sequence[ir.Value]) -> None:
-    """Put values in the place of the results of a node, and erase it."""
+    """Replace the results of a node by values, and erase it."""
     for old, new in zip(node.results, values, strict=True):
         old.replace_all_uses_with(new)
     node.op.erase()

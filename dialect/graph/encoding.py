@@ -40,7 +40,7 @@ CHECKS = "graph.checks"
 """Of a graph: what its last result, a vector of bool, tells of the inputs, a text for each element: where one is false,
 a model raises an error with its text. Follows the sizes that data decide on."""
 NONES = "graph.nones"
-"""Of a graph: the places among the results of a model where it returns None: [1] for (result, None)."""
+"""Of a graph: the positions among the results of a model where it returns None: [1] for (result, None)."""
 STORED = "graph.stored"
 """Of a graph: the weights that were rounded, and the names of those that are read instead: {"w": ["w.int8", "w.scale"]}
 What is computed from these is computed where it is read, not once."""
@@ -122,7 +122,7 @@ _read: BoundedDict[ir.Type, TensorType] = BoundedDict()
 
 
 def read_type(type_: ir.Type, shape: Sequence[int | str] | None, dtype: str | None) -> TensorType:
-    """The type of a value, with what the attributes beside it add."""
+    """The type of a value, with what its attributes add."""
     plain = _read.get(type_)
     if plain is None:
         ranked = ir.RankedTensorType(type_)

@@ -4,7 +4,7 @@ Facts: what each op in the body of a function contains (`contents`), where each 
 (`versions`), and what depends only on the nest around an op (`structural_keys`). A step makes them stale by an edit of
 an op, of an operand or of a buffer that the op uses: the code that edits tells it by the functions of
 `dialect/ir/memo.py`, `contents` collects it, and finds what is left as it was. Nothing else invalidates them; an edit
-that is not told goes unverified, and is missing in the copy that the next step edits. `tools/fuzzing/untouched.py`
+that is not reported goes unverified, and is missing in the copy that the next step edits. `tools/fuzzing/untouched.py`
 looks for those.
 
 `dialect/ir/memo.py` is not here: the code that creates and edits ops, and the views of them, use it, and what is here

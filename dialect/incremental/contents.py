@@ -89,7 +89,8 @@ NestsByName = dict[str, tuple[NestSummary, ...]]
 
 
 class Run(NamedTuple):
-    """Ops in the body of a function that a step left alone: the first place before and after it, and their number."""
+    """Ops in the body of a function that a step left alone: the first position before and after it, and their
+    number."""
 
     before: int
     after: int
@@ -123,7 +124,7 @@ class FunctionContents:
 
     @cached_property
     def heads(self) -> int:
-        """The number of ops before the first that is no allocation, view, size or constant."""
+        """The number of ops before the first that is not an allocation, view, size or constant."""
         return next((n for n, nest in enumerate(self.body) if not nest.is_head), len(self.body))
 
     def lookup(self, op: ir.Operation) -> tuple[NestSummary | None, bool]:
@@ -132,12 +133,12 @@ class FunctionContents:
         return self.signed.get(mark), mark is not None and mark not in self.signed
 
     def has_signature(self, position: int) -> bool:
-        """Whether the op at a place in the body has a signature that is its own."""
+        """Whether the op at a position in the body has a signature that is its own."""
         nest = self.body[position]
         return self.signed.get(nest.signature) is nest
 
     def unsigned_positions(self) -> list[int]:
-        """The places of the ops without a signature of their own."""
+        """The positions of the ops without a signature of their own."""
         return [n for n in range(len(self.body)) if not self.has_signature(n)]
 
     def removed_nests(self, runs: Sequence[Run]) -> list[NestSummary]:
@@ -509,7 +510,7 @@ def _with_users(edited: Sequence[ir.Operation], shared: dict[ir.Value, bool]) ->
 def kept_runs(contents: FunctionContents, edited: Sequence[int], body: ir.Block) -> list[Run] | None:
     """The ops that are as before in a body after a step; None if that is not clear.
 
-    `edited`: the places before the step of the ops that were edited, moved or erased, in order. An op without a
+    `edited`: the positions before the step of the ops that were edited, moved or erased, in order. An op without a
     signature between two others that were moved apart may be left out.
     """
     matcher = _Matcher(contents, body)
@@ -524,11 +525,11 @@ class _Matcher:
         self.contents = contents
         self.listed = body.operations
         self.total = len(self.listed)
-        self.at = 0  # the first place after all runs
+        self.at = 0  # the first position after all runs
         self.runs: list[Run] = []
 
     def match(self, start: int, end: int) -> bool:
-        """Find the ops at some places before the step; they are in order, but others may be between them."""
+        """Find the ops at some positions before the step; they are in order, but others may be between them."""
         while start < end:
             anchor = next((n for n in range(start, end) if self.contents.has_signature(n)), None)
             if anchor is None:
@@ -544,7 +545,7 @@ class _Matcher:
         return True
 
     def _find(self, old: int, guess: int) -> int | None:
-        """The place of an op now, behind all runs."""
+        """The position of an op now, behind all runs."""
         if self._is_at(old, guess):
             return guess
         return next((n for n in range(self.at, self.total) if self._is_at(old, n)), None)
@@ -565,6 +566,6 @@ class _Matcher:
         return low
 
     def _nearest_signed_position(self, low: int, probe: int, high: int) -> int | None:
-        """A place between `low` and `high` whose op has a signature, as near to `probe` as is found soon."""
+        """A position between `low` and `high` whose op has a signature, as near to `probe` as is found soon."""
         positions = chain(range(probe, low, -1), range(max(probe, low) + 1, high))
         return next((n for n in positions if self.contents.has_signature(n)), None)

@@ -1,7 +1,7 @@
 """Structural keys: a number for the loops, blocks and guards around an op, equal for equal structure across modules.
 
 A step works on a clone, so all ops are new after it although most of the program is unchanged. Results that depend only
-on the ops around an op (its iterations, whether its bindings stay in their domains) are cached under this number. The
+on the ops around an op (its iterations, whether its bindings remain in their domains) are cached under this number. The
 rules that depend on an op and its nest only are under its `settled_key`: the nest, and the shape of the buffer.
 """
 

@@ -61,7 +61,7 @@ class ModuleContents:
         return frozenset(numbers.union(*(f.nests_by_id for f in self.functions)))
 
     def position(self, number: int) -> tuple[int, int] | None:
-        """Where a loop or block is: its function, and its place in the body."""
+        """Where a loop or block is: its function, and its position in the body."""
         for f, function in enumerate(self.functions):
             nest = function.nests_by_id.get(number)
             if nest is not None:
@@ -206,7 +206,7 @@ _WHOLE = 16
 """Of versions that are made again one after the other, one in so many gets a module of its own."""
 _ARGUMENT = -1
 Key = tuple[int, int]
-"""A value in the body of a function: the place of its op and the number of the result, or _ARGUMENT and a number."""
+"""A value in the body of a function: the position of its op and the number of the result, or _ARGUMENT and a number."""
 _lock = threading.RLock()
 """Held while a version gives its module away, or gets one."""
 

@@ -22,7 +22,7 @@ PREFETCH = "prefetch"
 LOOP, BLOCK, FUNC = "loop", "block", "function"
 _NAMESPACES = ("tir", "tirx", "meta_schedule")
 _NEAR = 0.6
-"""Least similarity of a key that is suggested in place of another."""
+"""Least similarity of a key that is suggested instead of another."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How much work a proof may be: what the user gives in place of the defaults of steps and builds."""
+"""How much work a proof may be: what the user gives instead of the defaults of steps and builds."""
 
 from __future__ import annotations
 

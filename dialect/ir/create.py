@@ -240,7 +240,7 @@ def _append_body(op: ir.Operation, count: int = 0) -> None:
 
 
 def data_loop(name: str, lower: ir.Value, upper: ir.Value) -> ir.Operation:
-    """`for name in [lower, upper)`, bounds from data: an empty `scf.for`. Its variable is no affine index."""
+    """`for name in [lower, upper)`, bounds from data: an empty `scf.for`. Its variable is not an affine index."""
     op = scf.ForOp(lower, upper, arith.constant(ir.IndexType.get(), 1)).operation
     with ir.InsertionPoint(op.regions[0].blocks[0]):
         scf.yield_([])
@@ -351,7 +351,7 @@ def data_where(test: ir.Value) -> ir.Operation:
 
 
 def bound_value(name: str, low: Index | int, extent: Index | int, value: ir.Value) -> tuple[Loop, ir.Block]:
-    """A loop variable equal to a computed value, which is no affine dimension: a search of [low, low + extent).
+    """A loop variable equal to a computed value, which is not an affine dimension: a search of [low, low + extent).
 
         for name in range(low, low + extent):      # tir.bind
             if name == value: ...

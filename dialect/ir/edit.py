@@ -153,7 +153,7 @@ def _raw_bindings(op: ir.Operation) -> list[Index]:
 
 
 def rebind(op: ir.Operation, bindings: Sequence[Index]) -> ir.Operation:
-    """Change the bindings of a block (their number stays)."""
+    """Change the bindings of a block (their number is kept)."""
     low, operands = emit_map(bindings)
     high = ir.AffineMap.get(low.n_dims, low.n_symbols, [e + 1 for e in low.results])
     return rebuild(op, operands + operands, {"lowerBoundsMap": _map(low), "upperBoundsMap": _map(high)})

@@ -192,7 +192,7 @@ def _difference(left: ir.AffineExpr, right: ir.AffineExpr) -> ir.AffineExpr:
 def _combine_exprs(
     build: Build, left: ir.AffineExpr, right: ir.AffineExpr, positions: tuple[int, ...] | None, count: int
 ) -> Trimmed:
-    """An expression made of two over `count` values. places: of the values of the right one (None: the first)."""
+    """An expression made of two over `count` values. positions: of the values of the right one (None: the first)."""
     if positions is not None:
         right = _compose(right, [_dim(n) for n in positions], count)
     return _trim_expr(build(left, right), count)

@@ -53,7 +53,7 @@ _state = _SymbolState()
 def symbols_kept(module: ir.Module) -> KeptSymbols:
     """A context manager in which a module has one symbol table: look-ups do not depend on the number of its functions.
 
-    Inside, functions are added by `create`, or told by `symbol_added`, and erased by `erase_symbol`.
+    Inside, functions are added by `create`, or reported by `symbol_added`, and erased by `erase_symbol`.
     """
     table = KeptSymbols(module.operation)
     _state.kept = [reference for reference in _state.kept if reference() is not None] + [weakref.ref(table)]

@@ -250,7 +250,7 @@ class Block(View):
 
     @property
     def guarded_op(self) -> ir.Operation:
-        """The outermost guard, also on data, or the block's op: what is to stay together with the block."""
+        """The outermost guard, also on data, or the block's op: what is to remain together with the block."""
         parent = self.outermost.parent
         return parent.operation if parent is not None and is_data_where(parent) else self.outermost
 

@@ -100,7 +100,7 @@ def _sides(split: DigitSplit, outer: Sequence[ir.Value], full: bool = False) -> 
 
 
 def _tighten_side(side: BoxSide, condition: DigitSum, total: DigitSum, split: DigitSplit) -> BoxSide | None:
-    """The side with a condition `most - index >= 0` or `index - least >= 0`; None if the condition is no such one."""
+    """The side with a condition `most - index >= 0` or `index - least >= 0`; None if the condition is not one."""
     constant_part = Index.constant(0) if condition.rest is None else trim(condition.rest, split.values)
     if dict(condition.factors) == {n: -f for n, f in total.factors.items()}:
         apart = (constant_part + side.rest).simplify().as_constant()

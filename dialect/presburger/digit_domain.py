@@ -91,7 +91,7 @@ class IterationNest:
 
     @staticmethod
     def from_block(body: ir.Block, top: ir.Operation | None, indices: Sequence[Index]) -> IterationNest | None:
-        """None if no index or condition divides, or for a condition that is no conjunction of affine ones."""
+        """None if no index or condition divides, or for a condition that is not a conjunction of affine ones."""
         bound: dict[ir.Value, Index] = {}
         loops: list[Loop] = []
         conditions: list[Constraint] = []
@@ -153,7 +153,7 @@ def _range_conditions(var: ir.Value, lows: Sequence[Index], highs: Sequence[Inde
 
 
 class DigitSplit:
-    """The expressions of a nest as sums of digits; `opaque`: the dimensions that stay as they are."""
+    """The expressions of a nest as sums of digits; `opaque`: the dimensions that remain as they are."""
 
     def __init__(self, nest: IterationNest, opaque: Sequence[ir.Value]):
         indices = [i.simplify() for i in nest.expressions(opaque)]

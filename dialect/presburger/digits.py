@@ -86,7 +86,7 @@ class _SliceSum(NamedTuple):
 
 
 class _NoDigits(Exception):
-    """An expression is no sum of digits."""
+    """An expression is not a sum of digits."""
 
 
 _ZERO: Mapping[_Slice, int] = MappingProxyType({})
@@ -102,8 +102,9 @@ def in_digits(
         (d0 * 16 + d1) floordiv 10 where 39 - (d0 * 16 + d1) >= 0   -->   digits a * 10 + b = d0 * 16 + d1: a
 
     `guards` are >= 0 wherever the expressions are evaluated. Those that say only which values a sum of dimensions
-    takes become the range of that sum; the caller adds the others. None if divisors cut a number at places of which one
-    does not divide the next or the count of its values, and for the quotient of a sum of digits and opaque dimensions.
+    takes become the range of that sum; the caller adds the others. None if divisors cut a number at positions of which
+    one does not divide the next or the count of its values, and for the quotient of a sum of digits and opaque
+    dimensions.
     """
     guarded = _disjoint_numbers([_bounded_number(guard, ranges) for guard in guards])
     plain = _attempt(exprs, ranges, guarded)
@@ -142,7 +143,7 @@ def _attempt(
 
 
 def _bounded_number(guard: ir.AffineExpr, ranges: Sequence[Ends | None]) -> MixedRadixNumber | None:
-    """The number that a guard `last - (d0 * 16 + d1) >= 0` bounds; None if it is no such guard."""
+    """The number that a guard `last - (d0 * 16 + d1) >= 0` bounds; None if it is not such a guard."""
     linear = dim_factors(guard)
     if linear is None:
         return None

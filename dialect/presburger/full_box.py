@@ -279,7 +279,7 @@ def fills_constant_domain(
     """`is_full_box` for constant bounds and domains, cached: it depends on attributes only, which are uniqued.
 
     `loops`: the `constant_bounds` of loops, by variable. `cut`: the iters that the guard limits to the end of their
-    domains; without them there is no guard.
+    domains; without them nothing is guarded.
     """
     low = attrs.affine_map(op, "lowerBoundsMap")
     ranges = [loops.get(value) for value in list(op.operands)[: low.n_inputs]]

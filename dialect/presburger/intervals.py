@@ -334,7 +334,7 @@ def _are_bindings_in_domain(
 
 
 def is_access_in_bounds(op: ir.Operation, memref: ir.Value, box: ValueRanges) -> bool:
-    """Whether intervals show that an affine load or store stays inside its buffer of constant shape."""
+    """Whether intervals show that an affine load or store remains inside its buffer of constant shape."""
     owner = memref.owner
     if not isinstance(owner, ir.Block) and owner.name not in ALLOCS:
         return False

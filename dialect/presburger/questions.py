@@ -20,7 +20,7 @@ STEP_OPERATIONS = 100_000
 """For a question of a step: at most some tenths of a second."""
 
 BUILD_OPERATIONS = 10_000_000
-"""For a question that decides whether a kernel is built: it is asked once, and there is no other step to try."""
+"""For a question that decides whether a kernel is built: it is asked once, and no other step can be tried."""
 
 _lock = threading.RLock()  # the counter is that of the process
 

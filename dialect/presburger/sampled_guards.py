@@ -17,7 +17,7 @@ TRIED = 1 << 12
 
 
 def false_alone(op: ir.Operation, guard: Sequence[Constraint]) -> set[int]:
-    """The places of conditions that are false at an iteration of the loops around `op` at which all others are true.
+    """The positions of conditions that are false at an iteration of the loops around `op` at which all others are true.
 
     Others of which none is found may be so as well. Only for loops of constant ranges below which nothing is
     conditional, in functions without sizes.

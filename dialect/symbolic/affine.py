@@ -74,8 +74,8 @@ OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.
 
 
 def from_ast(node: ast.expr, name: Callable[[str], Any], other: Callable[[ast.expr], Any]) -> Any:
-    """The expression of a node: `name` makes the leaf of a name, `other` that of a node which is no integer expression,
-    or refuses it.
+    """The expression of a node: `name` makes the leaf of a name, `other` that of a node which is not an integer
+    expression, or refuses it.
     """
     if isinstance(node, ast.Name):
         return name(node.id)

@@ -22,7 +22,7 @@ class IntExpr:
     """An integer expression: a `Constant`, a variable, or an `Operation`.
 
     Arithmetic on expressions and integers builds expressions, `==` compares their form; `polynomial.equal` shows that
-    two have equal values. What is no arithmetic of integers is refused. Errors: NotAffine.
+    two have equal values. What is not arithmetic of integers is refused. Errors: NotAffine.
     """
 
     __slots__ = ()
@@ -195,7 +195,7 @@ def as_expr(item: Any) -> IntExpr:
 
 
 def operation(symbol: str, left: Any, right: Any) -> IntExpr:
-    """`left symbol right`, folded if both are constants. Errors: NotAffine for what is no integer."""
+    """`left symbol right`, folded if both are constants. Errors: NotAffine for what is not an integer."""
     left, right = as_expr(left), as_expr(right)
     for side in (left, right):
         if isinstance(side, Constant) and isinstance(side.value, float):

@@ -129,7 +129,7 @@ def _regions(op: ir.Operation) -> None:
         for region in attrs.get(op, key, []):
             buffer = region["buffer"]
             if buffer not in ranks:
-                _fail(op, f'{key} of block "{name}": there is no buffer {buffer} (there are {_join_names(ranks)})')
+                _fail(op, f'{key} of block "{name}": no buffer {buffer} (there are {_join_names(ranks)})')
             for part in ("min", "extent"):
                 map_ = region[part]
                 inputs = map_.n_dims <= iters and map_.n_symbols == len(attrs.get(op, attrs.SYMS, []))

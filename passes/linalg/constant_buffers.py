@@ -1,4 +1,4 @@
-"""Constant buffers (`memref.get_global`) as fills, or as parameters whose values are told beside the program."""
+"""Constant buffers (`memref.get_global`) as fills, or as parameters whose values come with the program."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def erase_globals(module: ir.Module) -> None:
 def _initial_value(module: ir.Module, name: str, op: ir.Operation) -> ir.Attribute:
     global_op = ir.SymbolTable(module.operation)[name].operation
     if "constant" not in global_op.attributes:
-        raise LinalgError(f"the global buffer {name} is no constant: {_FIX}", op.location)
+        raise LinalgError(f"the global buffer {name} is not a constant: {_FIX}", op.location)
     if isinstance(global_op.attributes.get("initial_value"), (type(None), ir.UnitAttr)):
         raise LinalgError(f"the constant {name} has no value: {_FIX}", op.location)
     return global_op.attributes["initial_value"].maybe_downcast()

@@ -374,5 +374,5 @@ def _users(buffer: ir.Value) -> list[ir.Operation]:
 
 
 def _position(op: ir.Operation, positions: dict[ir.Operation, int]) -> int:
-    """The place of an op, or of the loop around it, in the function."""
+    """The position of an op, or of the loop around it, in the function."""
     return next(positions[ancestor] for ancestor in [op, *walk.parents(op)] if ancestor in positions)

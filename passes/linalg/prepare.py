@@ -152,7 +152,7 @@ def expand_integer_powers(module: ir.Module) -> None:
         math.fpowi %x, 3   -->   %x2 = %x * %x; %x2 * %x
         math.fpowi %x, -2  -->   1 / (%x * %x)
 
-    Errors: LinalgError for an exponent that is no constant, or beyond 64.
+    Errors: LinalgError for an exponent that is not a constant, or beyond 64.
     """
     for op in [o for o in walk.ops(module.operation) if o.name == "math.fpowi"]:
         with ir.InsertionPoint(op), op.location:
@@ -163,7 +163,9 @@ def expand_integer_powers(module: ir.Module) -> None:
 def _exponent(op: ir.Operation) -> int:
     owner = op.operands[1].owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-        raise LinalgError("the exponent of math.fpowi is no constant; fix: math.powf, with it as a float", op.location)
+        raise LinalgError(
+            "the exponent of math.fpowi is not a constant; fix: math.powf, with it as a float", op.location
+        )
     number = ir.IntegerAttr(owner.attributes["value"]).value
     if abs(number) > MOST:
         raise LinalgError(f"math.fpowi with the exponent {number}; fix: math.powf, with it as a float", op.location)

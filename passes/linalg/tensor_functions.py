@@ -86,7 +86,7 @@ def _body(target: ir.Operation) -> tuple[ir.Block, list[ir.Type]]:
 
 
 def _write(target: ir.Operation, program: Func, write: Callable[[_BodyWriter], None]) -> None:
-    """Put a copy with a body in the place of a declaration."""
+    """Replace a declaration by a copy with a body."""
     with ir.InsertionPoint(target):
         copy = target.clone().operation
     try:
@@ -135,7 +135,7 @@ class _BodyWriter:
     # --- sizes --------------------------------------------------------------------------------------------------------
 
     def _write_scalar_op(self, op: ir.Operation) -> None:
-        """What is beside the nests: sizes, and numbers."""
+        """What is outside the nests: sizes, and numbers."""
         if op.name == "memref.dim":
             if op.operands[0] not in self.tensors:
                 raise NotRaisable(f"the size {attrs.get(op, attrs.NAME, '?')} is that of no operand", op)
@@ -148,7 +148,7 @@ class _BodyWriter:
                 copy.operands[number] = self.known[operand]
             self.known |= dict(zip(op.results, copy.results, strict=True))
         else:
-            raise NotRaisable(f"it has {op.name} beside its loops", op)
+            raise NotRaisable(f"it has {op.name} next to its loops", op)
 
     def index(self, index: Index) -> Index:
         """An expression of old sizes as one of new sizes."""
@@ -214,7 +214,7 @@ class _BodyWriter:
         return self.tensors[buffer]
 
     def value_of(self, buffer: ir.Value) -> ir.Value | None:
-        """The tensor that a buffer is at this place."""
+        """The tensor that a buffer is at this position."""
         return self.tensors.get(buffer)
 
     def _start(self, block: Block, store: ir.Operation) -> ir.Value:
@@ -227,7 +227,7 @@ class _BodyWriter:
         first = next((op for op in inner if op.name == AFFINE_STORE and op.operands[1] == buffer.value), None)
         owner = None if first is None else first.operands[0].owner
         if owner is None or isinstance(owner, ir.Block) or owner.name != "arith.constant":
-            raise NotRaisable(f'the init of block "{block.name}" is no constant', block.op)
+            raise NotRaisable(f'the init of block "{block.name}" is not a constant', block.op)
         value = owner.operation.clone().results[0]
         with ir.Location.name("fill", store.location):
             filled = linalg.fill(value, outs=[self._empty(buffer.dims, buffer.type.element_type)])
@@ -342,7 +342,7 @@ class Operands:
         return ir.AffineMap.get(len(self.axes), 0, exprs)
 
     def without_extent(self) -> list[int]:
-        """The iterators that no operand has alone: their extent is to be told by one more operand."""
+        """The iterators that no operand has alone: their extent needs one more operand."""
         bare = {
             e.position
             for map_ in (*self.maps, *self.out_maps)

@@ -16,7 +16,7 @@ def rewrite_tensor_reshapes(module: ir.Module) -> None:
         %s = tensor.from_elements %n, %c4        tensor.expand_shape %x [[0, 1]] output_shape [%n, 4]
         tensor.reshape %x(%s)              -->   (after tensor.collapse_shape to one axis, if %x has several)
 
-    One whose shape is made otherwise stays, and is refused later.
+    One whose shape is made otherwise remains, and is refused later.
     """
     for op in [o for o in walk.ops(module.operation) if o.name == "tensor.reshape"]:
         source, shape = op.operands

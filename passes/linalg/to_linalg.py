@@ -25,7 +25,7 @@ class UnraisedBlock:
     location: str = ""
 
     def __str__(self) -> str:
-        return f'block "{self.block}" of {self.func} stays: {self.reason}'
+        return f'block "{self.block}" of {self.func} remains: {self.reason}'
 
 
 def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> list[UnraisedBlock]:
@@ -37,8 +37,8 @@ def to_linalg(module: ir.Module, named: bool = False, strict: bool = False) -> l
         linalg.fill ins(%zero) outs(%C)
         linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]} ins(%A, %B) outs(%C) {...}
 
-    Other blocks stay and are reported with the reason. `named`: upstream specializes generics to named ops where
-    possible. `strict`: raises LinalgError for a block that stays.
+    Other blocks remain and are reported with the reason. `named`: upstream specializes generics to named ops where
+    possible. `strict`: raises LinalgError for a block that remains.
     """
     stayed: list[UnraisedBlock] = []
     for func in funcs(module):

@@ -79,7 +79,7 @@ GPU_POSITIONS = {
     "tir-lower-gpu-barriers": "one thread's work stands in one body; accesses are still affine",
     "tir-lower-gpu-join-blocks": "barriers are proved; what follows launches a grid of three axes",
     "tir-lower-gpu-fragments": "barriers are proved: a call of a warp may become one of each lane",
-    "tir-lower-bools": "accesses and places of buffers are final",
+    "tir-lower-bools": "accesses and positions of buffers are final",
     "tir-lower-strides": "shapes are final",
     "tir-lower-gpu-vectors": "barriers are placed between affine accesses; strides are final",
     "tir-lower-unroll": "after vectorized loops, which may become unrolled ones",

@@ -36,7 +36,7 @@ def text_of(module: ir.Module) -> str:
 
 
 def called_programs(module: ir.Module) -> set[str]:
-    """The names of the tensor programs that others of the module call. Each stays a function of its own: inlined, the
+    """The names of the tensor programs that others of the module call. Each remains a function of its own: inlined, the
     programs of a model would be one function, whose compile time grows faster than its size. A function without blocks
     that is only called in loops is a kernel, which may be inlined there."""
     program_of = {func.name: func for func in programs(module)}
@@ -77,7 +77,7 @@ RECORDED_WARNINGS: ContextVar[list[str] | None] = ContextVar("RECORDED_WARNINGS"
 
 
 class LoweringWarning(UserWarning):
-    """The result is correct, but slower than the program asked for, or by a built-in kernel in place of the user's."""
+    """The result is correct, but slower than the program asked for, or by a built-in kernel instead of the user's."""
 
     def __init__(self, *args: object):
         super().__init__(*args)

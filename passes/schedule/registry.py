@@ -44,9 +44,9 @@ class Sample:
 
 Moves = Literal["nothing", "in place", "under its loop", "into others", "anywhere"]
 """Where a primitive may let accesses run. "nothing": no access moves, or only within the iterations of one loop nest.
-"in place": a block stays under the conditions and in the iterations around it. "under its loop": what is under the loop
-changes, a condition around the loop stays around all of it. "into others": other blocks, at their place, compute what a
-block reads or writes.
+"in place": a block remains under the conditions and in the iterations around it. "under its loop": what is under the
+loop changes, a condition around the loop remains around all of it. "into others": other blocks, at their place, compute
+what a block reads or writes.
 """
 
 
@@ -178,7 +178,7 @@ def warn_serial(loops: Iterable[Loop], what: str) -> None:
 
 
 def warn_replaced(loop: Loop, kind: str) -> None:
-    """Warn that a loop takes another kind in place of the one that it has."""
+    """Warn that a loop takes another kind instead of the one that it has."""
     if loop.kind not in ("serial", kind):
         warn(f"loop {loop.name} was {loop.kind}, and is only {kind} now: a loop has one kind; split it to have both")
 

@@ -1,4 +1,4 @@
-"""Costs of kernels on a GPU, with the machine's driver and a clock of its own in place of the GPU's."""
+"""Costs of kernels on a GPU, with the machine's driver and a clock of its own instead of the GPU's."""
 
 import json
 
@@ -35,7 +35,7 @@ def small(monkeypatch):
 
 def test_figures_are_written_with_their_goals(tmp_path, capsys):
     with using(Timed()):
-        assert on_gpu.run(tmp_path / "gpu.json", CUDA("sm_80")) == 1  # it is no GPU
+        assert on_gpu.run(tmp_path / "gpu.json", CUDA("sm_80")) == 1  # it is not a GPU
     found = json.loads((tmp_path / "gpu.json").read_text())
     start, product = found["rows"]
     assert product["stats"]["median"] == pytest.approx(2 * 32**3 / 5e-3 * 1e-12)

@@ -93,7 +93,8 @@ def test_caches_are_compacted_to_a_tile():
 
 @pytest.mark.nightly
 def test_a_size_that_tiles_do_not_divide():
-    """50 is no multiple of 16: every step but the last is taken, with guards; the instruction has no partial form."""
+    """50 is not a multiple of 16: every step but the last is taken, with guards; the instruction has no partial
+    form."""
     shape = (50, 50, 50)
     sch = Schedule(matmul(*shape))
     taken = []

@@ -1,5 +1,5 @@
 """Helpers for parser tests: build programs from snippets and inspect them."""
-# ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is no forward reference
+# ruff: noqa: F821, UP037  the element type of T.Buffer[shape, "float32"] is not a forward reference
 
 from __future__ import annotations
 

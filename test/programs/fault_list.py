@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - a fault a line
 """Faults to inject into correct schedules (fault_programs), and legal rewrites of them."""
 
-# in the TVMScript text: (program, text, text in its place, what)
+# in the TVMScript text: (program, text, text instead of it, what)
 FAULTS = [
     ("mm", "Ac[va, vb] = A[va, vb]", "Ac[va, vb] = A[va, 18 - vb]", "cache index reversed"),
     ("mm", "Ac[va, vb] = A[va, vb]", "Ac[va, vb] = A[va, vb] * 2.0", "cache holds something else"),
@@ -68,7 +68,7 @@ FAULTS = [
     ("tail", "A[vi] + 1.0", "A[n - 1 - vi] + 1.0", "reversed"),
 ]  # fmt: skip
 
-# in the TVMScript text, what one iteration after the other does not show: (program, text, text in its place, what)
+# in the TVMScript text, what one iteration after the other does not show: (program, text, text instead of it, what)
 RACES = [
     ("half", "for i, k in T.grid(9, 12):", "for i in range(9):\n      for k in T.parallel(12):", "sum in parallel"),
     ("half", "for i, k in T.grid(9, 12):", 'for i in range(9):\n      for k in T.thread_binding(12, thread="blockIdx.x"):', "sum over blocks of threads"),
@@ -81,7 +81,7 @@ RACES = [
     ("count", "for i in range(24):", "for i in T.vectorized(24):", "scatter in lanes"),
 ]  # fmt: skip
 
-# legal rewrites that must be found equal: (program, text, text in its place, what)
+# legal rewrites that must be found equal: (program, text, text instead of it, what)
 CONTROLS = [
     ("least", "A[vi, vk] < V[vi], vk", "A[vi, vk] <= V[vi], vk", "ties go to the last"),
     ("mm", "vk = T.axis.reduce(19, k0 * 7 + k1)", "vk = T.axis.reduce(19, 18 - (k0 * 7 + k1))", "sum in reverse"),
@@ -99,7 +99,7 @@ CONTROLS = [
     ("tail", "(n + 15) // 16, 16", "(n + 31) // 16, 16", "a tile more than needed"),
 ]  # fmt: skip
 
-# faults that the parser would refuse, in the MLIR text of the schedule: (program, pattern, text in its place, which
+# faults that the parser would refuse, in the MLIR text of the schedule: (program, pattern, text instead of it, which
 # match of it, what)
 BROKEN = [
     ("mm", r"= 0 to 3 {", "= 0 to 2 {", 0, "last tile of rows left out"),

@@ -94,7 +94,7 @@ for k in range(8):
     for t in threads(64):
         @ B | k:S:8 t:S:64 | B[vk, vt] = S[63 - vt]
 """, lambda a, b: a[:, ::-1], 16),
-    Kernel("two rows in turn, of which the compiler keeps one", "A:8,64 B:8,64", """
+    Kernel("two rows one after the other, of which the compiler keeps one", "A:8,64 B:8,64", """
 S = T.alloc_buffer((2, 64), "float32", scope="shared")
 for k in range(8):
     for t in threads(64):

@@ -1,4 +1,4 @@
-"""The house: imports go one way, files and functions stay small, importing costs little."""
+"""The house: imports go one way, files and functions remain small, importing costs little."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _is_table(node: ast.AST, parent: ast.AST) -> bool:
 
 @cache
 def tables(path: Path) -> list[str]:
-    """The places in a file with a table of ops, or with an op recognized by a part of its name."""
+    """The positions in a file with a table of ops, or with an op recognized by a part of its name."""
     text = path.read_text(encoding="utf-8")
     return list(_tables(path, text)) if QUOTED.search(text) else []
 

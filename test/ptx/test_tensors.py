@@ -108,7 +108,7 @@ def test_outside_of_the_array_there_are_zeros(coordinates):
 @pytest.mark.parametrize(("swizzle", "columns"), [(0, 16), (128, 64)])
 def test_rows_that_do_not_start_at_16_bytes_are_refused(swizzle, columns):
     """An illegal instruction on an H200."""
-    with pytest.raises(PtxError, match="rows start at element -3 of 2 bytes, which is no multiple of 16 bytes"):
+    with pytest.raises(PtxError, match="rows start at element -3 of 2 bytes, which is not a multiple of 16 bytes"):
         run(ARRAY, (16, columns), swizzle, (-3, -2))
 
 

@@ -125,7 +125,7 @@ def test_a_history_records_refusals(programs):
             sch.set_scope("D", 0, "shared")  # the look-up of the name fails, within the step
     assert [r.call for r in sch.history.refused] == ["get_block(name='D', func_name='main')"]  # once
     sch.parallel(i)
-    assert not sch.can_parallel(k) and len(sch.history.refused) == 1  # a question is no step
+    assert not sch.can_parallel(k) and len(sch.history.refused) == 1  # a question is not a step
     with pytest.raises(ScheduleError):
         sch.parallel(k)
     first, second = sch.history.refused

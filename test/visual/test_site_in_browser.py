@@ -71,7 +71,7 @@ def letters(driver) -> dict[str, tuple[float, float]]:
 
 @pytest.mark.parametrize(("width", "dark"), LOOKS, ids=[f"{w} {'dark' if d else 'light'}" for w, d in LOOKS])
 def test_pages(driver, address, letters, width, dark):
-    """Nothing is cut, missing, pale or tiny, and the console stays empty."""
+    """Nothing is cut, missing, pale or tiny, and the console remains empty."""
     look(driver, width, dark=dark)
     faults = {}
     for page in PAGES:

@@ -119,7 +119,7 @@ def test_wrong_arguments(tiled, programs):
         sch.plot_access("B", "A", sizes={"n": "4"})
     steps = len(sch.history)
     sch.plot_access("B", "A_local")
-    assert len(sch.history) == steps  # a look is no step
+    assert len(sch.history) == steps  # a look is not a step
 
 
 def test_tiles_that_move_and_tiles_that_change(tiled, programs):

@@ -1,4 +1,4 @@
-"""The code of a unit: a task for workers, and its place in the cache."""
+"""The code of a unit: a task for workers, and its position in the cache."""
 
 from __future__ import annotations
 

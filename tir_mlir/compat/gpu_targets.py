@@ -32,14 +32,16 @@ def runnable_target(gpu: CUDA | OpenCL) -> CUDA | OpenCL:
     if isinstance(gpu, OpenCL):
         if importlib.util.find_spec("pyopencl") is not None:
             return gpu
-        _warn_once("opencl", "pyopencl is not installed: kernels run on the CPU, the threads of a block in turn")
+        _warn_once(
+            "opencl", "pyopencl is not installed: kernels run on the CPU, the threads of a block one after the other"
+        )
         return CUDA(emulated=True)
     if gpu.emulated or has_gpu():
         return gpu
     _warn_once(
         "cuda",
-        f"this machine has no NVIDIA GPU: kernels for {gpu.chip} run on the CPU, the threads of a block in turn; "
-        "the results are those of a GPU, the times say nothing about one",
+        f"this machine has no NVIDIA GPU: kernels for {gpu.chip} run on the CPU, the threads of a block one after "
+        "the other; the results are those of a GPU, the times say nothing about one",
     )
     return replace(gpu, emulated=True)
 

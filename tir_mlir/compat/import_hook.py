@@ -316,7 +316,7 @@ class CompatModule(types.ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, AbsentModule):  # an absent submodule is imported, and is no attribute
+        if not isinstance(value, AbsentModule):  # an absent submodule is imported, and is not an attribute
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:

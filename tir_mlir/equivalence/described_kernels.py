@@ -36,7 +36,7 @@ class KernelMatch:
 
 
 def describe_calls(module: ir.Module) -> None:
-    """Replace the calls of intrinsic implementations by their descriptions; other calls stay.
+    """Replace the calls of intrinsic implementations by their descriptions; other calls remain.
 
     Calls match an implementation if their operands are pointers, strides and offsets of the same parameters in the same
     order, and the memory has the shapes and strides that the implementation declares.

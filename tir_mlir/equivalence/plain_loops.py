@@ -292,7 +292,8 @@ _NUMBER = "tir.number"
 
 
 def hide_constants(root: ir.Operation, build: OpBuilder) -> None:
-    """Replace float constants by values that no fold knows: `exp(0.5)`, folded, is no exact arithmetic of the field."""
+    """Replace float constants by values that no fold knows: `exp(0.5)`, folded, is not an exact arithmetic of the
+    field."""
     for op in walk.ops(root):
         if op.name == "arith.constant" and isinstance(op.attributes["value"], ir.FloatAttr):
             with ir.InsertionPoint(op), op.location:

@@ -184,7 +184,7 @@ def _poison(memory: ir.Value, ends: Sequence[ir.Value], build: OpBuilder) -> Non
 
 
 _ELEMENT = 8
-"""Bytes of a float in the check. The last one stays 0: what the others make is an element of the field."""
+"""Bytes of a float in the check. The last one remains 0: what the others make is an element of the field."""
 
 
 def copy_bytes(arena: ir.Value, memory: ir.Value, width: int, factor: int, build: OpBuilder) -> None:

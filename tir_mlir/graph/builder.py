@@ -321,7 +321,7 @@ class GraphBuilder:
 
     def output(self, *values: Value, checks: Mapping[str, Value] | None = None, nones: Sequence[int] = ()) -> None:
         """What the graph returns, in order. checks: tensors of one bool that a model looks at after each call, by the
-        text of the error where it is false. nones: the places among all results where a model returns None."""
+        text of the error where it is false. nones: the positions among all results where a model returns None."""
         checked = self._as_values("the result", values)
         vector = self._joined_checks(list((checks or {}).values()))
         self._outputs = checked
@@ -362,12 +362,14 @@ class GraphBuilder:
 
     def donate(self, value: Value, result: int) -> None:
         """Let the result of this number, of the type of an input, take its memory: a model writes the new state where
-        the old one is, and returns that array. Errors: GraphError for a value that is no input of that type."""
+        the old one is, and returns that array. Errors: GraphError for a value that is not an input of that type."""
         outputs = self._outputs or []
         with enter_context():
             is_input = node_of(value.value) is None and value.builder is self
             if not is_input or not 0 <= result < len(outputs) or outputs[result].type != value.type:
-                raise GraphError(f"{value.name} is no input of the type of result {result}; fix: donate(input, number)")
+                raise GraphError(
+                    f"{value.name} is not an input of the type of result {result}; fix: donate(input, number)"
+                )
             donated = attrs.get(self.func.op, encoding.DONATED, {})
             attrs.put(self.func.op, encoding.DONATED, {**donated, value.name: result})
 
@@ -404,7 +406,7 @@ class GraphBuilder:
         number = self._numbers.get(hint, 0)
         while (name := f"{hint}_{number}" if number else hint) in self._names:
             number += 1
-        self._numbers[hint] = number  # the names before it stay taken
+        self._numbers[hint] = number  # the names before it remain taken
         self._names.add(name)
         return name
 
@@ -443,7 +445,7 @@ def _collect(argument: Any, found: list[Value]) -> None:
 
 
 def _with_tensors(argument: Any, tensors: Mapping[Value, Tensor]) -> Any:
-    """An argument with te tensors in the place of its Values."""
+    """An argument with te tensors instead of its Values."""
     if isinstance(argument, (list, tuple)):
         return type(argument)(_with_tensors(element, tensors) for element in argument)
     if isinstance(argument, dict):

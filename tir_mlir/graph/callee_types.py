@@ -98,7 +98,7 @@ def unbound_sizes(inputs: Sequence[TensorType | float], results: Sequence[Tensor
 
 
 def renamed_size(text: str, renamed: Mapping[str, str]) -> str:
-    """A size with other names: with {"h // 8 + 1": "size"}, h // 8 is size - 1. One that has none stays."""
+    """A size with other names: with {"h // 8 + 1": "size"}, h // 8 is size - 1. One that has none remains."""
     return _find_size_name(text, renamed) or text
 
 
@@ -116,7 +116,7 @@ def _offset_from_known(text: str, known: str, name: str) -> str | None:
 
 
 def renamed_types(types: Sequence[Any], renamed: Mapping[str, str]) -> list[Any]:
-    """Types with other names of sizes; numbers stay."""
+    """Types with other names of sizes; numbers remain."""
     return [
         TensorType(tuple(renamed.get(s, s) if isinstance(s, str) else s for s in t.shape), t.dtype)
         if isinstance(t, TensorType)
@@ -186,7 +186,7 @@ def check_regions(
     for name in names:
         op = symbol(module, name)
         if op is None or not is_tensor_func(op) or TensorFunc(op).kind != encoding.REGION:
-            raise GraphError(f'{name} is no region; fix: R.func_attr({{"region": 1}}) in a private graph')
+            raise GraphError(f'{name} is not a region; fix: R.func_attr({{"region": 1}}) in a private graph')
         region = TensorFunc(op)
         takes, returns = (
             [region.input_type(n) for n in passed_inputs(region)],

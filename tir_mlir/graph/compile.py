@@ -83,7 +83,7 @@ class Stage:
 STAGES: list[Stage] = [
     Stage(
         "inline_calls",
-        "Put what other graphs do in place of their calls",
+        "Replace the calls of other graphs by what these do",
         inlined_calls,
         frozenset({encoding.GRAPH, encoding.GROUP}),
     ),
@@ -188,8 +188,8 @@ def _nodes_of(graph: Graph) -> frozenset[str | OperatorKind]:
 
 
 def _number(name: str) -> int:
-    """The place of a stage in the list. Errors: GraphError."""
+    """The position of a stage in the list. Errors: GraphError."""
     names = [stage.name for stage in STAGES]
     if name not in names:
-        raise GraphError(f"there is no stage {short_repr(name)}; fix: one of {', '.join(names)}")
+        raise GraphError(f"no stage {short_repr(name)}; fix: one of {', '.join(names)}")
     return names.index(name)

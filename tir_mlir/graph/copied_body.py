@@ -38,7 +38,7 @@ def copy_body(
         z = cls.f(a)            # a: (2 * m,)
 
     fresh: a free name for a node; names: of the results, None: those of their nodes; callers: the graphs around this
-    one; inlines: whether what a graph does stands in place of a call of it in the copy, as it always does where the
+    one; inlines: whether what a graph does replaces a call of it in the copy, as it always does where the
     types of the call change. Returns the results.
     Errors: GraphError for inputs that do not fit, and for graphs that call each other in a circle.
     """

@@ -1,4 +1,4 @@
-"""The memory of one run of a model as arrays: what each place of its plan is."""
+"""The memory of one run of a model as arrays: what each position of its plan is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ArrayFrame:
         self._offsets = plan.arena.layout(sizes)[0]
 
     def array(self, storage: BufferSlot) -> np.ndarray:
-        """The array of a place, without a copy."""
+        """The array of a position, without a copy."""
         shape = tuple(size_code.value(size, self.sizes) for size in storage.type.shape)
         if storage.space in self._spaces:
             return self._spaces[storage.space][storage.index].reshape(shape)

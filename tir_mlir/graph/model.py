@@ -186,7 +186,7 @@ class Model:
                 raise ArgumentError(f"{takes}; {name!r} is given twice, by position and by name")
         missing = [name for name in self._inputs[len(args) :] if name not in named]
         if missing:
-            raise ArgumentError(f"{takes}; there is no argument for {', '.join(missing)}")
+            raise ArgumentError(f"{takes}; no argument for {', '.join(missing)}")
         return (*args, *(named[name] for name in self._inputs[len(args) :]))
 
     def profile(self, *args: Any, rounds: int = 20) -> Profile:

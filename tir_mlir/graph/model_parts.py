@@ -133,5 +133,5 @@ def joined_parts(
 def _call(call: PlannedCall, frame: ArrayFrame) -> None:
     function = packed_function(call.callee)
     if function is None:
-        raise GraphError(f"the packed function {call.callee} is no longer registered")
+        raise GraphError(f"the packed function {call.callee} is not registered any more")
     function(*map(frame.array, (*call.inputs, *call.outputs)))

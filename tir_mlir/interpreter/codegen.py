@@ -57,7 +57,7 @@ class PythonText:
         self.owners.insert(position, self.owners[position])
 
     def deeper(self) -> Nesting:
-        """An indented suite; `pass` if it stays empty."""
+        """An indented suite; `pass` if it remains empty."""
         return self._deeper
 
     def _enter(self) -> None:
@@ -377,7 +377,7 @@ def affine(expr: ir.AffineExpr, names: Sequence[str]) -> str:
 
 
 def _operand(part: IntExpr) -> str | None:
-    """A leaf that is no name or number in parentheses."""
+    """A leaf that is not a name or number in parentheses."""
     if not isinstance(part, Symbol) or part.name.isidentifier() or part.name.isdigit():
         return None
     return f"({part.name})"

@@ -205,7 +205,7 @@ def _breakpoints(module: ir.Module, breakpoints: Mapping[str, Any] | Sequence[st
         if name not in block_names:
             near = difflib.get_close_matches(name, block_names, n=3, cutoff=0.5)
             way = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(block_names))}"
-            raise ArgumentError(f'breakpoints: there is no block "{name}"; {way}')
+            raise ArgumentError(f'breakpoints: no block "{name}"; {way}')
     return stops
 
 

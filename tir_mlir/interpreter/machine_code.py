@@ -119,7 +119,7 @@ class Guarded:
         return np.ndarray(like.shape, like.dtype, own.data, 0, like.strides) if self.size else np.empty_like(like)
 
     def find_overwritten(self) -> str:
-        """Where a byte that is no element was overwritten; "" if none was."""
+        """Where a byte that is not an element was overwritten; "" if none was."""
         left = self.memory.copy()
         word = np.dtype(f"u{self.array.itemsize}")
         self._view(left, self.array.view(word))[...] = np.frombuffer(bytes([MARK]) * word.itemsize, word)[0]

@@ -57,10 +57,10 @@ def check_intrinsic(
 ) -> IntrinsicResult:
     """Run implementation and description on random data (`check_data`) and compare: integers exactly, floats within the
     rounding error of a sum of that length. Rows are padded if strides are variable, by another number in each operand,
-    and the padding must stay unchanged.
+    and the padding must remain unchanged.
 
     Outputs that the description only writes are filled with NaN first (integers: two runs with different values), so
-    that reads of them are detected. kernel: the code of the functions that the implementation calls, in place of the
+    that reads of them are detected. kernel: the code of the functions that the implementation calls, instead of the
     registered ones; it may keep state from call to call. libs: shared objects that define them. Raises NotChecked for
     bfloat16, BuildError if the kernel is missing or not that of a function, or if both are given.
     """
@@ -99,7 +99,7 @@ def check_intrinsic(
 
 
 def _functions(module: Any, libs: Sequence[str | Path] = ()) -> dict[str, Any]:
-    with built_as_given():  # a description is no program of the user
+    with built_as_given():  # a description is not a program of the user
         library = build(module, libs=list(libs))
     with enter_context():
         return {name: library[name] for name in signatures(module)}

@@ -138,7 +138,7 @@ def _mix_in_points(points: Sequence[float], uniform: np.ndarray, random: np.rand
 
 
 def deciding(facts: DescriptionFacts) -> list[float]:
-    """Numbers at which the constants of a description decide: each, half a unit beside it, and the same before it is
+    """Numbers at which the constants of a description decide: each, half a unit next to it, and the same before it is
     multiplied or divided by another one.
 
     `clip(round(x * 2**-9), 0, 127)`: 127, 127.5, 65024 = 127 / 2**-9, 65280, 256 = 0.5 / 2**-9, ...

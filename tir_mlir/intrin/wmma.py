@@ -78,7 +78,7 @@ def get_wmma_intrin_group(
     }
     unknown = [name for name in names.values() if name not in dict(_intrinsics())]
     if unknown:
-        raise ValueError(f"there is no intrinsic {unknown[0]}; scopes are shared, shared.dyn and global")
+        raise ValueError(f"no intrinsic {unknown[0]}; scopes are shared, shared.dyn and global")
     return names
 
 

@@ -130,7 +130,7 @@ def architecture_of(folder: Path) -> Architecture:
 
     transformers.AttentionInterface.register(ATTENTION, _attention)
     if not (folder / "config.json").exists():
-        raise ArgumentError(f"{folder}: there is no config.json; fix: the folder that save_pretrained writes")
+        raise ArgumentError(f"{folder}: no config.json; fix: the folder that save_pretrained writes")
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         with torch.device("meta"):
@@ -154,8 +154,8 @@ def architecture_of(folder: Path) -> Architecture:
 
 
 def _small(transformers: Any, config: Any) -> Any:
-    """A model of one layer and few tokens: what it computes beside of layers is the same, with what is computed when a
-    model is made."""
+    """A model of one layer and few tokens: what it computes besides the layers is the same, with what is computed when
+    a model is made."""
     one = copy.deepcopy(config)
     one.vocab_size, one.num_hidden_layers, one.pad_token_id = 8, 1, None
     if getattr(one, "layer_types", None) is not None:
@@ -245,7 +245,7 @@ class Scores(nn.Module):
 
 
 class _Normed(nn.Module):
-    """In the place of the layers: the norm alone."""
+    """Instead of the layers: the norm alone."""
 
     def __init__(self, norm: Any):
         super().__init__()
@@ -289,7 +289,7 @@ class Start(nn.Module):
 
 
 class _NoRotary(nn.Module):
-    """In the place of rotary positions, which no layer reads here."""
+    """Instead of rotary positions, which no layer reads here."""
 
     def forward(self, *_: Any, **__: Any) -> tuple[None, None]:
         return None, None

@@ -74,7 +74,7 @@ def _start(
     prefix = prefix + "." if prefix else ""
     tensors = {f"base.{name}": prefix + name for name, _ in start.base.named_parameters()}
     if unknown := [name for name in tensors.values() if name not in names]:
-        raise ArgumentError(f"{unknown[0]} comes before the layers, and is no tensor of the model")
+        raise ArgumentError(f"{unknown[0]} comes before the layers, and is not a tensor of the model")
 
     def text(name: str, sequences: int, rows: int) -> str:
         inputs = torch.zeros(sequences, rows, width), torch.arange(sequences * rows)

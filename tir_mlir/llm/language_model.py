@@ -35,7 +35,7 @@ class LanguageModel:
     ) -> list[int]:
         """The next `count` tokens after a prompt; fewer if `stop` comes, a token or one of several, which is the last
         one then. sampling: default the token with the highest score. Raises ArgumentError for tokens beyond the
-        vocabulary, an empty prompt, and one that leaves no place for `count` more."""
+        vocabulary, an empty prompt, and one that leaves no room for `count` more."""
         return self.generate_batch([tokens], count, sampling, stop)[0]
 
     def generate_batch(

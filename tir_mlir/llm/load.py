@@ -118,7 +118,7 @@ def _open_files(path: Path) -> tuple[Mapping[str, Stored], str, int | None]:
         raise ArgumentError(f"{path}: it is not a folder; fix: a folder of safetensors files, or a file NAME.gguf")
     files = tensors_of(path)
     if not (path / CONFIG).exists():
-        raise ArgumentError(f"{path}: there is no {CONFIG}; fix: the folder that save_pretrained writes")
+        raise ArgumentError(f"{path}: no {CONFIG}; fix: the folder that save_pretrained writes")
     facts = given_files.object_of(given_files.read_text(given_files.file_inside(path, CONFIG)), path / CONFIG)
     check_layers(path, facts, len(files))
     return join_rounded_tensors(path, files, facts)

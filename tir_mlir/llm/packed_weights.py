@@ -30,7 +30,7 @@ class PackedWeights:
     def buffers(
         self, key: str, programs: Sequence[CompiledProgram], make: Callable[[], list[np.ndarray]]
     ) -> list[np.ndarray]:
-        """The buffer of each program at a place; one for those that share it."""
+        """The buffer of each program at a position; one for those that share it."""
         found = self._cached_buffers(key, programs)
         if found is not None:
             return found

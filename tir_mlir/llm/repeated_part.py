@@ -1,4 +1,4 @@
-"""A part of a model that repeats: its graph is compiled once, and run with the weights of each of its places."""
+"""A part of a model that repeats: its graph is compiled once, and run with the weights of each of its layers."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def tensors_of(folder: Path) -> dict[str, StoredTensor]:
 
 
 def metadata_of(folder: Path) -> dict[str, str]:
-    """What the writer of the files of a folder told of them, by key. Raises ArgumentError as `tensors_of`."""
+    """What the writer of the files of a folder said about them, by key. Raises ArgumentError as `tensors_of`."""
     found = dict[str, str]()
     for path in _files(folder):
         facts = _header(path)[2].get(_METADATA) or {}
@@ -129,7 +129,7 @@ def _files(folder: Path) -> list[Path]:
     names = sorted(set(_index(folder).values())) or [WHOLE]
     if names == [WHOLE] and not (folder / WHOLE).exists():
         raise ArgumentError(
-            f"{folder / WHOLE}: there is no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files"
+            f"{folder / WHOLE}: no such file; fix: a folder with {WHOLE}, or with {INDEX} and its files"
         )
     return [given_files.file_inside(folder, name) for name in names]
 

@@ -197,7 +197,7 @@ def _print_colored(head: str, diagnostic: Diagnostic, excerpt: str) -> None:
 
 _EXPECTED = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?\s*"
-    r"(?:@(?P<place>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*?)\}\}\s*(?=$|//|#|expected-)"
+    r"(?:@(?P<line>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*?)\}\}\s*(?=$|//|#|expected-)"
 )
 
 
@@ -232,7 +232,7 @@ def parse_expectations(text: str) -> list[Expectation]:
     expectations = []
     for number, line in enumerate(lines, 1):
         for match in _EXPECTED.finditer(line):
-            target = _target(match["place"], number, lines)
+            target = _target(match["line"], number, lines)
             expectations.append(Expectation(match["severity"], match["text"], bool(match["regex"]), target, number))
     return expectations
 

@@ -163,5 +163,5 @@ def _common(graph: Graph) -> Graph:
 
 
 _register_transform("tir-graph-to-linalg", "Give each operator a body of linalg ops on tensors", to_linalg)
-_register_transform("tir-graph-inline-groups", "Put the nodes of each group in place of its call", inlined_groups)
+_register_transform("tir-graph-inline-groups", "Replace the call of each group by its nodes", inlined_groups)
 _register_transform("tir-graph-inline-weights", "Compute weights in the graph that reads them", inlined_weights)

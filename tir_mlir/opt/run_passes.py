@@ -13,7 +13,8 @@ from tir_mlir.opt.runner import PassRunner, PassSettings
 
 
 def run_passes(module: ir.Module, pipeline: str) -> ir.Module:
-    """A module and a pipeline of primitives, lowering passes and upstream passes -> a new module; the given one stays.
+    """A module and a pipeline of primitives, lowering passes and upstream passes -> a new module; the given one
+    remains.
 
         run_passes(sch.mod.mlir, "tir-split{loop=i factors=none,8}, tir-lower, func.func(canonicalize)")
 

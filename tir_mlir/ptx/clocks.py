@@ -115,11 +115,11 @@ class Clocks:
         return [self.known] if self.fenced is None else [self.known, self.fenced]
 
     def tick(self, lanes: Lanes) -> None:
-        """What these lanes do from now on is not covered by what they told before."""
+        """What these lanes do from now on is not covered by what they reported before."""
         self.known[self.index[lanes], self.thread_of[lanes]] += 1
 
     def synchronize(self, came: np.ndarray, waiting: np.ndarray) -> None:
-        """In each block, the lanes that stay learn what those that came know."""
+        """In each block, the lanes that remain learn what those that came know."""
         for block in np.unique(self.block_of[came]):
             came_here = came[self.block_of[came] == block]
             learn = waiting[self.block_of[waiting] == block]

@@ -65,7 +65,7 @@ _CANONICAL = {
 
 
 def canonical(result: np.ndarray) -> np.ndarray:
-    """The one NaN that arithmetic of f32 and f16 has, in place of any; f64 keeps its own (PTX ISA, Floating-Point
+    """The one NaN that arithmetic of f32 and f16 has, instead of any; f64 keeps its own (PTX ISA, Floating-Point
     Comparisons and NaNs; seen on an H200)."""
     nan = np.isnan(result)
     return np.where(nan, _CANONICAL[result.dtype], result) if result.dtype in _CANONICAL and nan.any() else result

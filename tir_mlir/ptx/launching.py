@@ -192,7 +192,7 @@ class _Arguments:
         return np.array(argument).astype(DTYPES[p.type]).tobytes()
 
     def _array(self, name: str, array: np.ndarray, is_written: bool) -> int:
-        """Where an array starts; an array that is passed twice has one place."""
+        """Where an array starts; an array that is passed twice has one position."""
         for start, placed in self._arrays:
             if placed is array:
                 return start

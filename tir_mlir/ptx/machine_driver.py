@@ -99,7 +99,7 @@ class MachineDriver:
         for start, (number, memory) in self._memory.items():
             if self._is_in(start, address) and number == device:
                 return memory[address - start :]
-        raise DeviceError(f"{what}: {address:#x} is no address of memory of device {device}")
+        raise DeviceError(f"{what}: {address:#x} is not an address of memory of device {device}")
 
     def _check(self, stream: int, what: str) -> None:
         self._process.check()

@@ -1,7 +1,7 @@
 """Loads that LLVM moves before the condition they stood under: threads for which it does not hold drop the value.
 
 `if p: x += S[0]` -> `ld.shared y, [S]; add z, x, y; selp x, z, x, p`, or a load before a branch. Such a load is
-harmless in the threads that drop the value, so it is no read there. A launch that finds a fault in a load runs once
+harmless in the threads that drop the value, so it is not a read there. A launch that finds a fault in a load runs once
 more without checks, to see which threads use the value in what memory, branches or other threads see (`Uses`), and then
 again with this load checked in those threads only (`Checked`).
 """

@@ -12,7 +12,7 @@ from tir_mlir.errors import PtxError
 
 @dataclass(frozen=True, eq=False)
 class TensorMap:
-    """A kernel argument in place of a `CUtensorMap`: tiles of `box` elements (in the order of the array's
+    """A kernel argument instead of a `CUtensorMap`: tiles of `box` elements (in the order of the array's
     dimensions) of a contiguous array. `swizzle`: 0, 32, 64 or 128 bytes. Elements outside of the array are zeros."""
 
     array: np.ndarray

@@ -15,9 +15,9 @@ from tir_mlir.target.host import cores
 RUN = 128
 """Elements next to each other in memory, in the source and in the target, that a block has if there are as many."""
 BLOCK = 16384
-"""Elements of a block: NumPy takes a microsecond to start a copy, and these stay in the caches of a core."""
+"""Elements of a block: NumPy takes a microsecond to start a copy, and these remain in the caches of a core."""
 NEAR = 512
-"""Cache lines that stay in the first cache until they are read again."""
+"""Cache lines that remain in the first cache until they are read again."""
 PART = 1 << 20
 """Bytes of a part that a thread copies: a hundred times what starting a thread takes where the memory is new."""
 

@@ -80,7 +80,7 @@ class Dump:
 
 def open_dump(dump: str | Path | Dump | None, name: str) -> AbstractContextManager[Dump | None]:
     """The dump of a build of `name`: to a folder, else to one of its own below that of the environment, else None. One
-    that is open already stays open. Raises BuildError."""
+    that is open already remains open. Raises BuildError."""
     if isinstance(dump, Dump):
         return nullcontext(dump)
     if dump is not None and not (isinstance(dump, (str, Path)) and str(dump)):

@@ -18,7 +18,7 @@ HOPELESS = 3
 
 @dataclass(frozen=True)
 class Clock:
-    """How time is told: CPU time for one thread, wall time for several, which then need more samples."""
+    """How time is measured: CPU time for one thread, wall time for several, which then need more samples."""
 
     now: Callable[[], float]
     fewest: int
@@ -78,7 +78,7 @@ def hopeless(seconds: float, best: float | None) -> bool:
 
 
 def sample_interleaved(runs: Sequence[Callable[[], None]], clock: Clock, rounds: int) -> list[list[float]]:
-    """Seconds by run and round. Each round begins with another one, so that none has a place of its own."""
+    """Seconds by run and round. Each round begins with another one, so that none has a position of its own."""
     times = [repeats(clock.seconds_per_run(run)) for run in runs]
     seconds: list[list[float]] = [[] for _ in runs]
     for iteration in range(rounds):

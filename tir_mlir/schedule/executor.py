@@ -67,7 +67,7 @@ class Executor(HandleTable):
     """If set, runs after every step with what it is said to have changed. For tests."""
 
     decider: Decider | None = None
-    """If set, makes the decisions of sampling steps, in place of the random numbers."""
+    """If set, makes the decisions of sampling steps, instead of the random numbers."""
 
     def __init__(self, module: ir.Module, random: Random, detail: str, debug: bool):
         super().__init__(module)
@@ -135,7 +135,7 @@ class Executor(HandleTable):
         """Run a primitive on a copy, verify the result and record the step. Errors leave the schedule unchanged."""
         primitive = PRIMITIVES.get(name)
         if primitive is None:
-            raise TirError(f"there is no primitive {name!r}; fix: import the file that has @primitive({name!r})")
+            raise TirError(f"no primitive {name!r}; fix: import the file that has @primitive({name!r})")
         check = self.check
         try:
             if check is None or primitive.pure:
@@ -154,7 +154,7 @@ class Executor(HandleTable):
     def _apply_checked(
         self, primitive: Primitive, args: tuple[Any, ...], kwargs: dict[str, Any], check: Callable[[], Result]
     ) -> Any:
-        """Run a primitive and `check`. Errors: StepError if the program is no longer equivalent to the original."""
+        """Run a primitive and `check`. Errors: StepError if the program is not equivalent to the original any more."""
         previous = self.version
         result = self._apply_or_restore(primitive, args, kwargs)
         if self.version is previous:

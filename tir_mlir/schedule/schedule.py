@@ -47,7 +47,7 @@ class Schedule(LegalityQueries):
     the trace and all handles unchanged. `mod`: an IRModule, a PrimFunc or an MLIR module, which is copied.
     `verify="each step"`: run `verify` after every step, and roll back a step that changes the result of the program
     (StepError) or cannot be checked (NotChecked).
-    `decider`: makes the decisions of sampling steps in place of the random numbers: `decider.choose(name, candidates,
+    `decider`: makes the decisions of sampling steps instead of the random numbers: `decider.choose(name, candidates,
     weights)` returns a position among the candidates. Copies of the schedule share it; a pickled one has none.
     """
 

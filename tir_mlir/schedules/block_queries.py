@@ -138,7 +138,7 @@ def last_axis(info: BlockInfo) -> str | None:
 
 def along_memory(info: BlockInfo, names: list[str]) -> list[str]:
     """Move the iter that indexes the contiguous dimension of the input of highest rank to the end; that of the result,
-    where inputs are read at computed places."""
+    where inputs are read at computed positions."""
     written = {str(w) for w in info.writes}
     reads = sorted((r for r in info.reads if str(r) not in written), key=lambda r: -len(r.axes))
     for region in (*reads, *info.writes):

@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def all_or_nothing(schedule: Callable[Concatenate[Schedule, P], R]) -> Callable[Concatenate[Schedule, P], R]:
-    """A function that schedules a block, as one step: where it raises, the schedule stays as it was."""
+    """A function that schedules a block, as one step: where it raises, the schedule remains as it was."""
 
     @wraps(schedule)
     def run(sch: Schedule, *args: P.args, **kwargs: P.kwargs) -> R:

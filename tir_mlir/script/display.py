@@ -68,7 +68,7 @@ def _show_in_terminal(text: str, file: TextIO) -> None:
 
 
 def _in_notebook() -> bool:
-    """Whether the output goes to a Jupyter front end. Does not import IPython."""
+    """Whether the output goes to a Jupyter notebook. Does not import IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None  # type: ignore[attr-defined]
     return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"

@@ -20,7 +20,7 @@ def ir_module(*, check_well_formed: bool = True, **_: Any) -> Callable[[type[Any
 
 
 def ir_module(cls: Any = None, check_well_formed: bool = True, **_: Any) -> Any:
-    """Turn a class of `@T.prim_func` methods into a module.
+    """Convert a class of `@T.prim_func` methods into a module.
 
         @I.ir_module
         class Add:

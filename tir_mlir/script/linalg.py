@@ -47,7 +47,7 @@ def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> 
         module = parse_mlir(text, lines, trusted=True) if isinstance(source, str) else _copy(source)
         _erase_others(module, func)
         try:
-            if any(is_block(op) for op in walk.ops(module.operation)):  # beside linalg; its names are asked for
+            if any(is_block(op) for op in walk.ops(module.operation)):  # next to linalg; its names are asked for
                 structure.check(module)
                 add_missing_attributes(module)
             constants = passes.from_linalg(module, source_names(lines.lines))

@@ -1,4 +1,4 @@
-"""What MLIR text is refused before and right after MLIR reads it: there is no error for it, the process ends instead.
+"""What MLIR text is refused before and right after MLIR reads it: no error is raised, the process ends instead.
 
 All text of users, files and records comes through `check_text` and `check_divisors`.
 """

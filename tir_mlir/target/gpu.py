@@ -88,7 +88,8 @@ class CUDA:
 
     max_threads: of a block. shared_static: bytes of shared memory that a kernel can declare; shared: that a launch can
     ask for, by default what the chip has. `ptx`: the version of PTX, 80 is 8.0. emulated: run the kernels on this
-    machine's CPU, the threads of a block in turn. Raises BuildError for an unknown chip, and for a limit below 0.
+    machine's CPU, the threads of a block one after the other. Raises BuildError for an unknown chip, and for a limit
+    below 0.
 
     Facts of the chip: warp, threads that run together and shuffle values; registers, of a multiprocessor, for all of
     its blocks; resident_threads, resident_blocks, resident_shared: of a multiprocessor.

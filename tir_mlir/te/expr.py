@@ -160,7 +160,7 @@ class _Equality(Expr):
 
 class Var(Expr):
     """A variable of an expression: a size (`te.var("n")` in a shape), a scalar parameter (elsewhere), or the axis of an
-    operation. Two variables of one name are two variables: one is told from the other by the object, not by its name.
+    operation. Two variables of one name are two variables: they differ by the object, not by its name.
     """
 
     def __init__(self, name: str, dtype: str = "int32"):
@@ -274,7 +274,7 @@ def _compare(op: type[ast.cmpop], lhs: Any, rhs: Any) -> Expr:
 
 def int_expr(size: Expr, name: Callable[[str], Any], fallback: Callable[[Expr], Any]) -> Any:
     """An expression as an integer expression: `name` makes the leaf of the key of a variable, `fallback` that of a part
-    which is no arithmetic of integers.
+    which is not arithmetic of integers.
     """
     return from_ast(size.node, name, lambda node: fallback(Expr(node, size.leaves)))
 

@@ -38,7 +38,7 @@ class _Prober(FunctionParser):
 
 def _structure(exprs: Sequence[Expr]) -> Hashable:
     """What the types of expressions depend on: their operations and constants, the element types and ranks of what they
-    read, and named sizes; not names, places, or sizes that are numbers."""
+    read, and named sizes; not names, positions, or sizes that are numbers."""
     numbers: dict[str, int] = {}
     leaves = _leaves(exprs)
 

@@ -54,7 +54,7 @@ def _find_location() -> dict[str, Any]:
     return {**span, "file": frame.f_code.co_filename}
 
 
-@lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its place is searched from the first
+@lru_cache(maxsize=1024)  # the nodes of an expression come from one line, and its position is searched from the first
 def _position(code: Any, instruction: int, line: int) -> tuple[int, int, int, int]:
     """Line, last line, column and last column of an instruction; before Python 3.11 only the line."""
     if not hasattr(code, "co_positions"):

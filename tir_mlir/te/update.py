@@ -55,7 +55,7 @@ def update(
     function: takes one index per axis of `shape`; returns the index of the element (a tuple), the value, or a function
     of the old element that returns it, and optionally a condition without which nothing is written. Where indices are
     data, they have to be within the shape, or the condition has to say so. ordered: that many axes, the first ones, may
-    write one element more than once: the last value stays; the others are independent. Default: all.
+    write one element more than once: the last value remains; the others are independent. Default: all.
     """
     if not isinstance(data, Tensor):
         raise refuse(f"te.update takes a tensor, not {short_repr(data)}")

@@ -559,7 +559,7 @@ def where(condition: Any, x: Any, y: Any) -> te.Tensor:
 
 
 def broadcast_to(data: Any, shape: Any) -> te.Tensor:
-    """The tensor repeated along axes of size 1, and along new axes in front: (3, 1) -> (2, 3, 4)."""
+    """The tensor repeated along axes of size 1, and along new leading axes: (3, 1) -> (2, 3, 4)."""
     x = tensor("broadcast_to", "data", data)
     new_shape = shape_of("broadcast_to", shape)
     if len(new_shape) < x.ndim or not all(is_one(a) or are_equal(a, b) for a, b in zip(x.shape[::-1], new_shape[::-1])):  # noqa: B905

@@ -18,8 +18,8 @@ def row_tiles(offsets: Any, rows: Any, height: int) -> list[te.Tensor]:
     """Tiles of `height` rows of one group each. offsets: where each group of rows ends; rows: their number.
 
     Returns int32: the group of each tile; the rows in each, (tiles, height), of which the last is repeated where a
-    group ends; and for each row its place among these, -1 behind the last group. There are as many tiles as groups may
-    need: min(rows, rows // height + groups); those that are not needed are like the last one.
+    group ends; and for each row its position among these, -1 behind the last group. There are as many tiles as groups
+    may need: min(rows, rows // height + groups); those that are not needed are like the last one.
     """
     op = "row_tiles"
     ends = ranked_tensor(op, "offsets", offsets, 1)

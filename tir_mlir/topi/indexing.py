@@ -119,7 +119,7 @@ def indices_of(op: str, indices: Any) -> te.Tensor:
 
 
 def take(a: Any, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "clip") -> te.Tensor:
-    """a[.., indices, ..]: the slices of an axis at the indices, whose axes take its place, as an embedding.
+    """a[.., indices, ..]: the slices of an axis at the indices, whose axes replace that, as an embedding.
 
     axis: default all in row-major order. mode: "clip" limits indices to the axis; "fast" too, as nothing else is safe;
     "wrap" takes them modulo its size. batch_dims: only 0.

@@ -30,7 +30,8 @@ def _normalize_index(index: Any, size: Size) -> tuple[Any, Any]:
 
 
 def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "update") -> te.Tensor:
-    """A copy of the data with result[indices[i, j], j] = updates[i, j], for axis 0; in row-major order: the last stays.
+    """A copy of the data with result[indices[i, j], j] = updates[i, j], for axis 0; in row-major order: the last
+    remains.
 
     reduction: "update", or "add", "mul", "min", "max" with the old element. Indices beyond the axis write nothing;
     negative ones count from the end. updates: of the shape of the indices.
@@ -55,7 +56,7 @@ def scatter_elements(data: Any, indices: Any, updates: Any, axis: int = 0, reduc
 
 def scatter_nd(data: Any, indices: Any, updates: Any, mode: str = "update") -> te.Tensor:
     """A copy of the data with result[indices[i]] = updates[i]: the last axis of the indices holds positions along the
-    first axes of the data. In order: the last stays. mode: as the reduction of `scatter_elements`."""
+    first axes of the data. In order: the last remains. mode: as the reduction of `scatter_elements`."""
     op = "scatter_nd"
     x, positions, new = tensor(op, "data", data), indices_of(op, indices), tensor(op, "updates", updates)
     one_of(op, "mode", mode, list(COMBINE))
@@ -88,7 +89,7 @@ def _scatter_at(
     op: str, x: te.Tensor, outer: Sequence[Size], coordinates: Sequence[Any], new: te.Tensor, mode: str, axis: int = 0
 ) -> te.Tensor:
     """`result[lead, place0(i), place1(i), rest] = new[lead, i, rest]` for the points i of `outer`; `new` broadcasts.
-    axis: of the first place, behind the axes of `lead`."""
+    axis: of the first position, behind the axes of `lead`."""
     one_type(op, data=x, updates=new)
     shape, end = (*x.shape[:axis], *outer, *x.shape[axis + len(coordinates) :]), axis + len(outer)
     if new.ndim > len(shape) or not all(map(are_equal, broadcast_shape(op, new.shape, shape), shape)):

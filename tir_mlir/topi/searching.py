@@ -1,4 +1,4 @@
-"""Places in sequences that are in order."""
+"""Positions in sequences that are in order."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def _row_and_column(index: Any, shape: Any, rows: bool) -> tuple[Any, Any]:
 
 
 def true_places(mask: Any) -> list[te.Tensor]:
-    """The places of a vector of bool at which it is true, in order, and how many they are, an int64 of no dimensions.
-    The places, int64, are as many as the mask has; those behind the last true one are 0."""
+    """The positions of a vector of bool at which it is true, in order, and how many they are, an int64 of no
+    dimensions. The positions, int64, are as many as the mask has; those behind the last true one are 0."""
     op = "true_places"
     x = tensor(op, "mask", mask)
     if x.ndim != 1 or x.dtype != "bool":

@@ -37,7 +37,9 @@ def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
     if free:
         inferred = exact_quotient(x.shape, [s for dim, s in enumerate(new_shape) if dim != free[0]])
         if inferred is None:
-            raise refuse("reshape", f"{reshape_text}: the size for -1 is no integer for all sizes", "write the size")
+            raise refuse(
+                "reshape", f"{reshape_text}: the size for -1 is not an integer for all sizes", "write the size"
+            )
         new_shape[free[0]] = inferred
     if not are_equal(total(x.shape), total(new_shape)):
         problem = f"{reshape_text}: {total(x.shape)} elements are not {total(new_shape)}"
@@ -47,7 +49,7 @@ def _target_shape(x: te.Tensor, newshape: Any) -> tuple[Size, ...]:
 
 def _unravel_index(source: Sequence[Size], shape: Sequence[Size], index: Sequence[Any]) -> tuple[Any, ...]:
     """The index in `source` of the element at an index of `shape`, of as many elements: axes are matched in the
-    smallest groups of equal products, so that an axis that stays is indexed by its own index. Of no elements: any."""
+    smallest groups of equal products, so that an axis that remains is indexed by its own index. Of no elements: any."""
     if any(isinstance(size, int) and size == 0 for size in source):
         return (0,) * len(source)
     result: list[Any] = []
@@ -67,7 +69,7 @@ def _unravel_index(source: Sequence[Size], shape: Sequence[Size], index: Sequenc
 
 
 def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
-    """Runs of axes of both with equal products, as short as can be told."""
+    """Runs of axes of both with equal products, as short as is known."""
     groups: list[tuple[list[int], list[int]]] = []
     source_axes: list[int] = []
     target_axes: list[int] = []
@@ -90,7 +92,7 @@ def _groups(source: Sequence[Size], shape: Sequence[Size]) -> list[tuple[list[in
 def transpose(a: Any, axes: Any = None) -> te.Tensor:
     """The axes in another order: axis i of the result is axis axes[i] of the input.
 
-    a: (n, m, k) -> (k, m, n), or (m, n, k) for axes=(1, 0, 2); axes: default reversed. Type and elements stay.
+    a: (n, m, k) -> (k, m, n), or (m, n, k) for axes=(1, 0, 2); axes: default reversed. Type and elements remain.
     """
     x = tensor("transpose", "a", a)
     order = tuple(range(x.ndim))[::-1] if axes is None else axes_of("transpose", axes, x.ndim, "axes")

@@ -26,7 +26,7 @@ class _Sizes:
         return int_expr(size, Symbol, self._opaque_symbol)
 
     def _opaque_symbol(self, part: te.Expr) -> IntExpr:
-        """A part that is no arithmetic of integers, as a symbol."""
+        """A part that is not arithmetic of integers, as a symbol."""
         name = ast.dump(part.node)
         self.parts[name] = part
         return Symbol(name)

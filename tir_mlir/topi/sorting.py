@@ -202,7 +202,7 @@ def _rank_sort(keys: te.Tensor, count: int) -> te.Tensor:
 
 
 def _insertion_sort(keys: te.Tensor, count: int) -> te.Tensor:
-    """The least keys so far are kept in order; a key that is less than the last one of them is put in its place."""
+    """The least keys so far are kept in order; a key that is less than the last one of them replaces that."""
     rows, size = keys.shape
     key_type = keys.dtype
 

@@ -52,7 +52,7 @@ def as_strided(data: Any, shape: Any, strides: Any, offset: int = 0) -> te.Tenso
     start, count = integer(op, "offset", offset, 0), number(total(x.shape))
     last = start + sum((number(n) or 1) * s - s for n, s in zip(sizes, steps, strict=True))
     if count is None or (last >= count and all(number(n) != 0 for n in sizes)):
-        raise refuse(op, f"element {last} of {describe_tensor('data', x)}", "stay within the elements of the data")
+        raise refuse(op, f"element {last} of {describe_tensor('data', x)}", "remain within the elements of the data")
 
     def element(*i: Any) -> Any:
         flat: Any = start

@@ -31,7 +31,7 @@ FILE is TVMScript (.py; only its prim_funcs are read, nothing else of it is exec
 the file is executed, and NAME is the program, an IRModule or a PrimFunc, or a function that returns one.
 
 A model is tuned function by function, where it spends its time: FILE.onnx, or FILE.py:NAME of a Graph, a module of R,
-or (torch module, (x, ...)); a graph may have inputs beside it, too: (graph, [x]).
+or (torch module, (x, ...)); a graph may have inputs with it, too: (graph, [x]).
 
 Ctrl-C ends the search and keeps everything; a second one skips the last measurements. The same command goes on."""
 
@@ -231,7 +231,7 @@ def load_object(source: str) -> Any:
 def run_file(path: str) -> dict[str, Any]:
     """The names that a Python file defines. Raises TuneError with the line for what it raises."""
     if not Path(path).is_file():
-        raise TuneError(f"there is no file {path}")
+        raise TuneError(f"no file {path}")
     try:
         return runpy.run_path(path, run_name=Path(path).stem)
     except Exception as error:

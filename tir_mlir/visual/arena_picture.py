@@ -25,7 +25,7 @@ class ArenaBuffer:
 def draw(buffers: Sequence[ArenaBuffer], total: int, unshared: int, title: str) -> Picture:
     """Draw calls from left to right and bytes from the bottom up. Errors: ValueError without buffers."""
     if not buffers or total <= 0:
-        raise ValueError("the model has no buffers between its calls: there is no arena to draw")
+        raise ValueError("the model has no buffers between its calls: no arena to draw")
     calls = max(b.last for b in buffers) + 1
     column, scale = WIDTH / calls, HEIGHT / total
     summary = f"{len(buffers)} buffers in {total:,} bytes; side by side {unshared:,}"

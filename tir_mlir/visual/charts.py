@@ -1,4 +1,4 @@
-"""Charts: curves over numbered points, stacked columns, and bars beside names. Drawn for a given width, in px."""
+"""Charts: curves over numbered points, stacked columns, and bars next to names. Drawn for a given width, in px."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAD, LINE, TICK = 8.0, 16.0, 15.0
 PLOT = 190.0
 """The height of the plotted part."""
 _COLUMN = 0.72
-"""The part of its place that a column takes."""
+"""The part of its width that a column takes."""
 
 MOST_TITLES = 300
 """Marks that show a text below the mouse."""

@@ -68,7 +68,7 @@ def traffic(func: Func, given: Mapping[str, int] | None = None) -> list[Traffic]
     """The number of elements that one run of a function loads and stores of each buffer, parameters first.
 
     Exact: counts the points of the iteration domains, with guards and triangular loops. Shape variables without a given
-    value stay symbolic. Every executed load or store counts (a vector as its elements); caches and registers of the
+    value remain symbolic. Every executed load or store counts (a vector as its elements); caches and registers of the
     machine are not modeled.
     """
     names = buffer_names(func)

@@ -1,6 +1,6 @@
 """The tree behind a drawing: functions, loops, branches and blocks of a program, as plain text.
 
-Names are those of the printed program, so that they match in a drawing and the text beside it.
+Names are those of the printed program, so that they match in a drawing and the text next to it.
 """
 
 from __future__ import annotations

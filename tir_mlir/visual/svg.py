@@ -128,7 +128,7 @@ def circle(x: float, y: float, radius: float, style: str) -> str:
 
 
 def text(x: float, y: float, content: str, style: str = "tir-ink", anchor: str = "start", angle: float = 0) -> str:
-    """A line of text with its baseline at `y`, rotated by `turn` degrees around its anchor."""
+    """A line of text with its baseline at `y`, rotated by `angle` degrees around its anchor."""
     where = f'x="{number(x)}" y="{number(y)}"'
     where += f' text-anchor="{anchor}"' if anchor != "start" else ""
     where += f' transform="rotate({number(angle)} {number(x)} {number(y)})"' if angle else ""

@@ -22,7 +22,9 @@ _COLORS = {None: "", True: "[green]", False: "[red]"}
 
 def show(rows: Sequence[Row], peers: Collection[str] = tuple(PEERS)) -> None:
     """Print rates with their share of the roof; a missed goal is red."""
-    table = Table(title="medians, contestants in turn; in brackets the share of the roof", title_justify="left")
+    table = Table(
+        title="medians, contestants one after the other; in brackets the share of the roof", title_justify="left"
+    )
     table.add_column("", no_wrap=True)
     for heading in ("threads", OURS, *peers, "roof"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -123,7 +123,7 @@ def _plain(known: FunctionContents) -> list[object]:
 
 
 def _own(known: FunctionContents) -> dict[object, int]:
-    """The places of the ops with a signature of their own."""
+    """The positions of the ops with a signature of their own."""
     return {mark: known.body.index(nest) for mark, nest in known.signed.items() if nest is not None}
 
 

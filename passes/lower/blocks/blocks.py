@@ -35,7 +35,7 @@ def run(module: ir.Module) -> None:
           affine.load %A[%vi]                              -->
         } {tir.block = "b"}
 
-    Divisions and remainders are simplified under the ranges of the loops. Guards and init regions stay `affine.if`s.
+    Divisions and remainders are simplified under the ranges of the loops. Guards and init regions remain `affine.if`s.
     Declared regions of pointers are recorded on the pointers. Requires nothing.
     """
     for func in programs(module):
@@ -79,7 +79,7 @@ def raw_bindings(op: ir.Operation) -> list[Index]:
 
 
 def _substitute(op: ir.Operation, env: Mapping[ir.Value, Index]) -> ir.Operation:
-    """Replace iters in the operands of one op; returns the op that takes its place."""
+    """Replace iters in the operands of one op; returns the op that replaces it."""
     operands = list(op.operands)
     if (
         op.name in AFFINE_OPS and op.name != "affine.parallel"

@@ -37,7 +37,7 @@ def run(module: ir.Module) -> None:
 
     The init is part of the first iteration of a reduction, so that without it an empty sum would keep what was in
     memory. The added nest is before the outermost loop that a reduce iter uses, over the loops below it that spatial
-    iters use. A reduction whose extent is positive for all sizes stays as it is, and so does one whose loops are
+    iters use. A reduction whose extent is positive for all sizes remains as it is, and so does one whose loops are
     fused with spatial ones, or under other conditions than its guard. Requires blocks.
     """
     for func in programs(module):

@@ -27,7 +27,7 @@ def run(module: ir.Module) -> None:
                                                            }
     Applies to divisors that are loaded, or computed from loaded values, the same for all iterations of the loop: later
     passes move their reciprocal out of it. The quotient is rounded twice, so one that is compared or rounded to an
-    integer stays: floor(x / x) is 1. Requires blocks.
+    integer remains: floor(x / x) is 1. Requires blocks.
     """
     for func in programs(module):
         for block in [Block(op) for op in walk.ops(func.op) if is_block(op)]:  # before divisions are erased

@@ -17,8 +17,8 @@ def run(module: ir.Module) -> None:
 
         memref<16x16xf32, strided<[16, 1]>, "global.A_reg">   -->   memref<16x16xf32, strided<[16, 1]>>
 
-    Applies to values, function types and declarations; layouts stay. No upstream pass does this, and the conversion to
-    LLVM does not support string memory spaces.
+    Applies to values, function types and declarations; layouts remain. No upstream pass does this, and the conversion
+    to LLVM does not support string memory spaces.
     """
     everything = walk.ops(module.operation)
     retype(everything, without_scope)

@@ -30,8 +30,8 @@ STACK = 1 << 14
 OPENMP = ("__kmpc_fork_call", "omp_get_thread_num", "omp_get_num_threads")
 _DECLARED = """
 %ident_t = type { i32, i32, i32, i32, ptr }
-@place = private constant [23 x i8] c";unknown;unknown;0;0;;\\00"
-@ident = private constant %ident_t { i32 0, i32 2, i32 0, i32 22, ptr @place }
+@location = private constant [23 x i8] c";unknown;unknown;0;0;;\\00"
+@ident = private constant %ident_t { i32 0, i32 2, i32 0, i32 22, ptr @location }
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 declare i32 @omp_get_thread_num()
 declare i32 @omp_get_num_threads()

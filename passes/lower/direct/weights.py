@@ -20,8 +20,8 @@ from tir_mlir.passes.lower.direct.program import (
 
 
 def dimensions_along(func: Func, numbers: Iterable[int]) -> dict[int, int]:
-    """Of those of these parameters that one reduction reads, at one place, the dimension whose index is the last axis
-    of its result. Errors: NotDirect."""
+    """Of those of these parameters that one reduction reads, at one position, the dimension whose index is the last
+    axis of its result. Errors: NotDirect."""
     program, dimensions = read_program(func), {}
     for number in numbers:
         memory = program.params[number]

@@ -306,7 +306,7 @@ def _is_opaque(op: ir.Operation) -> bool:
 
 
 def _place_buffers(innermost: Loop, block_body: ir.Block) -> None:
-    """Allocate shared buffers where a block begins; local ones stay inside the threads."""
+    """Allocate shared buffers where a block begins; local ones remain inside the threads."""
     ops = walk.ops(innermost.op)
     allocs = [op for op in ops if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
     body = [o.operation for o in block_body.operations]

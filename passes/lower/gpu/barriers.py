@@ -49,9 +49,9 @@ def run(module: ir.Module) -> None:
     A guard that only some threads pass, or a loop that they run a different number of times, is split where a barrier
     has to be in it.
 
-    Requires the form after `tir-lower-gpu-axes`. Every barrier is at a place that all threads of a block reach equally
-    often, in the outermost loop that will do, and none is there that the others make needless. The innermost axis gets
-    the names of the buffers that threads exchange values through. Errors: LoweringError
+    Requires the form after `tir-lower-gpu-axes`. Every barrier is at a position that all threads of a block reach
+    equally often, in the outermost loop that will do, and none is there that the others make needless. The innermost
+    axis gets the names of the buffers that threads exchange values through. Errors: LoweringError
     for two blocks, or two threads at one time, that touch one element, and for threads that can only be separated where
     not all threads of the block go.
     """
@@ -86,12 +86,12 @@ class BarrierPlan:
     exchanged: list[str]
 
 
-# --- places in the body of a kernel -----------------------------------------------------------------------------------
+# --- positions in the body of a kernel --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place for a barrier: before op number `index` of a body."""
+    """A position for a barrier: before op number `index` of a body."""
 
     body: ir.Block
     index: int
@@ -129,7 +129,7 @@ class _Paths:
         return [p for p in chain[: chain.index(self._root)] if p.name in LOOPS]
 
     def spots(self, body: ir.Block, indices: range) -> Iterator[Spot]:
-        """The places in a body before ops of some numbers; none where threads differ."""
+        """The positions in a body before ops of some numbers; none where threads differ."""
         if self.divergence.outermost_divergent_op(body.owner.operation) is None:
             depth = len(self.loops(body))
             yield from (Spot(body, i, depth) for i in indices)
@@ -176,7 +176,7 @@ class BlockedBarrier:
 
 @only_reads
 def _plan(nest: KernelNest) -> BarrierPlan | BlockedBarrier:
-    """Places for barriers that separate all conflicts, from the last one to the first.
+    """Positions for barriers that separate all conflicts, from the last one to the first.
 
     A conflict that needs a barrier in a deep loop comes first, as that barrier may separate others, too.
     """
@@ -212,7 +212,7 @@ def _least_depth(spots: set[Spot]) -> int:
 
 
 def _order(spot: Spot, paths: _Paths) -> tuple[int, ...]:
-    """Later places first among equals: threads wait as late as they may."""
+    """Later positions first among equals: threads wait as late as they may."""
     return (*paths.path_of(spot.body.owner.operation).values(), spot.index)
 
 

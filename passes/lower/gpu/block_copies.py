@@ -278,7 +278,7 @@ def _copies(thread: ThreadAccess) -> str:
 
 
 def _fix(threads: Sequence[ThreadAccess]) -> str:
-    """A way out that works, as far as can be told: threads that fill a buffer together, the other scope if the proof
+    """A way out that works, as far as is known: threads that fill a buffer together, the other scope if the proof
     holds with it, or another loop for the threads."""
     owner, name = threads[0].owner, Buffer(threads[0].touch.access.buffer).name
     if owner == DEVICE:

@@ -107,7 +107,7 @@ def _refuse_blocks(nest: KernelNest, a: SharedAccess, b: SharedAccess, both: isl
     if not apart.is_empty():
         text = meeting(nest, a, b, apart, "two blocks", "blocks run in any order")
         raise LoweringError(
-            f"{text}; fix: bind another loop, or give both nests of their own, which are kernels in turn"
+            f"{text}; fix: bind another loop, or give both nests of their own, which are kernels one after the other"
         )
 
 

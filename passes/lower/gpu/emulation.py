@@ -29,7 +29,7 @@ _PHASE = "tir.phase"
 _CONTROL = -1
 
 
-@lowering("tir-lower-gpu-emulation", "Run the threads of a block in turn between barriers, for a CPU")
+@lowering("tir-lower-gpu-emulation", "Run the threads of a block one after the other between barriers, for a CPU")
 def run(module: ir.Module) -> None:
     """Split the loops over threads at barriers, and make the blocks a parallel loop.
 

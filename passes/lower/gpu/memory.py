@@ -1,4 +1,4 @@
-"""Place and shrink the buffers of kernels by their scope: one copy a block, one copy a thread."""
+"""Allocate and shrink the buffers of kernels by their scope: one copy a block, one copy a thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(module: ir.Module) -> None:
 
     A `shared` buffer has one copy a block of threads: it holds what all threads use, and is allocated outside of the
     loops over threads. A `local` one has a copy a thread, a fragment one a warp. Any other becomes local if it is
-    private to an iteration of all axes, and else stays in the memory that all blocks see. Requires blocks to be
+    private to an iteration of all axes, and else remains in the memory that all blocks see. Requires blocks to be
     removed.
     """
     for func in programs(module):

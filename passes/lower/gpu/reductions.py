@@ -50,8 +50,8 @@ def run(module: ir.Module) -> None:
     The loop with `iter_args` is left to `tir-lower-gpu-shuffles`; it carries the position and the value of an argmax. A
     sum of floats is added in another order, which its reduce iter allows; of equal elements an argmax keeps what serial
     loops keep. The result is written by the first thread, or by each if it is private to a thread (`local`). Requires
-    blocks to be removed and fast-math flags to be set. What is no reduction `X[f] = X[f] op value` or selection, or is
-    used by others meanwhile, is kept; `tir-lower-gpu-block-copies` refuses it if it is wrong on a GPU.
+    blocks to be removed and fast-math flags to be set. What is not a reduction `X[f] = X[f] op value` or selection, or
+    is used by others meanwhile, is kept; `tir-lower-gpu-block-copies` refuses it if it is wrong on a GPU.
     """
     for func in programs(module):
         for sum_ in _sums(func):

@@ -29,7 +29,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
                                                          %s = %e + (gpu.shuffle xor %e, 1)
 
     Every thread gets the result. Where a group of threads is more than one warp, each warp leaves its result in a
-    shared buffer; where it is no whole number of warps nor a power of two in one, threads combine in a tree over a
+    shared buffer; where it is not a whole number of warps nor a power of two in one, threads combine in a tree over a
     shared buffer. What does not commute, such as an argmax that keeps the first of equal elements, combines neighbours
     first, the lower one on the left. `warp`: the number of threads that shuffle, 1 for a device without shuffles.
     Barriers come later.
@@ -103,7 +103,7 @@ def _combination(loop: Loop) -> Combination:
     combination = carried_combination(loop)
     if combination is None:
         raise LoweringError(
-            f"{location_text(loop.op)}: loop {loop.name} over threads carries a value that is no reduction"
+            f"{location_text(loop.op)}: loop {loop.name} over threads carries a value that is not a reduction"
         )
     return combination
 

@@ -159,7 +159,7 @@ class _Lanes:
         return [width] * (self.width // width) + [1] * (self.width % width)
 
     def _most_at_once(self, op: ir.Operation) -> int:
-        """A power of two of adjacent elements that start at a multiple of their number; 1 if there is no such."""
+        """A power of two of adjacent elements that start at a multiple of their number; 1 if there is none."""
         memref = ir.MemRefType(accessed_memref(op).type)
         strides, offset = memref.get_strides_and_offset()
         indices = walk.access_indices(op)

@@ -28,7 +28,7 @@ def run(module: ir.Module) -> None:
 
     `bind` has proved the iterations independent, so any order of their statements is right; what does not depend on
     the variable is done once. A buffer private to an iteration gets a copy for each. Where statements would share
-    memory that they do not share in the program, the loop stays as it is, serial.
+    memory that they do not share in the program, the loop remains as it is, serial.
     """
     for func in programs(module):
         move_vthreads(func)

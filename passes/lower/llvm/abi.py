@@ -106,7 +106,7 @@ def forbid_inlining(module: ir.Module, names: Collection[str]) -> None:
 
 def unconverted_ops(module: ir.Module) -> list[ir.Operation]:
     """Ops that cannot be translated to LLVM IR: unresolved casts and unconverted ops."""
-    converted = ("llvm.", "omp.")  # OpenMP ops stay: mlir-translate lowers them to runtime calls
+    converted = ("llvm.", "omp.")  # OpenMP ops remain: mlir-translate lowers them to runtime calls
     return [
         op for op in walk.ops(module.operation) if not op.name.startswith(converted) and op.name != "builtin.module"
     ]

@@ -282,7 +282,7 @@ def _later_position(first: _OpPosition, second: _OpPosition) -> _OpPosition:
 
 @lru_cache(maxsize=1024)
 def _kind(moved: ir.Type, type_: ir.MemRefType) -> tuple[tuple[int, ...], dict[str, ir.Attribute]] | None:
-    """The strides of a buffer, and the attributes of a load of such a value from it; None if it is to stay."""
+    """The strides of a buffer, and the attributes of a load of such a value from it; None if it is to remain."""
     element, strides = type_.element_type, strides_of(type_)
     is_vector = isinstance(moved, ir.VectorType)
     if strides is None or (size := _bits(element)) is None or element != (moved.element_type if is_vector else moved):

@@ -58,7 +58,7 @@ def _words(type_: ir.Type) -> int:
 
 
 def _kept_arguments(types: Sequence[ir.Type]) -> list[int]:
-    """The arguments of the LLVM dialect that stay, by number."""
+    """The arguments of the LLVM dialect that remain, by number."""
     starts = [0, *accumulate(map(_words, types))]
     spans = [([start + 1] if _is_bare(t) else range(start, start + _words(t))) for start, t in zip(starts, types)]  # noqa: B905 - the last start is the end
     return [number for span in spans for number in span]

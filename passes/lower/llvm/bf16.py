@@ -33,7 +33,7 @@ def lower_moves(module: ir.Module) -> None:
     """
     listed = walk.ops(module.operation)
     if not any(_is_bf16(value.type) for op in listed for value in op.results):
-        return  # so only a parameter could be one, which stays
+        return  # so only a parameter could be one, which remains
     bf16_ops = [op for op in listed if any(_is_bf16(v.type) for v in [*op.operands, *op.results])]
     if not all(op.name in _MOVE_OPS for op in bf16_ops) or any(map(_has_bf16_parameter, listed)):
         return
@@ -156,7 +156,7 @@ def lower_rounding(module: ir.Module) -> None:
 
         %b = arith.truncf %x : f32 to bf16
             -->
-        %i = arith.bitcast %x : f32 to i32 ; add half a unit in the last place, plus one if that bit is odd
+        %i = arith.bitcast %x : f32 to i32 ; add half a unit in the last digit, plus one if that bit is odd
         %b = arith.bitcast (arith.trunci (%i >> 16)) : i16 to bf16
 
     `arith-expand` does the same with a select between bf16 values for NaN, which LLVM scalarizes; here the select is on

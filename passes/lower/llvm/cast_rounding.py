@@ -18,7 +18,7 @@ def run(module: ir.Module) -> None:
         %h = arith.truncf %x fastmath<contract> : f32 to f16          %h = arith.truncf %x : f32 to f16
         %y = arith.extf %h fastmath<contract> : f16 to f32      -->   %y = arith.extf %h : f16 to f32
 
-    With it, upstream folds replace %y by %x: the second of two functions of float16 would take a number that is no
+    With it, upstream folds replace %y by %x: the second of two functions of float16 would take a number that is not a
     float16, and a result would depend on whether somebody reads the one between.
     """
     for op in walk.ops(module.operation):

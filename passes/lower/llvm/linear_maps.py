@@ -1,4 +1,5 @@
-"""The place of an element in a buffer as a sum: the number that its indices are for, over the operands of their map."""
+"""The position of an element in a buffer as a sum: the number that its indices are for, over the operands of their
+map."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tir_mlir.passes.lower.llvm.abi import argument_rank
 from tir_mlir.passes.lower.registry import lowering, programs
 
 MAX_NESTS = 24
-"""Nests that stay in one function."""
+"""Nests that remain in one function."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def run(module: ir.Module) -> dict[str, NestFunction]:
           ...                                        call @main.nest1(%B, %C)
         }                                            call @main.nest1(%C, %D) ...
 
-    Equal nests share a function. A nest that uses a view stays: its buffers would not be distinct arguments. Returns
+    Equal nests share a function. A nest that uses a view remains: its buffers would not be distinct arguments. Returns
     the new functions by name.
     """
     outlined: dict[str, NestFunction] = {}

@@ -22,7 +22,7 @@ def run(module: ir.Module) -> None:
         %1 = llvm.add %0, %bytes : i64                   -->   %2 = llvm.getelementptr %p[%bytes] : ..., i8
         %2 = llvm.inttoptr %1 : i64 to !llvm.ptr
 
-    LLVM's alias analysis does not see through integers: a tile that an inlined kernel updates would stay in memory.
+    LLVM's alias analysis does not see through integers: a tile that an inlined kernel updates would remain in memory.
     Runs on the llvm dialect, where views have become sums.
     """
     for op in walk.ops(module.operation):

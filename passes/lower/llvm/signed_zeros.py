@@ -31,7 +31,7 @@ def run(module: ir.Module) -> None:
     around it are vectorized as before.
 
     For GPUs LLVM also makes a minimum of `x < 0 ? x : 0`, which gives -0.0 for -0.0, and the same with a converted
-    integer in place of 0, as that is never NaN. Runs on the llvm dialect.
+    integer instead of 0, as that is never NaN. Runs on the llvm dialect.
     """
     listed = walk.ops(module.operation)
     converted = {_element(op.operands[0].type) for op in listed if op.name in _CONVERSIONS}

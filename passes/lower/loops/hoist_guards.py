@@ -1,4 +1,4 @@
-"""Hoist guards out of loops that they do not depend on, and turn others into loop bounds."""
+"""Hoist guards out of loops that they do not depend on, and convert others to loop bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tir_mlir.passes.lower.registry import lowering, programs
 
 @lowering("tir-lower-hoist-guards", "Hoist guards out of loops or into their bounds; inline loops that run once")
 def run(module: ir.Module) -> None:
-    """Hoist guards out of loops, or turn them into bounds.
+    """Hoist guards out of loops, or convert them to bounds.
 
         for %k = 0 to 64 {                                       affine.if (%i < 100) {
           for %j = 0 to 16 {                                       for %k = 0 to 64 {
@@ -22,7 +22,7 @@ def run(module: ir.Module) -> None:
               body                                                     body
 
     A constraint that decreases with the loop variable becomes an upper bound; one that does not use it is hoisted;
-    others stay. Applies to loops whose body is a single `affine.if`, innermost first. Requires blocks to be removed.
+    others remain. Applies to loops whose body is a single `affine.if`, innermost first. Requires blocks to be removed.
     """
     for func in programs(module):
         inline_unit_loops(func.op)

@@ -80,7 +80,7 @@ def _with_bodies(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _split_once(loop: Loop, func: ir.Operation) -> list[ir.Operation] | None:
-    """Split one loop once; returns the ops in its place, or None if there is nothing to peel."""
+    """Split one loop once; returns the ops instead of it, or None if there is nothing to peel."""
     if not _is_candidate(loop.op):
         return None
     conditions = [c for c in tile_conditions(loop) if not _belongs_to_inner(loop, c)]
@@ -237,7 +237,7 @@ def _peel_point(loop: Loop, split: Index, point: Point) -> list[ir.Operation]:
 
 
 def _inner_serial_loop(loop: Loop) -> Loop:
-    """A serial loop over one iteration of a parallel loop, around its whole body, which is split in its place."""
+    """A serial loop over one iteration of a parallel loop, around its whole body, which is split instead of it."""
     body = loop.body_ops()
     with ir.InsertionPoint(body[0]), loop.op.location:
         serial = create.loop(loop.name, Index.from_value(loop.var), Index.from_value(loop.var) + 1)
@@ -253,8 +253,8 @@ def _inner_serial_loop(loop: Loop) -> Loop:
 
 def simplify(op: ir.Operation, news: set[ir.Value] | None = None) -> list[ir.Operation]:
     """Simplify an op under the ranges of its variables: decided bounds and guards, loops and guards that run never or
-    once. Returns the ops in its place. news: the values about which more is known than before; None: any. What does not
-    depend on them is not proved once more.
+    once. Returns the ops instead of it. news: the values about which more is known than before; None: any. What does
+    not depend on them is not proved once more.
     """
     if is_loop(op) and not len(op.results):
         return _simplify_loop(op, news)

@@ -55,7 +55,7 @@ def run(module: ir.Module) -> None:
         }                                                      } ; affine.store %r, %sum[0]
 
     Applies to elements and vectors of allocated buffers at loop-invariant indices that no other access in the loop
-    overlaps. Innermost loops first, so that a sum over several loops stays in registers throughout. Requires loops to
+    overlaps. Innermost loops first, so that a sum over several loops remains in registers throughout. Requires loops to
     be vectorized and unrolled. Warns if the CPU has too few registers.
     """
     for func in programs(module):

@@ -20,7 +20,7 @@ def run(module: ir.Module) -> None:
           }                                                }
         }                                                }
 
-    The value %x is computed outside the loop, or by arithmetic on loop-invariant values in front of the search. A
+    The value %x is computed outside the loop, or by arithmetic on loop-invariant values before the search. A
     search finds its value once at most, so the order of the iterations is kept. Then `%d` can be a vector. A search
     that is checked (`tir-lower-checks-mark`) leaves only loops that certainly run. Requires blocks to be removed.
     """

@@ -21,7 +21,7 @@ ALIGNMENT = 64
 
 @lowering("tir-lower-allocs", "Lower allocations to memref.alloca, or to memref.alloc with dealloc, outside of loops")
 def run(module: ir.Module) -> int:
-    """Place each buffer at the start of its home: the parallel loop around it, else the function.
+    """Place each buffer at the start of its owner: the parallel loop around it, else the function.
 
         for %i { %b = memref.alloc : memref<16x16xf32> ... }
             -->
@@ -143,7 +143,7 @@ def _check_scope(op: ir.Operation, heap: str) -> None:
 
 
 def bytes_of(op: ir.Operation) -> int | None:
-    """The bytes of the buffer of an allocation; None if its size is no constant."""
+    """The bytes of the buffer of an allocation; None if its size is not a constant."""
     buffer = Buffer(op.results[0])
     if None in buffer.shape:
         return None
@@ -159,7 +159,7 @@ def _to_stack(op: ir.Operation, body: ir.Block) -> None:
 
 
 def _to_heap(op: ir.Operation, body: ir.Block) -> None:
-    """Hoist to the home if its sizes are available there; deallocate at the end of that body."""
+    """Hoist to the owner if its sizes are available there; deallocate at the end of that body."""
     first = next(iter(body.operations)).operation
     if all(_is_available(v, body) for v in op.operands):
         makers = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]

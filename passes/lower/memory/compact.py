@@ -63,7 +63,7 @@ def run(module: ir.Module) -> None:
 
 
 Copies = Callable[[Buffer, Sequence[ir.Operation]], Sequence[bool] | None]
-"""Of the loops around all uses of a buffer, which have a copy for each iteration; None: the buffer stays as it is."""
+"""Of the loops around all uses of a buffer, which have a copy for each iteration; None: the buffer remains as it is."""
 
 OtherIndices = Callable[[ir.Value], Mapping[ir.Operation, Sequence[Index]] | None]
 
@@ -86,7 +86,7 @@ def _plans(
     func: Func, copies: Copies, considered: Callable[[ir.Value], bool], other_indices: OtherIndices
 ) -> list[tuple[ir.Value, CompactionPlan]]:
     """The buffers of a function that move or shrink. No plan depends on another: it holds loops and shape variables,
-    which all stay."""
+    which all remain."""
     domains: lifetimes.Domains = {}
     values = [op.results[0] for op in walk.ops(func.op) if op.name == "memref.alloc"]
     return [

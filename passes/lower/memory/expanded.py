@@ -23,7 +23,7 @@ def run(module: ir.Module) -> None:
         %r = memref.reinterpret_cast %base to offset: [%offset], sizes: [%n, %m], strides: [%m * %stride, %stride]
         %v = memref.cast %r
 
-    `expand-strided-metadata` aborts the process on such a view; it lowers those of one unknown size, which stay.
+    `expand-strided-metadata` aborts the process on such a view; it lowers those of one unknown size, which remain.
     """
     for op in walk.ops(module.operation):
         if op.name == "memref.expand_shape" and _has_several_unknown_sizes(op):

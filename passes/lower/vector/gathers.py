@@ -1,4 +1,4 @@
-"""Elements at places that are not evenly apart, loaded at once: `A[i, (j + 5) mod 56]`, `A[i, min(j, 7)]`."""
+"""Elements at positions that are not evenly apart, loaded at once: `A[i, (j + 5) mod 56]`, `A[i, min(j, 7)]`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_BITS = 32
 
 
 def may_gather(op: ir.Operation, memref: ir.Value) -> bool:
-    """Whether the elements that an op loads may be gathered: of known places in memory, unchecked, and wide enough."""
+    """Whether the elements that an op loads may be gathered: at known offsets in memory, unchecked, and wide enough."""
     type_ = ir.MemRefType(memref.type)
     strides, _ = type_.get_strides_and_offset()
     dynamic = ir.ShapedType.get_dynamic_size(), ir.ShapedType.get_dynamic_stride_or_offset()
@@ -36,7 +36,7 @@ def may_gather(op: ir.Operation, memref: ir.Value) -> bool:
 
 
 def gather_elements(memref: ir.Value, indices: Sequence[Index | ir.Value], width: int) -> ir.Value:
-    """A vector of the elements at some places: an index of a dimension that all lanes share, or a vector of 32-bit
+    """A vector of the elements at some positions: an index of a dimension that all lanes share, or a vector of 32-bit
     integers."""
     type_ = ir.MemRefType(memref.type)
     strides, _ = type_.get_strides_and_offset()

@@ -15,7 +15,7 @@ def peel_first_iteration(loop: Loop) -> None:
 
         for %k = 0 to n { if (%k == 0) {C[%i] = 0} ; body }   -->   C[%i] = 0 ; for %k = 0 to n { body }
 
-    Only stores of values defined outside; the other constraints of the condition stay.
+    Only stores of values defined outside; the other constraints of the condition remain.
     """
     if len(loop.lowers) != 1 or not may_hoist(loop):
         return

@@ -55,7 +55,7 @@ def run(module: ir.Module) -> None:
 
 
 def _vectorize_below(root: ir.Operation, outcomes: Outcomes) -> None:
-    """Vectorize the outermost marked loops under `root`, and those inside loops that stay scalar."""
+    """Vectorize the outermost marked loops under `root`, and those inside loops that remain scalar."""
 
     def is_vectorized(op: ir.Operation) -> bool:
         return op != root and is_loop(op) and Loop(op).kind == "vectorized"
@@ -84,7 +84,7 @@ def _key(loop: Loop) -> Key:
 
 
 def vectorize(loop: Loop) -> str | None:
-    """Vectorize one loop; returns None if done, else the reason why it stays scalar: "" if it runs at most once."""
+    """Vectorize one loop; returns None if done, else the reason why it remains scalar: "" if it runs at most once."""
     if loop.const_extent in (0, 1):
         return ""
     if len(loop.lowers) != 1:
@@ -146,7 +146,8 @@ def _dynamic_lanes(lanes: VectorizableLoop) -> None:
 
 
 def _sums(lanes: VectorizableLoop) -> None:
-    """Accumulate several rows of lanes in turn to hide the latency of additions; then single rows, and a masked row."""
+    """Accumulate several rows of lanes one after the other to hide the latency of additions; then single rows, and a
+    masked row."""
     loop = lanes.loop
     extents = [(u - loop.lower).simplify() for u in loop.uppers]
     if len(extents) > 1 or not may_hoist(loop):
@@ -214,7 +215,7 @@ def _chunk_lanes(loop: Loop) -> int:
 def _widest_element(loop: Loop) -> int:
     widths = [8]
     for op in walk.ops(loop.op):
-        is_index = op.name == "affine.apply" or op.name in INDEX_CASTS  # gathered at places of 32 bits
+        is_index = op.name == "affine.apply" or op.name in INDEX_CASTS  # gathered at positions of 32 bits
         for result in op.results:
             type_ = result.type
             widths.append((32 if is_index else 64) if isinstance(type_, ir.IndexType) else getattr(type_, "width", 8))

@@ -44,7 +44,7 @@ def unannotate(block_or_loop: Block | Loop | Func, ann_key: str) -> None:
 
 
 def _declare_computed(block: Block, key: str) -> None:
-    """Declare the computed regions in place of those that the user declared by annotate_buffer_access."""
+    """Declare the computed regions instead of those that the user declared by annotate_buffer_access."""
     side = list(EXPLICIT).index(key)
     of_buffer = {region.buffer: region for region in accessed_regions(block)[side]}
     numbers = explicit(block, key)

@@ -22,7 +22,7 @@ def annotate_buffer_access(
     buf_type: Literal["read", "write"],
     gen_new_ranges: RegionMap | str | Callable[..., Any],
 ) -> None:
-    """Declare which region of a buffer a block reads or writes, in place of the computed one.
+    """Declare which region of a buffer a block reads or writes, instead of the computed one.
 
         T.reads(A[vi])                  ->      T.reads(A[vi - 1 : vi + 1])
                                                 T.block_attr({"explicit_read_region": [0]})

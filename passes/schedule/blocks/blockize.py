@@ -1,4 +1,4 @@
-"""blockize: turn the loop nest of a tile into a block."""
+"""blockize: the loop nest of a tile -> a block."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tir_mlir.passes.schedule.registry import AVOID_GUARD, PASS_INNER_LOOP, chec
 
 @primitive("blockize", moves="in place")
 def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Block:
-    """Turn the nest at and under a loop into one block around the block it contains; or do so for a list of blocks.
+    """Convert the nest at and under a loop into one block around the block it contains; or do so for a list of blocks.
 
         for i_0, i_1 in T.grid(4, 16):           for i_0 in range(4):
             with T.block("b"):                       with T.block("b_o"):
@@ -47,7 +47,7 @@ def blockize(target: Loop | list[Block], preserve_unit_iters: bool = True) -> Bl
                                                                  vi_i = S(16, i_1)
                                                                  body(vi_o * 16 + vi_i)
 
-    An init moves to the outer block, as a nest of its own around the block "b_init". The handle stays with the inner
+    An init moves to the outer block, as a nest of its own around the block "b_init". The handle remains with the inner
     block; the outer one is returned.
 
     Given a list of blocks with adjacent nests and equal outer parts, everything under their common parent goes into one
@@ -321,7 +321,7 @@ def _extent(part: Division) -> str:
 def _outer_block(
     name: str, specs: Sequence[IterSpec], outside: Sequence[Constraint], tops: Sequence[ir.Operation]
 ) -> Block:
-    """Create the block in place of the first nest, and move all nests into it."""
+    """Create the block instead of the first nest, and move all nests into it."""
     with ir.InsertionPoint(tops[0]), tops[0].location:
         holder = create.where(outside) if outside else None
         ip = create.at_end(holder.regions[0].blocks[0]) if holder is not None else ir.InsertionPoint(tops[0])
@@ -388,7 +388,7 @@ def check_inner_bounds(inner: Sequence[Loop]) -> None:
 def split_guards(
     guards: Sequence[Constraint], parts: Sequence[Division], inner: Sequence[Loop], block: Block
 ) -> tuple[list[Constraint], list[tuple[Constraint, Division | None]]]:
-    """Guards that stay outside, and guards for the inner block: on one iter (with its division) or on inner loops."""
+    """Guards that remain outside, and guards for the inner block: on one iter (with its division) or on inner loops."""
     inner_vars = {lp.var for lp in inner}
     outside: list[Constraint] = []
     inner_guards: list[tuple[Constraint, Division | None]] = []

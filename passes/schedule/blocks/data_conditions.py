@@ -47,7 +47,7 @@ def check_condition(target: Loop, block: Block, inner: Sequence[Loop], parts: Se
 
 
 def bind_condition(target: Loop, parts: Sequence[Division], outer: Block) -> None:
-    """Compute the condition of a nest that is in a new block from the iters of that, in place of the loops around."""
+    """Compute the condition of a nest that is in a new block from the iters of that, instead of the loops around."""
     iters = [Index.from_value(it.var) for it in outer.iters]
     for op in _computations(target):
         if _indices(op):

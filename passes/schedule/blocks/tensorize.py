@@ -100,7 +100,7 @@ def tensorize(block_or_loop: Block | Loop, tensor_intrin: str, preserve_unit_ite
 
 
 def _replace_body(block: Block, impl: Func, bindings: Sequence[ParamBinding]) -> None:
-    """Put the body of an implementation in the place of that of a block, and its declarations into the module."""
+    """Replace the body of a block by that of an implementation, and add its declarations to the module."""
     module = module_of(block.op)
     for op in missing_externs(module, impl):
         edit.clone(op, ir.InsertionPoint(module.regions[0].blocks[0]))

@@ -121,7 +121,7 @@ def alloc_buffer(
 
 
 def alloc_like(buffer: Buffer, scope: Block | Func, name: str, shape: Sequence[Index], storage_scope: str) -> Buffer:
-    """Allocate a buffer of other shape and storage scope at the start of a scope; int64 extents stay int64."""
+    """Allocate a buffer of other shape and storage scope at the start of a scope; int64 extents remain int64."""
     return alloc_buffer(scope, name, shape, buffer.dtype, storage_scope, attrs.EXTENT_DTYPE in buffer.attributes)
 
 
@@ -157,7 +157,7 @@ def rename_in_regions(
 
 
 def follow_in_annotations(buffer: Buffer, name: str | None) -> None:
-    """Let annotations that name a buffer name another one, which takes its place; None: none does."""
+    """Let annotations that name a buffer name another one, which replaces it; None: none does."""
     for root in declaring(func_of(owner_op(buffer.value)).op, buffer):
         annotation_keys.rename_buffers(root, {buffer.name: name})
 

@@ -91,7 +91,7 @@ def _bind(op: ir.Operation, makers: Makers, limits: Mapping[ir.Value, Index]) ->
 
 
 class _VariableValues:
-    """The values of variables at one place, each emitted once."""
+    """The values of variables at one position, each emitted once."""
 
     def __init__(self, makers: Makers):
         self.makers = makers

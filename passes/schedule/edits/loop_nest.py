@@ -51,7 +51,7 @@ def simplify_bindings(nest: Sequence[Loop], preserve_unit_iters: bool) -> None:
     """Simplify the bindings of the blocks, the bounds of the loops and the conditions beneath `nest`, given the ranges
     of the loops.
 
-    With `preserve_unit_iters`, variables of unit loops stay in the expressions; without, those around the nest are
+    With `preserve_unit_iters`, variables of unit loops remain in the expressions; without, those around the nest are
     replaced as well.
     """
     _simplify_bounds(nest[0])
@@ -122,7 +122,7 @@ def replace_unit_loops(
 
 def loop_domain(block: Block, bindings: Sequence[Index], keep_units: bool) -> sets.Domain:
     """The ranges of the loops around a block. With `keep_units`, unit loops count as unbounded, so that their variables
-    stay in expressions.
+    remain in expressions.
     """
     dom = sets.domain(block.op, extra=bindings, guards=False)
     if keep_units:

@@ -269,7 +269,7 @@ def _outer_values(payload: BlockExpression) -> list[ir.Value]:
 
 
 def _replace_iters(root: ir.Operation, iters: dict[ir.Value, Index]) -> ir.Operation:
-    """Replace iters in a fresh clone; returns the op that takes its place."""
+    """Replace iters in a fresh clone; returns the op that replaces it."""
     beneath = ops(root)[1:]
     new = _replace(root, iters)
     for op in beneath:

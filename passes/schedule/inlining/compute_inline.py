@@ -105,7 +105,7 @@ def check_inlinable(block: Block) -> tuple[BlockExpression, Scope]:
         refuse(
             block,
             f'block "{block.name}" computes {buffer.name}, which is visible outside its scope; an output block must '
-            "stay",
+            "remain",
             fix=cache_write_first(block),
         )
     check(
@@ -128,7 +128,7 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
             refuse(
                 user,
                 f"{payload.buffer.name} is used as a whole by {use_words(user)}, not loaded by element; it must "
-                "stay a buffer",
+                "remain a buffer",
                 fix=f'compute_at moves block "{payload.block.name}" to its reader and keeps {payload.buffer.name}',
             )
         loads.append(user)
@@ -141,7 +141,7 @@ def _loads(payload: BlockExpression) -> list[ir.Operation]:
 
 
 def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
-    """Refuse unless a load sees the value that would be computed in its place."""
+    """Refuse unless a load sees the value that would be computed instead of it."""
     block, buffer = payload.block, payload.buffer
     where = _reader_name(load)
     behind = runs_before(block.op, load)
@@ -164,7 +164,7 @@ def _check_reader(payload: BlockExpression, load: ir.Operation) -> None:
             f'{Buffer(clash.buffer).name} is written between block "{block.name}", which reads it, '
             f"and {where}: inlined, {buffer.name} would differ",
             counterexample=example,
-            fix=f'reverse_compute_inline of the reader computes it in place of block "{block.name}"',
+            fix=f'reverse_compute_inline of the reader computes it instead of block "{block.name}"',
         )
     check_visible(payload, load)
 

@@ -243,7 +243,7 @@ def _loads(buffer: Buffer, producer: BlockExpression, consumer: BlockExpression)
             text = f"{buffer.name} is used by {load.name}; merging needs loads at affine indices only"
             refuse(load, text, fix=inline_producer(producer.block))
         if not walk.is_inside(load, consumer.block.op):
-            text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must stay'
+            text = f'{buffer.name} is also read outside block "{consumer.block.name}", so it must remain'
             refuse(load, text, fix=inline_producer(producer.block))
     first = access_indices(loads[0])
     for load in loads[1:]:
@@ -407,7 +407,7 @@ def _shrink(block: Block) -> None:
 
 
 def _merge(pair: _ProducerConsumerPair) -> None:
-    """Store the consumer's result in place of the producer's store."""
+    """Store the consumer's result instead of the producer's store."""
     store, consumer = pair.producer.store, pair.consumer
     iters = pair.inverse.at_access(accesses_of_op(store)[0])
     loaded: dict[ir.Value, ir.Value] = {load.results[0]: pair.producer.value for load in pair.loads}
@@ -470,7 +470,7 @@ def accumulator_of(block: Block, buffer: Buffer) -> BlockExpression:
 
 
 def redirect(block: Block, buffer: Buffer, consumer: BlockExpression, inverse: Inverse) -> None:
-    """Let a reduction load and store the element of the copy in place of each element of `buffer`."""
+    """Let a reduction load and store the element of the copy instead of each element of `buffer`."""
     for op in [o for o in ops(block.op) if o.name in AFFINE_ELEMENT_ACCESSES and accessed_memref(o) == buffer.value]:
         iters = inverse.at_access(accesses_of_op(op)[0])
         indices = [i.substitute(iters) for i in consumer.indices]

@@ -56,7 +56,7 @@ class LayoutBySizes:
     def from_extents(map_: IndexMap, extents: Sequence[Index], op: ir.Operation) -> LayoutBySizes:
         """The map over [0, extent) in each dimension, in the function that contains `op`; creates products of sizes.
 
-        Errors: NotProvable if an extent is no polynomial of the sizes, or a divisor may be 0; IndexMapError for a
+        Errors: NotProvable if an extent is not a polynomial of the sizes, or a divisor may be 0; IndexMapError for a
         negative index.
         """
         bounds = _Bounds(map_, extents, op)
@@ -176,7 +176,7 @@ class _Bounds:
         """The largest quotient."""
         count = (dividend.last + _ONE).exact_quotient(by)
         if dividend.low.terms or count is None:
-            raise NotProvable(f"the extent of {term} is no product of sizes: the divisor must divide the extent")
+            raise NotProvable(f"the extent of {term} is not a product of sizes: the divisor must divide the extent")
         return count - _ONE
 
     def digits(self, term: IntExpr, result: Dim, dims: Mapping[IntExpr, Dim]) -> dict[str, IntExpr]:
@@ -223,7 +223,7 @@ class _Bounds:
         for part, number in terms.items():
             index = trim(part, size.values)
             if index.is_value() is None and not is_quotient(index):
-                raise NotProvable(f"the extent that {term} runs over is no product of sizes")
+                raise NotProvable(f"the extent that {term} runs over is not a product of sizes")
             named = named_factors(index)
             self.factors |= dict(named)
             total = total + product([number, *(Symbol(text) for text, _ in named)])

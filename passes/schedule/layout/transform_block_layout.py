@@ -116,7 +116,7 @@ def _note_map(block: Block, map_: IndexMap) -> None:
 def _rebuild_block(
     block: Block, loops: Sequence[Loop], kinds: Sequence[str], extents: Sequence[Index], back: IterMapping
 ) -> Block:
-    """The block over new iters, in new loops in the place of the old ones."""
+    """The block over new iters, in new loops instead of the old ones."""
     top = loops[0].op
     new: list[Loop] = []
     with ir.InsertionPoint(top), top.location:

@@ -86,9 +86,9 @@ def transform_layout(
     row-major order it writes the padding by `T.if_then_else`; after any other producer a block `buffer_<B>_padding`
     does; for an input without a producer a block `buffer_<B>_assumptions` states it.
 
-    Requires: the map is injective and its indices are not negative; without `pad_value` there is no padding; the buffer
-    is only loaded and stored (no match_buffer, no pointer); the sizes of the function stay known; spatial iters that
-    store through an index from data stay provably independent (not in `B[P[vi] * 64 + vj]`). Bijectivity is decided
+    Requires: the map is injective and its indices are not negative; without `pad_value` nothing is padded; the buffer
+    is only loaded and stored (no match_buffer, no pointer); the sizes of the function remain known; spatial iters that
+    store through an index from data remain provably independent (not in `B[P[vi] * 64 + vj]`). Bijectivity is decided
     exactly. `assume_injective_transform` accepts a map where it cannot be decided, as where it divides by a size or
     multiplies with one (`lambda i: (i // n, i % n)`), and leaves the padding undefined. `buffer` is ("read", index),
     ("write", index) or a name.
@@ -112,7 +112,7 @@ def transform_layout(
 
 
 def _unique(buffer: Buffer, map_: IndexMap) -> str:
-    return f"the map {map_} takes no two elements of `{buffer.name}` to one place of the new shape"
+    return f"the map {map_} takes no two elements of `{buffer.name}` to one position of the new shape"
 
 
 def _apply_padded_layout(block: Block, target: Buffer, change: LayoutChange, value: PaddingValue) -> Buffer:
@@ -182,7 +182,7 @@ def _check_scatters(buffer: Buffer) -> None:
 
 
 def _op_after_writers(scope: Block | Func, writers: list[ir.Operation]) -> ir.Operation | None:
-    """The op of a body after every op that contains a writer (and accesses next to it); None if there is no writer."""
+    """The op of a body after every op that contains a writer (and accesses next to it); None without a writer."""
     if not writers:
         return None
     last = max(position(child_towards(scope.op, w)) for w in writers)
@@ -322,7 +322,7 @@ def _used_twice(block: Block, loop: Loop, it: Iter) -> bool:
 
 
 def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer) -> None:
-    """Extend loops and iters to the new dimensions, and store the padding value where there is no element."""
+    """Extend loops and iters to the new dimensions, and store the padding value where no element is."""
     body = sweep.loops[-1].body_ops()
     first = sweep.loops[0].op
     shape = value.change.shape
@@ -347,7 +347,7 @@ def extend_producer(sweep: RowMajorProducer, value: PaddingValue, buffer: Buffer
 
 
 def _replace_iters(sweep: RowMajorProducer, value: PaddingValue, loops: Sequence[Loop]) -> tuple[Block, list[Index]]:
-    """The block with iters over the new dimensions in place of the old ones, and these iters."""
+    """The block with iters over the new dimensions instead of the old ones, and these iters."""
     replaced = [i.var for i in sweep.iters]
     unreplaced = [i for i in sweep.block.iters if i.var not in replaced]
     start = next(n for n, i in enumerate(sweep.block.iters) if i.var in replaced)

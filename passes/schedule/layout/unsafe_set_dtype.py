@@ -19,7 +19,7 @@ def unsafe_set_dtype(block: Block, buffer_index: int | str, dtype: str) -> None:
         Y[vi] = x                           ->      Y[vi] = T.Cast("float16", x)
         ... Y[vi] ...                               ... T.Cast("float32", Y[vi]) ...
 
-    The name stays. If the new type represents every value of the old one, a widening cast of a loaded value applies
+    The name remains. If the new type represents every value of the old one, a widening cast of a loaded value applies
     to the new type directly: for int8 stored as int16, `T.Cast("int32", Y[vi])` is unchanged; stored as float32,
     `T.Cast("float32", Y[vi])` is `Y[vi]`. Unsafe: values are rounded to the new type, so the program may compute
     something else, and a reduction that rounds at every step depends on its order.

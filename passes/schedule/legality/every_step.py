@@ -50,11 +50,11 @@ _FIX = "in the program, put the whole loop into the body of one block"
 
 def check_data_loops(step: str, views: Iterable[View]) -> None:
     """Refuse, as not provable, a step that could move an access in or out of a loop over data that holds blocks, or
-    put one beside the writes of its other iterations.
+    put one next to the writes of its other iterations.
 
     The domain of a block in such a loop has no dimension for the loop's iterations. To a step on blocks outside, the
     loop is one op that may access what its blocks do, in any order; a step inside that moves nothing between
-    iterations sees those of all of them as one. A loop over data in the body of a block without nested blocks is no
+    iterations sees those of all of them as one. A loop over data in the body of a block without nested blocks is not a
     obstacle: the block moves as a whole.
     """
     targets = [v for v in views if isinstance(v, Loop | Block | Func)]

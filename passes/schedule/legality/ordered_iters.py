@@ -9,7 +9,7 @@ from tir_mlir.passes.schedule.registry import refuse
 
 KEEP_NEST = "merge and fission move it as a whole, in its order"
 DECLARE_SPATIAL = "declare it spatial: its iterations are independent"
-INIT_BLOCK = "in the program, let a block of its own write the initial value, in place of T.init"
+INIT_BLOCK = "in the program, let a block of its own write the initial value, instead of T.init"
 
 
 def check_independent(block: Block) -> None:

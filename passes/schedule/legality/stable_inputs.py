@@ -49,7 +49,7 @@ def check_inputs_stable(block: Block, seen: frozenset[int] = frozenset()) -> Non
             refuse(
                 block,
                 f"{Buffer(buffer).name}, which the block reads, is written by {len(writing)} blocks; it must not change"
-                " between the two places",
+                " between the two positions",
                 fix=JOIN_WRITERS,
             )
         _check_writer(writing[0], block, buffer, scope)

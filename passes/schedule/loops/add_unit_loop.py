@@ -15,7 +15,7 @@ def add_unit_loop(block_or_loop: Block | Loop | Func) -> Loop:
         with T.block("b"): ...      ->      for u in range(1):
                                                 with T.block("b"): ...
 
-    Execution does not change. Nothing is bound to the new loop. A guard stays with its block, inside the loop.
+    Execution does not change. Nothing is bound to the new loop. A guard remains with its block, inside the loop.
     Requires: not the root block (ValueError).
     """
     if isinstance(block_or_loop, Func):

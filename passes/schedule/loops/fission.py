@@ -146,7 +146,7 @@ def _fix(loop: Loop, buffer: Buffer) -> str:
         a.buffer == buffer.value and not is_inside(a.op, loop.op) for a in accesses(func_of(loop.op).op)
     ):
         return f"in the program, give {buffer.name} a dimension for loop {loop.name}: an element for each iteration"
-    return f"loop {loop.name} carries the dependence and stays around both; fission another loop of the nest"
+    return f"loop {loop.name} carries the dependence and remains around both; fission another loop of the nest"
 
 
 # --- the rewrite ------------------------------------------------------------------------------------------------------
@@ -170,4 +170,4 @@ def _drop(loop: Loop, numbers: range) -> None:
     for number in reversed(range(len(body))):
         op = body[number]
         if (number in numbers or is_pure(op)) and not any(True for result in op.results for _ in result.uses):
-            edit.drop(op)  # erase would also take what feeds it, which comes in its turn
+            edit.drop(op)  # erase would also take what feeds it, which comes later

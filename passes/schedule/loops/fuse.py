@@ -69,7 +69,7 @@ def fuse(*loops: Loop, preserve_unit_iters: bool = True) -> Loop:
 
 
 def _move_into(fused: Loop, loops: Sequence[Loop], outermost: int, symbolic: bool) -> None:
-    """Move the body of some loops into the fused one, in the place of all of them."""
+    """Move the body of some loops into the fused one, instead of all of them."""
     edit.move_body(loops[-1].body, fused.body)
     if symbolic:
         _divide(loops[outermost:], fused)

@@ -15,7 +15,7 @@ _ONE_NEST_FIX = "reorder each nest by itself; compute_at, reverse_compute_at and
 
 @primitive("reorder", moves="nothing")
 def reorder(*loops: Loop) -> None:
-    """Permute loops of one nest into the given order. Loops in between that are not passed keep their place.
+    """Permute loops of one nest into the given order. Loops in between that are not passed keep their position.
 
         for i, j, k in T.grid(n, m, l):  reorder(k, i)   for k, j, i in T.grid(l, m, n):
             body(i, j, k)                     ->             body(i, j, k)
@@ -81,7 +81,7 @@ def _check_bounds(chain: Sequence[Loop], order: Sequence[int]) -> None:
 
 
 def permute(chain: Sequence[Loop], order: Sequence[int]) -> None:
-    """Permute a perfect chain of loops. The ops are kept, so ids and handles stay valid."""
+    """Permute a perfect chain of loops. The ops are kept, so ids and handles remain valid."""
     body = chain[-1].body_ops()
     anchor = chain[0].op
     placed = [chain[i] for i in order]

@@ -68,7 +68,7 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Every element that a consumer reads is computed before it, in the same iteration of `loop`; overlapping regions are
     recomputed. What a consumer declares by annotate_buffer_access is computed as well; where it computes an index from
-    its iters (`B[T.Cast("int32", vi * 0.5)]`), and the values stay in that region, in place of the whole axis. The new
+    its iters (`B[T.Cast("int32", vi * 0.5)]`), and the values remain in that region, instead of the whole axis. The new
     loops ax0, ax1, ... are serial; a guard is added where the needed box may exceed the block's domain. Reduce iters
     run in full, and so do the ordered iters of a recurrence. A block without consumers runs in full, at the end of the
     loop's body. In shared memory the region covers the needs of all threads: for a buffer in `shared`, enclosing loops
@@ -76,12 +76,12 @@ def compute_at(block: Block, loop: Loop | SpecialLocation, preserve_unit_loops: 
 
     Requires: the block is a complete block, a full reduction, or a recurrence that needs nothing from other values of
     its spatial iters, and not an output; all its consumers are under `loop`, and all its producers run before (without
-    consumers: in full); its inputs do not change in between (if it stays in one iteration of the loops around both
-    places, up to the end of `loop` in that one); no condition on data is around either place. Where a loop
-    around both places runs its reduction part by part, it runs in full each time instead (a `ScheduleWarning` says so):
-    whatever saw a part must run again after the last one. `index`: -1 directly before the first consumer, -2 directly
-    after the last producer, k: position k of the loop's body. A location from `sample_compute_location` in place of a
-    loop inlines the block or leaves it.
+    consumers: in full); its inputs do not change in between (if it remains in one iteration of the loops around both
+    places, up to the end of `loop` in that one); no condition on data is around either position. Where a loop
+    around both positions runs its reduction part by part, it runs in full each time instead (a `ScheduleWarning` says
+    so): whatever saw a part must run again after the last one. `index`: -1 directly before the first consumer, -2
+    directly after the last producer, k: position k of the loop's body. A location from `sample_compute_location`
+    instead of a loop inlines the block or leaves it.
     """
     if isinstance(loop, SpecialLocation):
         return move_to_special(block, loop, compute_inline)
@@ -176,7 +176,7 @@ def _needed_spans(block: Block, loop: Loop) -> list[IterSpan]:
 
 def _declared_reads(block: Block, loop: Loop) -> tuple[list[Access], set[ir.Operation]]:
     """The regions of what a block writes that consumers under a loop declare by annotate_buffer_access; and the loads
-    at indices that are not affine, but computed from iters alone, which stay in these regions.
+    at indices that are not affine, but computed from iters alone, which remain in these regions.
     """
     reads, followed = [], set()
     for user in move_under_loop.blocks_under(loop, consumers(block)):
@@ -229,7 +229,7 @@ def _exact_spans(
     return needed_region.needed_spans(space, needed, loose, spatial, body_domain)
 
 
-# --- moves within one iteration of the loops around both places -------------------------------------------------------
+# --- moves within one iteration of the loops around both positions ----------------------------------------------------
 
 
 def reads_the_same(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> bool:
@@ -258,7 +258,7 @@ def _writes_inputs_between(block: Block, loop: Loop) -> bool:
 
 
 def may_repeat(block: Block, loop: Loop, outer: Loop, spans: Sequence[IterSpan]) -> bool:
-    """Whether a reduction may run in full under `loop`, where `outer`, around both places, ran it part by part."""
+    """Whether a reduction may run in full under `loop`, where `outer`, around both positions, ran it part by part."""
     if block.init is None:
         return False
     with question(f'whether block "{block.name}" may run all of its reduction in each iteration of loop {outer.name}'):

@@ -29,9 +29,9 @@ def accesses_between(loop: Loop, block: Block, buffer: ir.Value) -> list[Access]
 
 
 class _Runs:
-    """The instances of a block that moves under a loop, as relations { loops of the place -> spatial iters }.
+    """The instances of a block that moves under a loop, as relations { loops of the position -> spatial iters }.
 
-    `runs`: at the new place. `before`: at the old one, in the same iteration of the `shared` outermost loops.
+    `runs`: at the new position. `before`: at the old one, in the same iteration of the `shared` outermost loops.
     """
 
     def __init__(self, block: Block, loop: Loop, spans: Sequence[IterSpan]):
@@ -58,7 +58,7 @@ class _Runs:
 
     def lost_runs(self, surviving: isl.Map) -> isl.Map:
         """{ shared loops -> spatial iters } of the old instances that are not among `surviving`: also where the loops
-        around the new place have no iteration at all.
+        around the new position have no iteration at all.
         """
         old = runs_now(self.block, self.spatial, self.shared)
         return old.subtract(surviving.project_out(dim_type.in_, self.shared, len(self.target.dims) - self.shared))
@@ -130,7 +130,7 @@ def _check_safe_on_partial_sums(block: Block, loop: Loop, producer: Block) -> No
 
 
 def _check_same_runs(moved: _Runs, final_runs: isl.Map) -> None:
-    """Refuse unless exactly the old instances run at the new place, and each of them is among `final_runs`."""
+    """Refuse unless exactly the old instances run at the new position, and each of them is among `final_runs`."""
     block, loop, spatial = moved.block, moved.loop, moved.spatial
     lost, gained = moved.lost_runs(final_runs), moved.runs.subtract(moved.before)
     is_lost, is_gained = bool(spatial) and not lost.is_empty(), bool(spatial) and not gained.is_empty()

@@ -125,8 +125,8 @@ def blocks_under(loop: Loop, blocks: Sequence[Block]) -> list[Block]:
 def check_sums_inside(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> None:
     """Refuse to run a whole reduction in each iteration of a loop that ran one part of it at a time.
 
-    The loop is around the block and its new place. Whatever else is in it has seen the parts so far, and would see the
-    whole.
+    The loop is around the block and its new position. Whatever else is in it has seen the parts so far, and would see
+    the whole.
     """
     split = loop_of_parts(block, loop, spans)
     if split is not None:
@@ -134,7 +134,7 @@ def check_sums_inside(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> No
 
 
 def loop_of_parts(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> tuple[Loop, Iter] | None:
-    """The outermost loop around both places that runs a reduction part by part, and a reduce iter that it drives."""
+    """The outermost loop around both positions that runs a reduction part by part, and a reduce iter that it drives."""
     names = {i.name for i in full_iters(block)}
     full = [s.iter for s in spans if s.iter.name in names and s.extent.is_equal_to(s.iter.extent)]
     for outer in reversed(shared_loops(block.op, loop.op, func_of(block.op))):
@@ -147,7 +147,7 @@ def loop_of_parts(block: Block, loop: Loop, spans: Sequence[IterSpan]) -> tuple[
 def refuse_parts(block: Block, loop: Loop, outer: Loop, driven: Iter) -> NoReturn:
     refuse(
         block,
-        f'loop {outer.name}, around both places, runs the reduction of block "{block.name}" over '
+        f'loop {outer.name}, around both positions, runs the reduction of block "{block.name}" over '
         f"{driven.name} part by part; under loop {loop.name} all of it would run in each iteration",
         fix=f"in the program, let what follows the block in loop {outer.name} come after that loop",
     )

@@ -66,7 +66,7 @@ def check_target(block: Block, loop: Loop) -> None:
 
 
 def _check_known_conditions(block: Block, loop: Loop) -> None:
-    """Refuse a condition around one of the two places that isl cannot express: where the block runs is not known."""
+    """Refuse a condition around one of the two positions that isl cannot express: where the block runs is not known."""
     level = walk.common_parent([block.op, loop.op])
     positions = ((block, f'block "{block.name}"', block.op), (loop, f"loop {loop.name}", loop.op))
     for culprit, name, op in positions:

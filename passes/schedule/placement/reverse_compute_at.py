@@ -63,8 +63,8 @@ def reverse_compute_at(
     Requires: the block is a complete block, a full reduction, or a recurrence as in compute_at; its producers are under
     `loop`, except that other inputs may be complete before the nest around it; each instance runs there after the last
     write of its inputs; on partial sums it neither divides integers nor loads at an index from data; nothing else
-    accesses its result before its old position; no loop around both places runs part of its reduction; no condition on
-    data is around either place.
+    accesses its result before its old position; no loop around both positions runs part of its reduction; no condition
+    on data is around either position.
     Without producers: its inputs do not change, and `loop` always runs, before all consumers. `index`: -1 at the end of
     the loop's body, -2 directly after the last producer, k: position k. A location from `sample_compute_location` in
     place of a loop merges the block into its producer or leaves it.

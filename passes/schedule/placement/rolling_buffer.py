@@ -333,12 +333,12 @@ def check_window(block: Block, buffer: Buffer, slots: Slots | None, rolls: Seque
         example = _lost_element_example(readers_[0], lost, buffer, dims, names)
         iteration = ", ".join(f"{name}={n}" for name, n in example.iterations[0].values)
         refuse(readers_[0], f"{example.element} {reason} at {iteration}", counterexample=example)
-    positions = f"{slots.count} places in dimension {slots.dim}" if slots else "a place for each element"
+    positions = f"{slots.count} slots in dimension {slots.dim}" if slots else "a position for each element"
     emit_remark(f"every read of `{buffer.name}` finds its element, with {positions}: nothing overwrites it before")
 
 
 def _loop_around(block: Block, readers_: Sequence[Block], buffer: Buffer) -> ir.Operation:
-    """The loop around all uses of a buffer. Refuses readers that are not beside its writer there."""
+    """The loop around all uses of a buffer. Refuses readers that are not next to its writer there."""
     level = walk.common_parent([block.op, *(r.op for r in readers_)])
     for reader in readers_:
         if common_ancestor(block.op, reader.op)[0] != level or not runs_before(block.op, reader.op):

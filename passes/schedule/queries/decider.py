@@ -1,4 +1,4 @@
-"""What makes the decisions of sampling steps: the random numbers of the schedule, or a decider in place of them.
+"""What makes the decisions of sampling steps: the random numbers of the schedule, or a decider instead of them.
 
 The generator is a linear congruential one whose state is one integer.
 """

@@ -27,7 +27,7 @@ def sample_compute_location(
 
         loop = sch.sample_compute_location(block)                       sch.compute_at(block, loop)
 
-    The decision is -2 (inline: `compute_at` then is `compute_inline`), -1 (stay: `compute_at` does nothing), or the
+    The decision is -2 (inline: `compute_at` then is `compute_inline`), -1 (remain: `compute_at` does nothing), or the
     position of a loop around the first consumer. Unit loops, spatial loops inside a reduction and the innermost reduce
     loops are not candidates, nor is any location that `compute_at` refuses. All candidates are equally likely. A
     decision that is not a candidate becomes the next lower one, or -1. `name`: that of the decision,

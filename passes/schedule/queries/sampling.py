@@ -31,7 +31,7 @@ def sample_categorical(
         v = sch.sample_categorical([1, 2, 4], [0.5, 0.25, 0.25])        sch.annotate(loop, "my.width", v)
 
     The decision is the position of the sampled one. `name`: that of the decision, "categorical" if not given, for the
-    decider of the schedule, which takes the place of the random numbers.
+    decider of the schedule, which replaces the random numbers.
 
     Requires (ValueError): as many probabilities as candidates, none negative, not all zero; a decision that is a valid
     position.
@@ -146,7 +146,7 @@ def _positive(decision: list[int]) -> list[int]:
 
 
 def _decider_choice(choices: Choices, name: str) -> Choose:
-    """Ask the decider for the factor at a place; the one in the middle is the default."""
+    """Ask the decider for the factor at a position; the one in the middle is the default."""
 
     def choose(position: int, factors: list[int]) -> int:
         weights = [1.0 + (n == len(factors) // 2) for n in range(len(factors))]
@@ -167,7 +167,7 @@ def _sample_of_factors(factors: list[int], name: str) -> Sample:
 # --- factorizations ---------------------------------------------------------------------------------------------------
 
 Choose = Callable[[int, list[int]], int]
-"""Chooses the factor at a place among candidates in increasing order."""
+"""Chooses the factor at a position among candidates in increasing order."""
 _MAX_TRIAL_DIVISOR = 1 << 20  # larger prime factors are not separated: no loop extent has two of them
 
 
@@ -252,7 +252,7 @@ def decide_partitioned(number: int, n: int, position: int, inner: int, choose: C
     factors, quotient, missing = [1] * n, number, inner if position else 1
     for index in range(n - 1, 0, -1):
         possible = divisors(quotient)
-        if index >= position:  # what is missing afterwards must fit into the places that are left, if any
+        if index >= position:  # what is missing afterwards must fit into the positions that are left, if any
             lacking = {d: missing // math.gcd(missing, d) for d in possible}
             possible = [d for d, m in lacking.items() if (quotient // d % m == 0 if index > position else m == 1)]
         factors[index] = choose(index, possible)

@@ -204,7 +204,7 @@ def _box(block: Block, stored: ir.Operation) -> tuple[list[Index], list[Index]]:
         if reached.set.is_empty():
             refuse(block, f'no iteration of block "{block.name}" stores the value; all of it is padding')
         if every.set.is_subset(reached.set):
-            refuse(block, f'every iteration of block "{block.name}" stores the value; there is no padding')
+            refuse(block, f'every iteration of block "{block.name}" stores the value; nothing is padded')
         ends = [_end(reached.set, number, block) for number in range(len(block.iters))]
         box = isl.Set.universe(reached.set.get_space())
         for it, (low, extent) in zip(block.iters, ends, strict=True):

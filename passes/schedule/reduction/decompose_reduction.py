@@ -48,7 +48,7 @@ def decompose_reduction(block: Block, loop: Loop) -> Block:
                 C[vi] += A[vi, vk]                       with T.block("b_update"): C[vi] += A[vi, vk]
 
     The init block is inserted directly before `loop` and runs over the loops at or under it that the spatial iters use.
-    The handle of the block stays with the update; the init block is returned.
+    The handle of the block remains with the update; the init block is returned.
 
     A reduction over an empty domain (a size may be 0) has the value of its init, which compiled code writes before and
     after the step (`tir-lower-empty-reductions`).

@@ -175,7 +175,7 @@ def _load(reduction: Block, block: Block, buffer: Buffer) -> ir.Operation:
         elif not walk.is_inside(user, reduction.op):
             refuse(
                 user,
-                f'{buffer.name} is also used outside block "{block.name}", so it must stay',
+                f'{buffer.name} is also used outside block "{block.name}", so it must remain',
                 fix=MOVE_UNDER_ONE_LOOP if reads else f"pass the block that reads {buffer.name}",
             )
     if len(loads) != 1:

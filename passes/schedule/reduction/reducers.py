@@ -115,7 +115,7 @@ def _mirror_comparisons(term: Term) -> Term:
 
 def _templates(better: str, number: int) -> Iterator[tuple[Term, Term]]:
     """The two updates of argmax or argmin, result `number` a position: x is kept if it is better or y is taken if it
-    is, x stays if they are equal, or positions of equal values are compared. With these, NaN may be better than all
+    is, x remains if they are equal, or positions of equal values are compared. With these, NaN may be better than all
     numbers: that is a total order, too.
     """
     (p, v), (q, w) = [("x", number), ("x", 1 - number)], [("y", number), ("y", 1 - number)]

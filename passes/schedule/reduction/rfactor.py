@@ -56,10 +56,10 @@ def rfactor(loop: Loop, factor_axis: int) -> Block:
                                                              C[vi] += C_rf[vk_1, vi]
 
     `loop` (k_1) is spatial in the first nest, so it may run in parallel. `factor_axis` is its dimension in the buffer
-    of partial results, counted from the end if negative. The handle of the block stays with the second nest; the block
-    of the first is returned. Supports sums, differences (whose parts are added up), products, maxima, minima, `&`, `|`
-    and `^`, also of several buffers at once, and argmax and argmin. A declared reduction may be reassociated (with
-    several maximal elements, argmax by `>=` may return another one of them).
+    of partial results, counted from the end if negative. The handle of the block remains with the second nest; the
+    block of the first is returned. Supports sums, differences (whose parts are added up), products, maxima, minima,
+    `&`, `|` and `^`, also of several buffers at once, and argmax and argmin. A declared reduction may be reassociated
+    (with several maximal elements, argmax by `>=` may return another one of them).
 
     Requires: a reduction block, alone under `loop`, the first one in its nest; `loop` is serial, drives a reduce iter
     (or is a unit loop that no iter uses) and no spatial one; the init is the identity (a maximum, a minimum, `&` and
@@ -186,7 +186,7 @@ def _iter_of_loop(loop: Loop, kind: str, variables: dict[ir.Value, Index] | None
 def _second_nest(
     roles: LoopRoles, form: BlockReduction, parts: Sequence[Buffer], axis: int, computed: PartialResults
 ) -> None:
-    """Turn the old nest into the one that combines the partial results, without the other reduce loops."""
+    """Convert the old nest into the one that combines the partial results, without the other reduce loops."""
     block = roles.block
     spatial = [it for it in block.iters if it.kind == "S"]
     specs = [replace(_iter_of_loop(roles.loop, "R"), extent=computed.extent)]

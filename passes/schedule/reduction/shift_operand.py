@@ -105,7 +105,7 @@ def _product(block: Block, form: BlockReduction, buffer: Buffer) -> _Product:
     widened = [_match_sign_extension(v, buffer) for v in term.operands]
     check(any(widened), block, text, 'in the program, cast each factor to the type of the sum: T.Cast("int32", x)')
     loads = [op for op in ops(block.op) if op.name in LOADS and accessed_memref(op) == buffer.value]
-    check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} in several places; one can be shifted')
+    check(len(loads) == 1, block, f'block "{block.name}" reads {buffer.name} at several positions; one can be shifted')
     side = 0 if widened[0] else 1
     widening = widened[side]
     assert widening is not None

@@ -1,4 +1,4 @@
-"""Whether a result of a function may take the memory of an input: each place is read before it is written."""
+"""Whether a result of a function may take the memory of an input: each position is read before it is written."""
 
 from __future__ import annotations
 

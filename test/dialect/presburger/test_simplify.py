@@ -48,7 +48,7 @@ def test_forms(text, short):
 
 
 def test_a_size_that_only_the_domain_has_is_not_taken_for_another_value():
-    """Where i // 3 is n, i mod 3 is i - 3 n: n is no value of the expression."""
+    """Where i // 3 is n, i mod 3 is i - 3 n: n is not a value of the expression."""
     sch = Schedule(
         parse("""
 @T.prim_func

@@ -166,7 +166,7 @@ def test_a_wrong_step_is_still_blamed():
 
 
 def test_a_sum_over_a_symbolic_size_in_a_loop_is_written():
-    """Its init does not run for a size of 0; that alone is no refusal."""
+    """Its init does not run for a size of 0; that alone is not a refusal."""
     program(
         "A:4xn C:4; Y:4",
         nest(

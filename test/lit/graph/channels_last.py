@@ -25,7 +25,7 @@ def main(
 
 # -----
 
-# What is in NHWC, and a graph without convolutions, stay as they are.
+# What is in NHWC, and a graph without convolutions, remain as they are.
 # CHECK-LABEL: def main(
 # CHECK:         R.nn.conv2d(x, w, data_layout="NHWC"
 # CHECK-NEXT:    R.output

@@ -3,7 +3,7 @@
 
 # NONE: the module has no graph nothing
 
-# What a graph does stands in place of its call; what the caller calls the result is its name.
+# What a graph does stands instead of its call; what the caller calls the result is its name.
 # CHECK-LABEL: def main(
 # CHECK:         y{{.*}} = R.exp(x)
 # CHECK-NEXT:    a_tuple{{.*}} = R.split(y, axis=1, indices_or_sections=2)

@@ -1,7 +1,7 @@
 # RUN: tir-opt %s --split-input-file --verify-diagnostics -p 'tir-graph-legalize,tir-graph-lower-main' | FileCheck %s
 # RUN: not tir-opt %s --split-input-file -p tir-graph-lower-main 2>&1 | FileCheck %s --check-prefix=EARLY
 
-# EARLY: error: {{.*}} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator
+# EARLY: error: {{.*}} is not a call of a TensorIR function; fix: legalize(graph) makes one of each operator
 
 # Inputs, outputs, weights, the arena: 64 bytes for the sum, which the second call reads; nothing returns.
 # CHECK-LABEL: func.func @main(

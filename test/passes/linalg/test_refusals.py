@@ -120,7 +120,7 @@ func.func @main(%A: memref<4xf32>) {
 """
 REFUSED = {
     "loop": (LOOP, 5, "scf.for cannot be expressed as loops and blocks: raise it to affine.for"),
-    "global": (GLOBAL, 4, "the global buffer w is no constant: fix: make it a parameter"),
+    "global": (GLOBAL, 4, "the global buffer w is not a constant: fix: make it a parameter"),
     "sizes": (SIZES, 4, "iterator d0 of copy has the sizes 4 and 5, which differ"),
     "unproved": (UNPROVED, 7, "iterator d0 of copy has the sizes n and n * 2, which cannot be proved equal"),
     "alias": (ALIAS, 3, 'iter v0 of block "transpose" is declared spatial'),

@@ -34,7 +34,7 @@ def scaled(name: str, factor: int) -> str:
 
 
 def model(functions: int, calls: int) -> IRModule:
-    """`calls` calls of `functions` functions in turn, through two views of an arena."""
+    """`calls` calls of `functions` functions one after the other, through two views of an arena."""
     lines = [scaled(f"f{n}", n + 1) for n in range(functions)]
     lines += [
         f'  func.func @main(%x: {ROW} {{tir.name = "x"}}, %out: {ROW} {{tir.name = "out"}},'

@@ -15,7 +15,7 @@ from tir_mlir.passes.lower.to_llvm import lower_to_llvm
 
 
 def sums(count: int, head: str = "", n: str = "16") -> Schedule:
-    """B = A + 1 + ... + 1, in `count` nests over two buffers in turn."""
+    """B = A + 1 + ... + 1, in `count` nests over two buffers one after the other."""
     lines = ["@T.prim_func", "def main(a: T.handle, b: T.handle, x: T.float32):", head]
     lines += [f"    A = T.match_buffer(a, ({n}, 8))", f"    B = T.match_buffer(b, ({n}, 8))"]
     for number in range(count):
@@ -108,7 +108,7 @@ def test_checked_accesses_are_found_in_nests():
 
 
 def chain(count: int, factors: list[str]) -> Schedule:
-    """B = A * f + 1, ... over buffers of the program, in `count` nests that take the factors in turn."""
+    """B = A * f + 1, ... over buffers of the program, in `count` nests that take the factors one after the other."""
     lines = ["@T.prim_func", "def main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64))):"]
     lines += [f"    X{number} = T.alloc_buffer((64, 64))" for number in range(count - 1)]
     for number in range(count):

@@ -119,7 +119,7 @@ def test_an_unknown_stage_is_refused():
 @pytest.mark.parametrize(
     ("args", "named", "message"),
     [
-        ((), {}, r"main takes x; there is no argument for x"),
+        ((), {}, r"main takes x; no argument for x"),
         ((1, 2), {}, r"main takes x: 2 arguments are too many"),
         ((), {"y": 1}, r"main takes x; it has no input 'y'"),
         ((1,), {"x": 1}, r"'x' is given twice"),

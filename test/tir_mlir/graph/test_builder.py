@@ -89,7 +89,7 @@ def test_constants_keep_their_values(b, dtype):
 
 
 @pytest.mark.parametrize(("write", "message"), [
-    (lambda b, x: b.op("nn.rel", x), r"there is no operator 'nn.rel'; near: nn.relu"),
+    (lambda b, x: b.op("nn.rel", x), r"no operator 'nn.rel'; near: nn.relu"),
     (lambda b, x: b.op("nn.softmax", x, axes=1), "nn.softmax has no attribute 'axes'; it has axis"),
     (lambda b, x: b.op("reshape", x), "reshape needs the attribute shape"),
     (lambda b, x: b.op("matmul", x, x), "matmul"),

@@ -93,7 +93,7 @@ def test_stages_are_timed():
 def test_memory_is_told():
     b = GraphBuilder("main")
     x = b.input("x", (8, 40), "float32")
-    for number in range(4):  # the third of three buffers takes the place of the first
+    for number in range(4):  # the third of three buffers replaces the first
         shape = (48, 40) if number % 2 == 0 else (40, 48)
         x = b.op("nn.dense", x, b.weight(f"w{number}", np.ones(shape, "float32")))
     b.output(x)

@@ -70,7 +70,7 @@ def test_conditions(monkeypatch):
     assert len(run(monkeypatch, parse(STOPPING), breakpoints={"B": lambda **iters: iters["vi"] == 3})) == 4
     assert len(run(monkeypatch, parse(TEXT), breakpoints=["B"])) == 16
     assert len(run(monkeypatch, parse(TEXT), breakpoints=["root"])) == 1
-    with pytest.raises(ArgumentError, match='there is no block "D"; there are B, root'):
+    with pytest.raises(ArgumentError, match='no block "D"; there are B, root'):
         run(monkeypatch, parse(TEXT), breakpoints=["D"])
 
 

@@ -65,7 +65,7 @@ def test_a_name_of_cpp_is_explained():
 
 def test_a_program_that_imports_no_kernel():
     (text,) = warned(None)
-    assert "calls 'tmm16' and brings no code for it: the built-in kernel 'tmm16' runs in its place" in text
+    assert "calls 'tmm16' and brings no code for it: the built-in kernel 'tmm16' runs instead of it" in text
     assert "pragma_import_llvm" in text
 
 

@@ -54,7 +54,7 @@ def test_a_parameter_in_a_type_that_is_not_floats_is_refused(tmp_path, dtype):
 
 
 def test_a_folder_without_files(tmp_path):
-    with pytest.raises(ArgumentError, match="there is no such file"):
+    with pytest.raises(ArgumentError, match="no such file"):
         tensors_of(tmp_path)
 
 

@@ -152,7 +152,7 @@ def test_tensors_that_lie_over_each_other(tmp_path):
 
 @pytest.mark.parametrize(("file", "words"), [
     ("../secret/model.safetensors", "lies outside of the folder"), ("link.safetensors", "lies outside of the folder"),
-    ("pipe.safetensors", "it is not a regular file"), ("none.safetensors", "there is no such file"),
+    ("pipe.safetensors", "it is not a regular file"), ("none.safetensors", "no such file"),
 ])  # fmt: skip
 def test_an_index_that_leads_elsewhere(tmp_path, file, words):
     secret, folder = tmp_path / "secret", tmp_path / "model"

@@ -131,7 +131,7 @@ def test_short_floats(without, dtype):
     lib(x, y)
     if dtype == "float16":
         expected = x.astype("float16").astype("float32")
-    else:  # to nearest even: half of the last place that stays, and one more where that is odd
+    else:  # to nearest even: half of the last digit that stays, and one more where that is odd
         bits = x.view("uint32")
         expected = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype("uint32").view("float32")
     np.testing.assert_array_equal(y, expected)

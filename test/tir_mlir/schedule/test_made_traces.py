@@ -1,4 +1,4 @@
-"""Traces made by hand: what is no step, no handle of its type or no decision is refused, and nothing is silent."""
+"""Traces made by hand: what is not a step, no handle of its type or no decision is refused, and nothing is silent."""
 
 import pytest
 from programs.matmul import matmul_add
@@ -51,7 +51,7 @@ REFUSED = {
     "an appended decision": (lambda: Trace([]).append(GET, 3), "get_block is not a sampling step"),
     "a decision of no step": (
         lambda: Trace([GET], {SAMPLE: [2, 8]}),
-        "sample_perfect_tile.*, which is no step of the trace",
+        "sample_perfect_tile.*, which is not a step of the trace",
     ),
     "another decision of no step": (lambda: Trace([GET]).with_decision("x", 1), "'x' is not a sampling step"),
     "a block of no step": (

@@ -26,7 +26,7 @@ WRONG = {
     "an axis": (lambda: topi.sum(X, axis=2), r"sum: axis=2 of a tensor with 2 axes\n  fix: use -2..1"),
     "an axis twice": (lambda: topi.sum(X, axis=(0, -2)), r"sum: axis=\(0, -2\) names an axis twice"),
     "elements": (lambda: topi.reshape(X, (5, 2)), r"reshape: a float32 \(3, 4\) to \(5, 2\): 12 elements are not 10"),
-    "a rest": (lambda: topi.reshape(X, (5, -1)), r"the size for -1 is no integer for all sizes"),
+    "a rest": (lambda: topi.reshape(X, (5, -1)), r"the size for -1 is not an integer for all sizes"),
     "an order": (lambda: topi.transpose(X, (0,)), r"transpose: axes=\(0,\) .*name all 2 axes"),
     "a bias": (lambda: topi.nn.bias_add(X, te.placeholder((3,))), r"bias float32 \(3,\) at axis 1 .*pass a bias of 4"),
     "channels": (

@@ -184,7 +184,7 @@ def test_after_ctrl_c_the_code_is_130(asked, file, monkeypatch):
         (["{file}", "--space", "{file}:nothing"], "two.py has no 'nothing'"),
         (["{file}", "--space", "nothing"], "'nothing' is not FILE.py:NAME"),
         (["nowhere.py"], "nowhere.py:1:1: error: cannot be read: No such file or directory"),
-        (["nowhere.py:x"], "tune: error: there is no file nowhere.py"),
+        (["nowhere.py:x"], "tune: error: no file nowhere.py"),
         (["{file}", "--size", "n"], "'n' is not NAME=NUMBER"),
         (["{file}", "--trials", "many"], "argument --trials: invalid int value: 'many'"),
     ],

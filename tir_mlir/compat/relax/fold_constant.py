@@ -23,7 +23,7 @@ def FoldConstant() -> Pass:
         lv = R.add(R.const([1.0, 2.0]), R.const([3.0, 4.0]))
         gv = R.multiply(x, lv)                                ->  gv = R.multiply(x, R.const([4.0, 6.0]))
 
-    Tensors that operators make of nothing, such as R.zeros, stay where something else reads them. So do calls of
+    Tensors that operators make of nothing, such as R.zeros, remain where something else reads them. So do calls of
     registered functions, values of named sizes, and bfloat16, of which NumPy has no arrays.
     """
     return Pass(lambda mod, _: _folded_module(mod), PassInfo("FoldConstant"))

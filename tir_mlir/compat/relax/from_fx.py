@@ -54,7 +54,7 @@ class _FxImporter:
 
     def _input(self, node: Any, number: int, shapes: Sequence[Sequence[int]], dtypes: Sequence[str] | None) -> Var:
         if number >= len(shapes):
-            raise GraphError(f"there is no shape for the input {node.target}; input_shapes has {len(shapes)}")
+            raise GraphError(f"no shape for the input {node.target}; input_shapes has {len(shapes)}")
         return Var(str(node.target), TensorStructInfo(tuple(shapes[number]), dtypes[number] if dtypes else "float32"))
 
     def _value(self, argument: Any) -> Any:

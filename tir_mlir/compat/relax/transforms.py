@@ -124,7 +124,7 @@ def BindParams(func_name: str, params: Mapping[Any, Any]) -> Pass:
 def BindSymbolicVars(binding_map: Mapping[Any, int], func_name: str | None = None) -> Pass:
     """Named sizes of a function, or of all, become numbers: `BindSymbolicVars({"n": 3})`.
 
-    The keys are names or variables. Errors: GraphError for a size that no function has, and for what is no number.
+    The keys are names or variables. Errors: GraphError for a size that no function has, and for what is not a number.
     """
     numbers = {str(getattr(key, "name", key)): value for key, value in binding_map.items()}
     for name, value in numbers.items():
@@ -168,7 +168,7 @@ def _sizes(constants: Mapping[Var, Constant]) -> dict[str, int]:
 
 
 class _Substitute(PyExprMutator):
-    """Constants in place of variables, and numbers in place of sizes."""
+    """Constants instead of variables, and numbers instead of sizes."""
 
     def __init__(self, constants: Mapping[Var, Constant], sizes: Mapping[str, int]):
         super().__init__()
@@ -245,7 +245,7 @@ def _check_legalized(mod: IRModule) -> IRModule:
         for binding in func.body.bindings if func.attrs.get("Primitive") else []:
             value = binding.value
             if isinstance(value, Call) and value.op != CALL_TIR:
-                raise GraphError(f"{name} has {value!r}, which is no program; fix: LegalizeOps before FuseTIR")
+                raise GraphError(f"{name} has {value!r}, which is not a program; fix: LegalizeOps before FuseTIR")
     return mod
 
 

@@ -125,7 +125,7 @@ def MetaScheduleApplyDatabase(work_dir: str | None = None, enable_warning: bool 
         databases, threads = _databases(work_dir), _threads(target)
         for name, function in list(mod.prim_funcs.items()):
             if not _apply_best_schedule(mod, name, function.isolated_module, databases, threads) and enable_warning:
-                warnings.warn(f"there is no record of {name} for this target", TuneWarning, stacklevel=2)
+                warnings.warn(f"no record of {name} for this target", TuneWarning, stacklevel=2)
         return mod
 
     return Pass(run, PassInfo("MetaScheduleApplyDatabase"))
@@ -202,5 +202,5 @@ def get_pipeline(name: str = "zero", **options: Any) -> Pass:
     Errors: GraphError for another name.
     """
     if name not in PIPELINES:
-        raise GraphError(f"there is no pipeline {short_repr(name)}; fix: one of {', '.join(PIPELINES)}")
+        raise GraphError(f"no pipeline {short_repr(name)}; fix: one of {', '.join(PIPELINES)}")
     return PIPELINES[name](**options)

@@ -62,7 +62,7 @@ class Executable:
 
 
 def _without_composites(module: IRModule, name: str) -> IRModule:
-    """The module with the functions of FuseOpsByPattern in place of their calls: how to fuse is chosen anew."""
+    """The module with the functions of FuseOpsByPattern instead of their calls: how to fuse is chosen anew."""
     if not any("Composite" in func.attrs for func in module.graphs.values()):
         return module
     return inlined_groups(Graph(module, name=name)).module
@@ -118,7 +118,7 @@ class VirtualMachine:
             return self._saved[name]
         models = self.executable.models
         if name not in models:
-            raise KeyError(f"there is no function {short_repr(name)}; there are {', '.join(models)}")
+            raise KeyError(f"no function {short_repr(name)}; there are {', '.join(models)}")
         model = models[name]
         types = [type_.dtype for _, type_ in model.plan.inputs]
         unit = len(model.plan.outputs) == 1 and self.executable.returns_tuple(name)

@@ -21,9 +21,9 @@ PREFIX = "tir_check_"
 STATE = PREFIX + "state"
 STATE_SIZE = 64
 ROTATION, POISON, OUTSIDE, OUTSIDE_SITE, OUTSIDE_INDEX, TARGET, WRITER, SCALE, UNSCALE, LOOPS = range(10)
-"""Places in the state: the order's start; a counter for poison; accesses out of bounds, the first one's site and index;
-the element watched, who wrote it last (site + 1); the order's scale, and its inverse; from LOOPS on the loop variables
-of the last write."""
+"""Positions in the state: the order's start; a counter for poison; accesses out of bounds, the first one's site and
+index; the element watched, who wrote it last (site + 1); the order's scale, and its inverse; from LOOPS on the loop
+variables of the last write."""
 
 _READ = f"""
   %state = memref.get_global @{STATE} : memref<{STATE_SIZE}xi64>

@@ -26,7 +26,7 @@ def rotary(start: int, length: int, dim: int) -> tuple[torch.Tensor, torch.Tenso
 
 
 def rotate_pairs(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """Turn the pairs (x[i], x[i + dim / 2]) of the last dimension."""
+    """Rotate the pairs (x[i], x[i + dim / 2]) of the last dimension."""
     low, high = x.chunk(2, dim=-1)
     return x * cos + torch.cat([-high, low], dim=-1) * sin
 

@@ -20,7 +20,7 @@ class RandomInput:
 
 def fill_weights(model: nn.Module, seed: int) -> nn.Module:
     """Draw all parameters, and the statistics of batch norms, so that every one changes the result and activations
-    stay within a few powers of ten; return the model in evaluation mode without gradients."""
+    remain within a few powers of ten; return the model in evaluation mode without gradients."""
     generator = torch.Generator().manual_seed(seed)
     done: set[int] = set()
     model.eval().requires_grad_(False)
@@ -35,7 +35,7 @@ def fill_weights(model: nn.Module, seed: int) -> nn.Module:
 
 
 def draw_inputs(inputs: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Replace each Drawn by a tensor; others stay."""
+    """Replace each Drawn by a tensor; others remain."""
     generator = torch.Generator().manual_seed(seed + 1)
     return tuple(_tensor(entry, generator) if isinstance(entry, RandomInput) else entry for entry in inputs)
 

@@ -110,7 +110,7 @@ class BindingEmitter:
     def _check(self, op: Any, args: list[Any]) -> None:
         """Errors: GraphError for a call of what is not there."""
         if isinstance(op, Op) and op.short not in OPERATORS and op.name not in CALLS:
-            raise GraphError(f"there is no operator {op.name}; fix: call_te with a te function of your own")
+            raise GraphError(f"no operator {op.name}; fix: call_te with a te function of your own")
         for callee in (op, *args[:3]):
             if isinstance(callee, GlobalVar) and callee not in self.functions:
                 function_names = ", ".join(self.functions) or "none"

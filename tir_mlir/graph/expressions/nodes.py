@@ -35,7 +35,7 @@ class Attrs(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no attribute {name}; there are {', '.join(self) or 'none'}") from None
+            raise AttributeError(f"no attribute {name}; there are {', '.join(self) or 'none'}") from None
 
 
 class ExternFunc:
@@ -218,7 +218,7 @@ _NUMBERS = {bool: "bool", int: "int64", float: "float64"}
 
 
 def prim_value(value: Any, dtype: str | None = None) -> Any:
-    """A number of a graph, `prim_value(2)`; an expression of sizes stays what it is: an attribute."""
+    """A number of a graph, `prim_value(2)`; an expression of sizes remains what it is: an attribute."""
     if isinstance(value, (PrimValue, TeExpr)):
         return value
     return PrimValue(getattr(value, "value", value), dtype or getattr(value, "dtype", None))
@@ -257,7 +257,7 @@ class TupleGetItem(Expr):
             why = "; it is the only value that is computed" if tuple_value.first_of_tuple else ""
             raise GraphError(f"{tuple_value!r} is not a tuple: it has no item {index}{why}")
         if not isinstance(index, int) or not -len(fields) <= index < len(fields):
-            raise IndexError(f"{tuple_value!r} has {len(fields)} items: there is no item {short_repr(index)}")
+            raise IndexError(f"{tuple_value!r} has {len(fields)} items: no item {short_repr(index)}")
         self.tuple_value, self.index = tuple_value, index % len(fields)
         self.struct_info = fields[self.index]
 
@@ -340,7 +340,7 @@ FIRST_OF_TUPLE = ("nn.batch_norm",)
 
 
 def _shape_argument(op: Any) -> int | None:
-    """Which argument of a call is the shape, `call.args[1]` of a reshape: it is no attribute."""
+    """Which argument of a call is the shape, `call.args[1]` of a reshape: it is not an attribute."""
     operator = OPERATORS.get(op.short) if isinstance(op, Op) else None
     if operator is None or "shape" not in operator.attrs:
         return None

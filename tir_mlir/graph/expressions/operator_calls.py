@@ -47,7 +47,7 @@ def find(name: str, word: str = "R") -> Any:
         return OperatorSpace(f"{name}.", word)
     if name in _REFUSED:
         raise NoSuchOperator(f"{word}.{name} is not supported: {_REFUSED[name]}")
-    raise NoSuchOperator(f"there is no operator {word}.{name}{_suggestion(name)}")
+    raise NoSuchOperator(f"no operator {word}.{name}{_suggestion(name)}")
 
 
 class NoSuchOperator(GraphError, AttributeError):

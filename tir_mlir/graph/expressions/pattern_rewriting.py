@@ -130,7 +130,7 @@ class _Reordered(PyExprMutator):
         super().__init__()
         self.values = values
         self.made: dict[int, Any] = {}
-        self.kept: list[Any] = []  # so that their ids stay theirs
+        self.kept: list[Any] = []  # so that their ids remain theirs
         self.open: list[Var] = []
 
     def visit_seq_expr_(self, seq: SeqExpr) -> SeqExpr:

@@ -189,7 +189,7 @@ def as_struct_info(annotation: Any) -> StructInfo:
 
 
 def shape_of(dims: Any) -> ShapeExpr:
-    """A shape: numbers stay, text becomes variables. Errors: GraphError."""
+    """A shape: numbers remain, text becomes variables. Errors: GraphError."""
     if isinstance(dims, (int, str, TeExpr)) or hasattr(dims, "__index__"):
         dims = (dims,)
     if not isinstance(dims, (tuple, list)):

@@ -51,7 +51,7 @@ class _Functor:
     def visit_expr(self, expr: Any) -> Any:
         """Call the method of this kind of expression: `visit_call_` of a call."""
         if not getattr(expr, "kinds", ()):
-            raise GraphError(f"there is no visit of {short_repr(expr)}")
+            raise GraphError(f"no visit of {short_repr(expr)}")
         return getattr(self, f"visit_{expr.kinds[0]}_")(expr)
 
 
@@ -139,7 +139,7 @@ class PyExprMutator(_Functor):
                 call = self.visit_expr_post_order(call)
                 return op.multiply(call.args[0], const(2.0)) if call.op == Op.get("relax.add") else call
 
-    Bindings that nothing uses any more stay; `remove_all_unused` removes them.
+    Bindings that nothing uses any more remain; `remove_all_unused` removes them.
     """
 
     def __init__(self, mod: IRModule | None = None):
@@ -271,7 +271,7 @@ def _all_identical(new: list[Any], old: list[Any]) -> bool:
 
 
 def remove_all_unused(func: Any) -> Any:
-    """A function, or a module, without the bindings that nothing uses. Calls of registered functions stay."""
+    """A function, or a module, without the bindings that nothing uses. Calls of registered functions remain."""
     if isinstance(func, IRModule):
         module = func.clone()
         module.update({name: remove_all_unused(f) for name, f in func.functions.items() if isinstance(f, Function)})

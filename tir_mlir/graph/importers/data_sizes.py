@@ -13,7 +13,7 @@ from tir_mlir.graph.importers.emitter import OperatorEmitter, is_number, static_
 
 
 def true_positions(e: OperatorEmitter, mask: Any, size: Any) -> Any:
-    """The places at which the elements of a mask, in row-major order, are true: int64[size].
+    """The positions at which the elements of a mask, in row-major order, are true: int64[size].
 
     size: the name of their number, which becomes a size of the graph; one that it has already; or a number.
     """
@@ -42,7 +42,7 @@ def slice_by_data(
     """x[begin:end] along an axis, of bounds with names in `numbers`: tensors of one integer; None where there are none.
 
     Negative bounds are counted from the end, those outside are the ends, as Python has it. size: the name of the number
-    of rows. Errors: GraphError for an axis that is no number, and for names that are sizes of inputs.
+    of rows. Errors: GraphError for an axis that is not a number, and for names that are sizes of inputs.
     """
     if not data_dependent_names([begin, end], numbers):
         return None
@@ -65,7 +65,7 @@ def data_dependent_names(size: Any, numbers: Mapping[str, Any]) -> list[str]:
         return []
     try:
         return sorted(names_in(parse(size)) & set(numbers))
-    except TirError:  # a text that is no size
+    except TirError:  # a text that is not a size
         return []
 
 
@@ -118,7 +118,8 @@ def _ones_along(e: OperatorEmitter, x: Any, axis: int) -> Any:
 
 
 def coordinates(e: OperatorEmitter, positions: Any, shape: Sequence[Any]) -> list[Any]:
-    """Places in row-major order as an index for each axis of a shape of numbers, or whose first size only is a name."""
+    """Positions in row-major order as an index for each axis of a shape of numbers, or whose first size only is a
+    name."""
     indices: list[Any] = []
     for size in reversed(shape[1:]):
         indices.insert(0, e.binary("floor_mod", positions, size, positions.dtype))
@@ -127,7 +128,7 @@ def coordinates(e: OperatorEmitter, positions: Any, shape: Sequence[Any]) -> lis
 
 
 def unique(e: OperatorEmitter, values: Any, size: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a vector in which equal elements are neighbours, or a matrix in which equal rows are: each once, the places
+    """Of a vector in which equal elements are neighbours, or a matrix in which equal rows are: each once, the positions
     where they begin, the number of the group of each element, and the sizes of the groups.
 
     size: the name of the number of groups.
@@ -165,7 +166,7 @@ def argsort_rows(e: OperatorEmitter, rows: Any) -> Any:
     if columns > MOST_COLUMNS:
         raise GraphError(f"the order of slices of {columns} elements\n  fix: slices of at most {MOST_COLUMNS}")
     positions = e.constant(np.arange(count), "int64")
-    for column in reversed(range(columns)):  # by the last column first: equal elements stay in order
+    for column in reversed(range(columns)):  # by the last column first: equal elements remain in order
         values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (count,)), positions, axis=0)
         positions = e.op("take", positions, e.op("argsort", values, axis=0, dtype="int64"), axis=0)
     return positions

@@ -41,7 +41,7 @@ class OperatorEmitter:
             return self.builder.constant(np.asarray(value, dtype))
         except OverflowError:
             raise GraphError(
-                f"the number {value} is no {dtype}\n  fix: cast the operands to a type that has it"
+                f"the number {value} is not a {dtype}\n  fix: cast the operands to a type that has it"
             ) from None
 
     def table(self, value: np.ndarray, dtype: str) -> Any:
@@ -131,7 +131,7 @@ class OperatorEmitter:
         inputs = {name: self.inputs[found[name].tensor] if name in found else None for name in names}
         if missing := [name for name, x in inputs.items() if x is None]:
             raise GraphError(
-                f"the size {missing[0]} is no dimension of an input\n  fix: pass it as one, or make it static"
+                f"the size {missing[0]} is not a dimension of an input\n  fix: pass it as one, or make it static"
             )
         return [x for n, x in enumerate(inputs.values()) if all(x is not y for y in list(inputs.values())[:n])]
 

@@ -14,7 +14,7 @@ MAX_DENSE_SIZE = 32
 """The most elements that are transformed by one matrix, unless their number is prime."""
 
 Parts = tuple[Any, Any]
-"""The real and the imaginary part of complex numbers; None: there is no imaginary part."""
+"""The real and the imaginary part of complex numbers; None: without an imaginary part."""
 
 
 def transform(e: OperatorEmitter, x: Parts, axes: Sequence[int], forward: bool, scale: float) -> Parts:

@@ -275,7 +275,7 @@ def _merge_batch_axes(e: OperatorEmitter, x: Any, batches: Any) -> Any:
 
 
 def _merged_mask(e: OperatorEmitter, mask: Any, batches: Any) -> Any:
-    """A mask over several axes of batches as one over the merged axis; one that does not differ in them stays so."""
+    """A mask over several axes of batches as one over the merged axis; one that does not differ in them remains so."""
     differs = any(size != 1 for size in mask.shape[:-3])
     return _merge_batch_axes(e, mask, batches) if differs else e.reshape(mask, mask.shape[-3:])
 

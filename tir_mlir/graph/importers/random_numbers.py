@@ -25,7 +25,7 @@ class RandomState:
         self.value: Any = None
 
     def words(self, e: OperatorEmitter, count: int, words: int) -> Any:
-        """The next draw: uint32 (count, words), see `topi.philox`. Errors: GraphError where there is no state."""
+        """The next draw: uint32 (count, words), see `topi.philox`. Errors: GraphError without a state."""
         if not self.allowed:
             raise GraphError(
                 "it draws random numbers, whose seed is a state\n"

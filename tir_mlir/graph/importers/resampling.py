@@ -1,4 +1,4 @@
-"""Tables of places and weights for the resizing of one axis."""
+"""Tables of positions and weights for the resizing of one axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tir_mlir import te
 from tir_mlir.graph.importers.emitter import OperatorEmitter
 
 Table = tuple[np.ndarray, np.ndarray | None]
-"""Places (m, taps) of an axis, and weights of the same shape; None: of one tap, 1."""
+"""Positions (m, taps) of an axis, and weights of the same shape; None: of one tap, 1."""
 
 
 def ratio(size: int, result: int, scale: float | None, corners: bool) -> float:
@@ -24,7 +24,7 @@ def ratio(size: int, result: int, scale: float | None, corners: bool) -> float:
 
 
 def nearest(size: int, result: int, step: float, exact: bool) -> Table:
-    """The nearest places: of the start of each element, exact: of its middle."""
+    """The nearest positions: of the start of each element, exact: of its middle."""
     index = np.arange(result, dtype=np.float32) + np.float32(0.5 if exact else 0)
     positions = np.floor(index * np.float32(step)).astype(np.int64)
     return np.clip(positions, 0, size - 1)[:, None], None
@@ -107,7 +107,7 @@ class _SizedTable:
     def nearest(self, exact: bool) -> tuple[Any, None]:
         shift = te.cast(0.5 if exact else 0.0, "float32")
         position = lambda i, _: self._clamp_index(te.floor((te.cast(i, "float32") + shift) * self._step()))  # noqa: E731
-        return te.compute((self.result, 1), position, name="places"), None
+        return te.compute((self.result, 1), position, name="positions"), None
 
     def linear(self, exact: bool) -> tuple[Any, Any]:
         del exact
@@ -123,7 +123,7 @@ class _SizedTable:
 
         position = lambda i, t: self._clamp_index(te.cast(te.floor(low(i)), "int32") + t)  # noqa: E731
         shape = (self.result, 2)
-        return te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")
+        return te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")
 
     def cubic(self, exact: bool) -> tuple[Any, Any]:
         del exact
@@ -138,7 +138,7 @@ class _SizedTable:
 
         position = lambda i, t: self._clamp_index(te.cast(te.floor(self._centre(i)), "int32") + t - 1)  # noqa: E731
         shape = (self.result, 4)
-        return te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")
+        return te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")
 
 
 def _float(size: Any, dtype: str) -> Any:

@@ -42,7 +42,7 @@ def pad_by_sizes(e: OperatorEmitter, x: Any, pairs: Sequence[tuple[Any, Any]], m
 
 
 def _source(position: Any, size: Any, mode: str) -> Any:
-    """The element that stands at a place outside of 0..size - 1."""
+    """The element that stands at a position outside of 0..size - 1."""
     if mode == "wrap":
         return position % size
     if mode == "reflect":

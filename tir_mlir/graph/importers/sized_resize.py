@@ -12,7 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 class SizedTable:
     """The tables of an axis of `old` elements that gets `new`, te expressions; scale: None for new / old.
 
-    Places are computed in float32, as by ONNX Runtime.
+    Positions are computed in float32, as by ONNX Runtime.
     """
 
     def __init__(self, old: Any, new: Any, scale: float | None):
@@ -20,7 +20,7 @@ class SizedTable:
         self.scale = _float(new) / _float(old) if scale is None else _float(scale)
 
     def nearest(self, positions: str, rounds: str) -> list[Any]:
-        """The nearest places, (new, 1)."""
+        """The nearest positions, (new, 1)."""
         rules: dict[str, Callable[[Any], Any]] = {
             "round_prefer_floor": lambda x: te.ceil(x - 0.5),
             "round_prefer_ceil": lambda x: te.floor(x + 0.5),
@@ -30,7 +30,7 @@ class SizedTable:
         if rounds not in rules:
             raise GraphError(f"nearest_mode={rounds}\n  fix: one of {', '.join(rules)}")
         position = lambda i, _: self._clamp_index(te.cast(rules[rounds](self._source_position(i, positions)), "int32"))  # noqa: E731
-        return [te.compute((self.new, 1), position, name="places")]
+        return [te.compute((self.new, 1), position, name="positions")]
 
     def weighted_taps(self, positions: str, mode: str, a: float) -> list[Any]:
         """The neighbours, 2 for "linear" and 4 for "cubic" with its coefficient a, and their weights."""
@@ -48,7 +48,7 @@ class SizedTable:
             te.cast(te.floor(self._source_position(i, positions)), "int32") + t + first
         )
         shape = (self.new, taps)
-        return [te.compute(shape, position, name="places"), te.compute(shape, weight, name="weights")]
+        return [te.compute(shape, position, name="positions"), te.compute(shape, weight, name="weights")]
 
     def _source_position(self, i: Any, mode: str) -> Any:
         """Where an element of the result lies among the old ones."""

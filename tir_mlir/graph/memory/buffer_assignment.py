@@ -53,7 +53,7 @@ class PlannedCall:
     """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
 
     in_place: pairs of parameters, an input and a result, that are one buffer. scratch: bytes for the function itself.
-    control: what a branch or a loop runs, in the place of a function.
+    control: what a branch or a loop runs, instead of a function.
     """
 
     callee: str
@@ -211,7 +211,7 @@ class _Nodes:
         calls = ("", encoding.CALL_TIR, encoding.PACKED, encoding.BRANCH, encoding.LOOP)
         if callee is None or kind not in calls:
             raise GraphError(
-                f"{node!r} is no call of a TensorIR function; fix: legalize(graph) makes one of each operator"
+                f"{node!r} is not a call of a TensorIR function; fix: legalize(graph) makes one of each operator"
             )
         inputs, results = node.inputs, node.results
         if not kind:
@@ -326,7 +326,7 @@ class _Planner:
         return self.made
 
     def prepare(self) -> None:
-        """All but the places in the arena."""
+        """All but the positions in the arena."""
         for region in self._inner_planners():
             region.prepare()
         self._arguments()
@@ -343,7 +343,7 @@ class _Planner:
         self._share()
 
     def calls(self) -> list[PlannedCall]:
-        """The calls, where all places are known."""
+        """The calls, where all positions are known."""
         return [self._call(number, step) for number, step in enumerate(self.steps) if step.kind]
 
     def _inner_planners(self) -> list[_Planner]:
@@ -394,7 +394,7 @@ class _Planner:
 
     def _copy_donated_results(self) -> None:
         """Copy donated results, where their memory is not that of the input already. Errors: GraphError for two that
-        change places."""
+        are swapped."""
         for region in self._inner_planners():
             region._copy_donated_results()
         targets = set(self.donated.values())
@@ -435,7 +435,7 @@ class _Planner:
 
     def _is_given(self, holder: ir.Value, value: ir.Value) -> bool:
         """Whether the memory of a value is that of an input that a result may take: in a loop only its own new state,
-        so that no two states change places."""
+        so that no two states are swapped."""
         if holder not in self.given or self.fixed[holder][0] != INPUT:
             return False
         if self.func.kind != encoding.REGION:
@@ -545,7 +545,8 @@ class _Planner:
     def _steps_of(
         self, region: _Planner, inputs: Sequence[BufferSlot], outputs: Sequence[BufferSlot | None]
     ) -> RegionSteps:
-        """What a region does with inputs and outputs in the memory of this graph. None: an output that stays there."""
+        """What a region does with inputs and outputs in the memory of this graph. None: an output that remains
+        there."""
         buffer_places = {(INPUT, n): slot for n, slot in enumerate(inputs)}
         buffer_places |= {(OUTPUT, n): slot for n, slot in enumerate(outputs) if slot is not None}
         names = {offset: name for name, (offset, type_) in region.made.weights.items() if byte_size(type_)}

@@ -50,7 +50,7 @@ def mark(graph: TensorFunc, module: ir.Module, safe: Mapping[str, Sequence[Pair]
 def _minimal_triples(triples: Sequence[Triple], size: Callable[[Collection[Triple]], int]) -> list[Triple]:
     """The triples without those that make the arena no smaller: each makes one more version of its function.
 
-    Halves that are of no use together are dropped together: the number of plans grows with what stays.
+    Halves that are of no use together are dropped together: the number of plans grows with what remains.
     """
     accepted = dict.fromkeys(triples)
     best, waiting = size(accepted), [list(triples)] if triples else []
@@ -110,7 +110,7 @@ _NESTS = op_traits.AFFINE_OPS | op_traits.CHOICES
 
 
 def _copies_to_itself(nest: ir.Operation) -> bool:
-    """Whether a nest writes only what it has read at the same place."""
+    """Whether a nest writes only what it has read at the same position."""
     if nest.name not in op_traits.AFFINE_LOOPS:
         return False
     inner = list(ops(nest))

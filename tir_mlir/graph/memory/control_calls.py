@@ -39,9 +39,10 @@ class PlannedBranch:
 class PlannedLoop:
     """Steps that are repeated, on a state in memory.
 
-    steps: their number, a place that has it, or None; condition: tested before each step, if there is one; index: where
-    the number of the step is put. before: copies to the state; rows: of what is scanned, each with where it is put
-    before a step; body; after: copies to the state after it; stacked: rows, and the tensors that they become a part of.
+    steps: their number, a position that has it, or None; condition: tested before each step, if there is one; index:
+    where the number of the step is put. before: copies to the state; rows: of what is scanned, each with where it is
+    put before a step; body; after: copies to the state after it; stacked: rows, and the tensors that they become a
+    part of.
     """
 
     steps: Size | BufferSlot | None
@@ -114,7 +115,7 @@ def _own_slots(control: Control) -> list[BufferSlot]:
 
 
 def remap_steps(steps: RegionSteps, to: Callable[[BufferSlot], BufferSlot]) -> RegionSteps:
-    """What a region does, on other memory: `to` is what each place becomes."""
+    """What a region does, on other memory: `to` is what each position becomes."""
     return RegionSteps(tuple(_remap_call(call, to) for call in steps.calls), _remap_copies(steps.copies, to))
 
 
@@ -145,8 +146,8 @@ def _remap_control(control: Control, to: Callable[[BufferSlot], BufferSlot]) -> 
 def slot_remapping(
     given: Mapping[tuple[str, int], BufferSlot], weights: Callable[[int], int], spaces: tuple[str, str]
 ) -> Callable:
-    """Where the places of a region lie in the memory of what runs it. given: its inputs and outputs; weights: from
-    the offset of a weight there; spaces: the words for a weight and for a slot of the arena, which stays as it is."""
+    """Where the positions of a region lie in the memory of what runs it. given: its inputs and outputs; weights: from
+    the offset of a weight there; spaces: the words for a weight and for a slot of the arena, which remains as it is."""
     weight_space, arena_space = spaces
 
     def to(slot: BufferSlot) -> BufferSlot:

@@ -54,7 +54,7 @@ def checking_caller(
 
 
 def with_nones(run: Callable[[Sequence[Any]], Any], positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
-    """A function of the inputs that returns a tuple of what `run` returns, with None at these places."""
+    """A function of the inputs that returns a tuple of what `run` returns, with None at these positions."""
 
     def call(args: Sequence[Any]) -> Any:
         outs = run(args)

@@ -109,7 +109,7 @@ def _callee(call: ir.Operation) -> str:
 
 
 def _add_private(op: ir.Operation, functions: Mapping[str, ir.Operation]) -> ir.Operation:
-    """Copy a function, without what is told of it; programs get symbols of their own, kernels keep theirs."""
+    """Copy a function, without what is known of it; programs get symbols of their own, kernels keep theirs."""
     copy = op.clone()
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
     for name in [n for n in copy.attributes if n.startswith("graph.")]:
@@ -317,7 +317,7 @@ class _MainWriter:
         return arith.constant(ir.IndexType.get(), value)
 
     def view(self, storage: BufferSlot) -> ir.Value:
-        """The buffer of a place."""
+        """The buffer of a position."""
         if storage not in self.views:
             self.views[storage] = self._make_view(storage)
         return self.views[storage]

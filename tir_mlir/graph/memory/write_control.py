@@ -20,7 +20,7 @@ class ControlMemory(Protocol):
     """What a writer of a graph knows of memory."""
 
     def view(self, storage: BufferSlot) -> ir.Value:
-        """The buffer of a place."""
+        """The buffer of a position."""
         ...
 
     def size(self, size: Size) -> ir.Value:

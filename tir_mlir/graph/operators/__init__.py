@@ -44,7 +44,7 @@ def shown_operands(name: str | None, operands: Sequence[str]) -> list[str]:
 
 
 def kind_of(name: str | None) -> OperatorKind:
-    """The kind of an operator; None is no operator."""
+    """The kind of an operator; None is not an operator."""
     operator = OPERATORS.get(name) if name is not None else None
     return OperatorKind.OTHER if operator is None else operator.kind
 
@@ -69,5 +69,5 @@ def find_operator(name: str) -> Operator:
     if operator is None:
         near = difflib.get_close_matches(name.removeprefix("relax."), OPERATORS, n=3, cutoff=0.5)
         way = f"; near: {', '.join(near)}" if near else ""
-        raise GraphError(f"there is no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
+        raise GraphError(f"no operator {short_repr(name)}{way}; fix: call_te with a te function of your own")
     return operator

@@ -24,7 +24,7 @@ NUMBERS = FLOATS | {f"int{bits}" for bits in (8, 16, 32, 64)}
 WHOLE = frozenset({"int32", "int64"})
 BOOLS = frozenset({"bool"})
 PIECE = 1 << 15
-"""Elements of a piece that is rounded at a time: what is computed in between stays in the caches."""
+"""Elements of a piece that is rounded at a time: what is computed in between remains in the caches."""
 
 ROW = 32
 """Elements of a row from which NumPy copies rows that are not adjacent at the speed of memory."""

@@ -19,7 +19,7 @@ class OperatorKind(Enum):
     ELEMENTWISE = "elementwise"  # each element from those at its index; operands broadcast, one of two may be a number
     VIEW = "view"  # the elements of the first operand, in their order, in another shape
     ROWS = "row-wise"  # each row along `axis` from that row; the result has the shape of the first operand
-    REDUCTION = "reduction"  # over the axes `axis`, which stay with size 1 if `keepdims`
+    REDUCTION = "reduction"  # over the axes `axis`, which remain with size 1 if `keepdims`
     PRODUCT = "product"  # rows by a matrix
     CONVOLUTION = "convolution"  # with `data_layout`, `kernel_layout` and perhaps `out_layout`
     POOL = "pool"  # over windows, with `layout`

@@ -99,7 +99,7 @@ def _one_hot(indices: Any, *values: Any, depth: Any, axis: int = -1, dtype: str 
 
 def _pack_panels(x: Any, along: int, inner: Any, width: int, group: int = 1) -> Any:
     """A weight in panels of `width` along one axis, with zeros after the last row, as `schedules.WeightPanels` says.
-    inner: the order of the other axes; group: adjacent elements that stay so."""
+    inner: the order of the other axes; group: adjacent elements that remain so."""
     panels = WeightPanels("", tuple(int(n) for n in x.shape), x.dtype, along, tuple(inner), width, group)
     rows = panels.source[along]
 

@@ -57,7 +57,7 @@ def calibrate(
     Such a graph is built to products of integers, see `transforms.integers`. batches: inputs of the graph, one array or
     a tuple of arrays each, that stand for those it will see. method: the range of an activation: "min-max", all numbers
     seen; "percentile", but for so many of the largest; "entropy", the part whose rounded numbers tell the most. keep:
-    weights of layers that stay in float32, as names with `*` or a function of name and shape. Batch normalization is
+    weights of layers that remain in float32, as names with `*` or a function of name and shape. Batch normalization is
     folded first. For machines that have no other: activations="int8"; symmetric: -127 to 127 without a zero point;
     per_channel=False: one scale for a weight; bias="int32": a weight that is added to a product is rounded
     to steps of its sums, and added to them. threads: of the models that are built to see the numbers.
@@ -95,7 +95,7 @@ class _How:
 
 
 def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
-    """The numbers of the layers to round, among the uses of weights, and why others stay."""
+    """The numbers of the layers to round, among the uses of weights, and why others remain."""
     chosen, kept, layers = WeightSelection(None, keep), dict[str, str](), list[int]()
     with enter_context():
         rewriter = Rewriter(graph)
@@ -108,7 +108,7 @@ def _layers(graph: Graph, keep: Choice) -> tuple[list[int], dict[str, str]]:
             elif why := hindrance(weight, HOW, use.axis):
                 kept[use.name] = why
             elif use.call.is_weight(use.call.args[0]) or len(use.call.args) != 2:
-                kept[use.name] = "what it multiplies is no activation"
+                kept[use.name] = "what it multiplies is not an activation"
             else:
                 layers.append(number)
     return layers, kept

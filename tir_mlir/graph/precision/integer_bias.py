@@ -37,7 +37,7 @@ def round_biases(graph: Graph) -> None:
 def _integer_bias(
     graph: Graph, rewriter: Rewriter, call: NodeCall, product: NodeCall, added: ir.Value
 ) -> ir.Value | None:
-    """What is added, rounded; None where it is no weight of one number a channel, or the product is of floats."""
+    """What is added, rounded; None where it is not a weight of one number a channel, or the product is of floats."""
     x, w = (product.defining_call(value, _DEQUANTIZE) for value in product.args[:2])
     shaped = call.defining_call(added, _RESHAPE)
     base = added if shaped is None else shaped.args[0]

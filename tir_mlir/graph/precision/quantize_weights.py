@@ -75,7 +75,7 @@ def quantize_weights(
     "bfloat16" for weights of bfloat16; "int8" for weights of integers of dense layers, with a step for each row, and
     sums in int32: of a row, or, with `group`, of a group, which has one scale. only: the weights to round, as names or
     a function of name and shape (default: all that can be); keep: weights to leave alone. Norms, biases and embeddings
-    stay as they are. Batch normalization is folded first.
+    remain as they are. Batch normalization is folded first.
     `rounding` of the result tells the error of each weight, and why others were kept; `compare` that of the outputs on
     given inputs. Raises GraphError for an unknown format, a name that no weight of a product has, or a weight that
     `only` names and the format cannot store.
@@ -317,8 +317,8 @@ def with_computed_weights(graph: Graph) -> Graph:
         func.func @main(%x, %w {graph.weight = "w"}) { %0 = multiply(%w, %w) ; %1 = dense(%x, %0) ; return %1 }
     ->  func.func @main(%x, %0 {graph.weight = "w"}) { %1 = dense(%x, %0) ; return %1 }
 
-    A computed weight has the name of the one that it is computed from, if that is no longer read itself. Weights that
-    are no longer read have no arrays in the result.
+    A computed weight has the name of the one that it is computed from, if that is not read itself any more. Weights
+    that are no longer read have no arrays in the result.
     """
     lifted = lift_weights(constants_to_weights(graph))
     with enter_context():

@@ -88,7 +88,7 @@ class ActivationRange:
 def method_of(method: object, percentile: object) -> tuple[str, float]:
     """A method, and the percentage of numbers within. Errors: GraphError."""
     if not isinstance(method, str) or method not in METHODS:
-        raise GraphError(f"calibrate: there is no method {short_repr(method)}; fix: one of {', '.join(METHODS)}")
+        raise GraphError(f"calibrate: no method {short_repr(method)}; fix: one of {', '.join(METHODS)}")
     if isinstance(percentile, bool) or not isinstance(percentile, (int, float)) or not 50 < percentile <= 100:
         raise GraphError(f"calibrate: percentile={short_repr(percentile)}; fix: a number above 50, up to 100")
     return method, float(percentile)

@@ -235,7 +235,7 @@ def _nibbles(words: np.ndarray) -> np.ndarray:
 
 def _blocks(name: str, data: np.ndarray, size: int) -> np.ndarray:
     if data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] % size:
-        raise ArgumentError(f"{name}: {data.dtype} of shape {data.shape} is no rows of blocks of {size} bytes")
+        raise ArgumentError(f"{name}: {data.dtype} of shape {data.shape} is not rows of blocks of {size} bytes")
     return data.reshape(len(data), -1, size)
 
 
@@ -257,7 +257,7 @@ def _eighths(bytes_: np.ndarray) -> np.ndarray:
 
 
 def _five_bits(blocks: np.ndarray, at: int) -> np.ndarray:
-    """Numbers of blocks of 32: their fifth bits, from a place on, then the others."""
+    """Numbers of blocks of 32: their fifth bits, from a position on, then the others."""
     high = np.unpackbits(np.ascontiguousarray(blocks[:, :, at : at + 4]), axis=2, bitorder="little")
     return _two_halves(blocks[:, :, at + 4 :]) | high.reshape(len(blocks), -1) << 4
 

@@ -219,7 +219,7 @@ def bandwidths() -> tuple[tuple[int, float], ...]:
 
 
 def bandwidth(size: float) -> float:
-    """Bytes a second for a working set: of the largest size measured that is no larger, so that it is a bound."""
+    """Bytes a second for a working set: of the largest size measured that is not larger, so that it is a bound."""
     return next((rate for most, rate in reversed(bandwidths()) if most <= size), bandwidths()[0][1])
 
 

@@ -1,4 +1,4 @@
-"""Rewrite the nodes of a graph by rules: a pattern, and what to write in the place of a node that matches; move
+"""Rewrite the nodes of a graph by rules: a pattern, and what to write instead of a node that matches; move
 nodes to a function of their own.
 """
 
@@ -40,7 +40,7 @@ def apply_rules(graph: Graph, rules: Sequence[Rule]) -> Graph:
     """A copy of a graph in which no rule changes anything; of two rules the first one comes first.
 
     Calls wait in the order of the graph; a new one, and those that read it, wait behind them. What is replaced is dead,
-    and stays until `clean`.
+    and remains until `clean`.
     """
     copy = graph.clone()
     with enter_context(), symbols_kept(copy.module.mlir):
@@ -96,7 +96,7 @@ class Rewriter:
         return self._calls[node.op]
 
     def operands_change(self, op: ir.Operation) -> None:
-        """Another value takes the place of an operand of an op."""
+        """Another value replaces an operand of an op."""
         if (reader := self._calls.get(op)) is not None:
             reader.forget_operands()
 
@@ -208,7 +208,7 @@ class NodeCall:
         return constant if numpy_dtype == dtype else self.emit("astype", [constant], {"dtype": dtype})
 
     def replace(self, value: ir.Value) -> None:
-        """Put a value in the place of its result: it is dead then."""
+        """Replace its result by a value: it is dead then."""
         result = self.node.results[0]
         for use in result.uses:
             self.rewriter.operands_change(use.owner.operation)
@@ -252,7 +252,8 @@ def group_of(
     inputs: Mapping[ir.Value, str],
     outputs: Sequence[ir.Value],
 ) -> TensorFunc:
-    """A group of copies of nodes, with what they read that is no input, such as constants. inputs: with their names.
+    """A group of copies of nodes, with what they read that is not an input, such as constants. inputs: with their
+    names.
 
     lv = R.nn.dense(x, w)                  @R.function(private=True)
     gv = R.nn.relu(lv)             ->      def fused_dense_relu(x, w): ...
@@ -269,7 +270,7 @@ def group_of(
 def call_group(
     func: TensorFunc, group: TensorFunc, nodes: Sequence[Node], inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]
 ) -> None:
-    """Call a group in the place of the last of the nodes that it has, which are erased.
+    """Replace the last of the nodes that a group has by a call of it, and erase them.
 
     What reads another result of them before that place moves behind it.
     """

@@ -248,7 +248,7 @@ class _GraphReader:
             self._check(annotation, self.names[names[0]])
 
     def _bind_value(self, stmt: ast.stmt, name: str, value: Any) -> Any:
-        """The variable of a value; what is not a value of the graph stays what it is."""
+        """The variable of a value; what is not a value of the graph remains what it is."""
         if isinstance(value, MatchCast):
             return self._cast(stmt, value)
         if isinstance(value, Call) or (isinstance(value, Expr) and not isinstance(value, Var)):

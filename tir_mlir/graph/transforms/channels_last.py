@@ -38,9 +38,9 @@ def channels_last(graph: Graph) -> Graph:
 
     Permutations move below pointwise operators, concatenations, and reductions of the image, until they meet and cancel
     each other. Weights keep their layout; those of depthwise convolutions get their channels last as well, which are
-    read as vectors. Pools of one channel stay as they are. A graph without convolutions of images is returned as it is.
-    Convolutions of single pixels that no such operators connect with one of more pixels, a pool, or an image with its
-    channels last, gain nothing from that layout: they are products with the image as it is, w (o, c) times
+    read as vectors. Pools of one channel remain as they are. A graph without convolutions of images is returned as it
+    is. Convolutions of single pixels that no such operators connect with one of more pixels, a pool, or an image with
+    its channels last, gain nothing from that layout: they are products with the image as it is, w (o, c) times
     x (n, c, h * w).
     """
     with enter_context():

@@ -15,7 +15,7 @@ from tir_mlir.graph.size_code import symbols
 
 
 def clean(graph: Graph) -> Graph:
-    """Compute equal nodes once, then erase nodes, functions and weights that nothing uses; other inputs stay.
+    """Compute equal nodes once, then erase nodes, functions and weights that nothing uses; other inputs remain.
 
     lv = R.nn.relu(x); lv1 = R.nn.relu(x); lv2 = R.exp(x)          lv = R.nn.relu(x)
     gv = R.add(lv, lv1)                                     ->     gv = R.add(lv, lv)
@@ -65,12 +65,12 @@ def erase_dead_nodes(func: TensorFunc) -> int:
         %0 = call @nn.relu(%x)                    return %x
         return %x                          ->
 
-    Calls of packed functions stay: they may have effects. So does what makes a size that a later tensor has.
+    Calls of packed functions remain: they may have effects. So does what makes a size that a later tensor has.
     """
     erased, packed = 0, _packed_names(func)
     counted = any(kind_of(node.operator) is OperatorKind.COUNTED for node in func.nodes)
     nodes = {node.op: node for node in func.nodes} if counted else {}
-    sizes: set[str] = set()  # of the tensors that stay
+    sizes: set[str] = set()  # of the tensors that remain
     for op in reversed(direct_ops(func.op)[:-1]):
         node = nodes.get(op)
         makes = node is not None and _counted_size(node) in sizes
@@ -116,7 +116,7 @@ def is_used(op: ir.Operation) -> bool:
 def erase_unused_functions(module: ir.Module) -> int:
     """Erase private functions on tensors that are not called, and the TensorIR functions that only those called.
 
-    TensorIR functions that no function on tensors called before stay. Returns the number of erased functions.
+    TensorIR functions that no function on tensors called before remain. Returns the number of erased functions.
     """
     erased, dropped = 0, set[str]()
     while True:

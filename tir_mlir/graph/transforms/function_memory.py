@@ -18,7 +18,7 @@ def find_scratch(graph: Graph, cache: bool = False) -> Graph:
         func.func @conv2d(%X, %W, %Y) { %P = memref.alloc ... }
     ->  func.func @conv2d(%X, %W, %Y) attributes {graph.scratch = 861184} { %P = memref.alloc ... }
 
-    Buffers of symbolic sizes, and those of one iteration of a parallel loop, stay on the heap.
+    Buffers of symbolic sizes, and those of one iteration of a parallel loop, remain on the heap.
     """
     annotated = graph.clone()
     with enter_context(), symbols_kept(annotated.module.mlir):
@@ -38,7 +38,7 @@ def mark_in_place(graph: Graph, cache: bool = False) -> Graph:
         func.func @add(%A, %B, %C) { for i: C[i] = A[i] + B[i] }
     ->  func.func @add(%A, %B, %C) attributes {graph.in_place = [[0, 2]]} { ... }
 
-    Each pair is proved: every element of the result is written after the last read of that place.
+    Each pair is proved: every element of the result is written after the last read of that element.
     """
     annotated = graph.clone()
     with enter_context(), symbols_kept(annotated.module.mlir):

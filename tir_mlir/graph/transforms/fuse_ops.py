@@ -49,7 +49,7 @@ def fuse_ops(graph: Graph, cache: bool = False) -> Graph:
     A pointwise node joins the group of an input that it reads element by element and that nothing else uses; a row-
     wise node joins a pointwise group so, and a product that of a node that widens a weight. An attention takes the
     nodes that compute its keys or values from fewer bytes. Equal groups share a function. Functions that declare
-    their regions, that compute something else, or that are for any size and called with known sizes, stay alone.
+    their regions, that compute something else, or that are for any size and called with known sizes, remain alone.
     cache: keep what is found about a function by its text.
     """
     fused = graph.clone()
@@ -231,7 +231,7 @@ _SUMMED_AS = {"int8": ["int32"], "uint8": ["int32"], **{t: [t, "float32"] for t 
 
 
 def _spreads(func: TensorFunc, node: Node, group: _Group, reader: Node) -> bool:
-    """Whether a node alone copies short numbers to more places, as patches of images, for one product of them."""
+    """Whether a node alone copies short numbers to more positions, as patches of images, for one product of them."""
     (result,) = node.types
     short = reader.types[0].dtype in _SUMMED_AS.get(result.dtype, ()) and len(group.nodes) == 1
     return short and group.kind is FunctionKind.POINTWISE and _grows(func, node)
@@ -245,7 +245,7 @@ def _grows(func: TensorFunc, node: Node) -> bool:
 
 
 def _names_sizes(func: TensorFunc, node: Node) -> bool:
-    """Whether a function has a size from its result, as `arange(n)`, or (n + 1) -> (n): its result is no buffer of
+    """Whether a function has a size from its result, as `arange(n)`, or (n + 1) -> (n): its result is not a buffer of
     another one."""
     named = sources([*(func.type_of(v).shape for v in node.inputs), *(t.shape for t in node.types)])
     names = {name for t in node.types for size in t.shape for name in size_code.symbols(size)}
@@ -253,7 +253,7 @@ def _names_sizes(func: TensorFunc, node: Node) -> bool:
 
 
 def _outline(graph: Graph, func: TensorFunc, nodes: list[Node], group_names: dict[Any, str]) -> None:
-    """Move nodes to a private function, and call it in the place of the last one."""
+    """Move nodes to a private function, and call it instead of the last one."""
     internal = {r for node in nodes for r in node.results}
     inputs = list(dict.fromkeys(v for node in nodes for v in node.inputs if v not in internal))
     module, key, outputs = graph.module.mlir, _key(func, nodes, inputs), nodes[-1].results

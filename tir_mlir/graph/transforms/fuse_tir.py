@@ -60,7 +60,7 @@ def _calls(group: TensorFunc) -> tuple[list[MergedCall], list[Slot]]:
         callee = node.callee
         if callee is None or callee.kind != encoding.CALL_TIR or not is_exact(node):
             raise GraphError(
-                f"{group.name} has {node!r}, which is no call of a program of its types; fix: one for these sizes, "
+                f"{group.name} has {node!r}, which is not a call of a program of its types; fix: one for these sizes, "
                 "or the call outside of the group"
             )
         call = MergedCall(callee.callee, tuple(slots[v] for v in node.inputs), len(node.results))

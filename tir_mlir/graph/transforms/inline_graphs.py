@@ -46,7 +46,7 @@ def inlined_weights(graph: Graph) -> Graph:
 
 
 def inlined_calls(graph: Graph) -> Graph:
-    """What other graphs do in place of their calls; private functions that can become one program stay groups.
+    """What other graphs do instead of their calls; private functions that can become one program remain groups.
 
         @R.function
         def f(x):
@@ -55,7 +55,7 @@ def inlined_calls(graph: Graph) -> Graph:
         lv = cls.f(x)                       gv = R.add(lv, x)
         gv = R.add(lv, x)
 
-    The other graphs stay in the module. Errors: GraphError for graphs that call each other in a circle.
+    The other graphs remain in the module. Errors: GraphError for graphs that call each other in a circle.
     """
 
     def inlines(func: TensorFunc, callee: TensorFunc) -> bool:
@@ -84,7 +84,7 @@ def _is_program(group: TensorFunc) -> bool:
 
 
 def inlined_groups(graph: Graph) -> Graph:
-    """The inverse of `fuse_ops`: the nodes of each group in place of its call."""
+    """The inverse of `fuse_ops`: the nodes of each group instead of its call."""
     inlined = graph.clone()
     with enter_context():
         functions = tensor_funcs(inlined.module.mlir)
@@ -96,7 +96,7 @@ def inlined_groups(graph: Graph) -> Graph:
 
 
 def _inline(module: ir.Module, func: TensorFunc, inlines: Callable[[TensorFunc], bool]) -> None:
-    """Put what graphs do in place of the calls of those that `inlines` picks, also of calls in these."""
+    """Replace the calls of the graphs that `inlines` picks by what these do, also of calls in these."""
     fresh = _fresh_names(func)
     for node in func.nodes:
         callee = node.callee

@@ -31,7 +31,7 @@ def integers(graph: Graph) -> Graph:
     int8 with zero point 0 and a scale for the tensor or for each output channel; activations are int8 or uint8 with one
     scale, and a zero point that is a constant. Reshapes, permutations, maxima of windows and concatenations are of the
     integers, too. What is added as int32 with the scale R.multiply(x_scale, w_scale) is added to the sums. What has
-    other operands stays as it is.
+    other operands remains as it is.
     """
     return clean(apply_rules(apply_rules(graph, [Rule(is_op("add")(varg_default_wildcard=True), _fold_bias)]), RULES))
 
@@ -196,7 +196,7 @@ def _divide_by_scale(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Val
 def _divide_weight_or_zero(call: NodeCall, value: ir.Value, scale: ir.Value) -> ir.Value:
     constant = call.rewriter.definition(value)
     if constant is not None and constant.kind == "constant" and not np.any(constant_array(constant.node)):
-        return value  # a bound of 0 stays a number
+        return value  # a bound of 0 remains a number
     return _divide_weight(call, value, scale)
 
 

@@ -28,9 +28,9 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
         %0 = call @nn_relu.call(%x) : (tensor<1x128xf32>) -> tensor<1x128xf32>
 
     Reshapes become views; numbers become part of the functions that compute with them. Calls of TensorIR and packed
-    functions, and other constants, stay as they are; so does, in the graph that computes weights, what NumPy computes.
-    cache: keep the functions by operator and types. Errors: GraphError for an operator that the table does not have or
-    that does not take its operands.
+    functions, and other constants, remain as they are; so does, in the graph that computes weights, what NumPy
+    computes. cache: keep the functions by operator and types. Errors: GraphError for an operator that the table does
+    not have or that does not take its operands.
     """
     legalized = graph.clone()
     module = legalized.module.mlir
@@ -53,7 +53,7 @@ def legalize(graph: Graph, cache: bool = False) -> Graph:
 
 
 def _use(func: TensorFunc, node: Node, ranges: Mapping[str, tuple[int, int]]) -> OperatorUse | None:
-    """What the function of a node is made of; None for a node that stays as it is. Errors: GraphError."""
+    """What the function of a node is made of; None for a node that remains as it is. Errors: GraphError."""
     if node.kind != encoding.OPERATOR:
         return None
     name = node.operator
@@ -112,7 +112,7 @@ def _sizes(types: Sequence[Any]) -> list[str]:
 
 
 def _call(module: ir.Module, node: Node, use: OperatorUse, callee: str | list[int]) -> None:
-    """Put a call of a function in the place of a node, or the inputs that it returns."""
+    """Replace a node by a call of a function, or the inputs that it returns."""
     operands = [v for v, type_ in zip(node.inputs, use.inputs, strict=True) if isinstance(type_, TensorType)]
     if isinstance(callee, list):
         replace_node(node, [operands[number] for number in callee])
@@ -122,7 +122,7 @@ def _call(module: ir.Module, node: Node, use: OperatorUse, callee: str | list[in
 
 
 def _number(value: ir.Value) -> float | int | None:
-    """The number that a value is; None if it is a tensor, or no number that stays in the text of the graph."""
+    """The number that a value is; None if it is a tensor, or no number that remains in the text of the graph."""
     node = node_of(value)
     if node is None or node.kind != "constant" or not is_embedded(node):
         return None

@@ -37,7 +37,7 @@ def lift_weights(graph: Graph) -> Graph:
         func.func @main(%x, %0 {graph.weight = "w.0"}) { %1 = matmul(%x, %0) ; return %1 }
 
     Weights that the graph no longer reads itself are no parameters of it. Where there is such a graph already, it is
-    extended. Packed functions stay: they may have effects; and what widens rounded weights, which would take memory.
+    extended. Packed functions remain: they may have effects; and what widens rounded weights, which would take memory.
     Returns the graph itself if there is nothing to move.
     """
     with enter_context(), symbols_kept(graph.module.mlir):
@@ -168,13 +168,14 @@ class _Lift:
         self.copies |= zip(weights, create.add_inputs(self.target, inputs), strict=True)
 
     def _lifted_results(self) -> list[ir.Value]:
-        """The values that the rest of the graph reads; views and constants stay there too, and read what they read."""
+        """The values that the rest of the graph reads; views and constants remain there too, and read what they
+        read."""
         moved = {node.op for node in self.nodes}
         heavy = [node for node in self.nodes if not costs_nothing(node)]
         return [value for node in heavy for value in node.results if self._escapes(value, moved)]
 
     def _escapes(self, value: ir.Value, moved: set[ir.Operation]) -> bool:
-        """Whether a node that stays reads a value, or a view of it."""
+        """Whether a node that remains reads a value, or a view of it."""
         for use in value.uses:
             op = use.owner.operation
             if op not in moved or (is_view(Node(op)) and self._escapes(op.results[0], moved)):
@@ -206,7 +207,7 @@ def derived_types(func: TensorFunc) -> dict[str, TensorType]:
 
 
 def constants_to_weights(graph: Graph) -> Graph:
-    """Each constant becomes a weight; equal ones share it. Numbers that all operators that read them take stay.
+    """Each constant becomes a weight; equal ones share it. Numbers that all operators that read them take remain.
 
         func.func @main(%x: tensor<4xf32>) { %c = arith.constant dense<2.0> : tensor<f32> ... }
     ->  func.func @main(%x: tensor<4xf32>, %c: tensor<f32> {graph.weight = "c"}) { ... }
@@ -237,7 +238,7 @@ def _constants_of(graph: Graph, func: TensorFunc, names: dict[Any, str]) -> None
 
 
 def is_embedded(node: Node) -> bool:
-    """Whether a constant is a number that its readers compute with: it is no operand of their functions."""
+    """Whether a constant is a number that its readers compute with: it is not an operand of their functions."""
     type_ = node.types[0]
     number = type_.shape == () and type_.dtype in _NUMBERS and is_number(constant_array(node))
     return number and all(takes_number(Node(use.owner)) for use in node.results[0].uses)

@@ -28,7 +28,7 @@ def to_linalg(graph: Graph) -> Graph:
         func.func private @nn.relu(tensor<4xf32>) -> tensor<4xf32> ->  func.func private @nn.relu(%x) { linalg.max ... }
 
     Softmax, norms and the like are several ops. Reshapes are collapse_shape and expand_shape. What stores at indices
-    from data (scatters), and functions of TensorIR, are called on buffers. Packed functions stay declarations.
+    from data (scatters), and functions of TensorIR, are called on buffers. Packed functions remain declarations.
     Errors: GraphError for a size of a result that no operand has.
     """
     clone = graph.clone()

@@ -33,7 +33,7 @@ def pack_weights(
         gv = R.call_tir(cls.dense, (x, w))       ->      lv = R.pack_panels(w, along=0, inner=[1], width=48)
                                                          gv = R.call_tir(cls.dense, (x, lv))
 
-    See `schedules.prepack`, which decides where panels are of use. Functions with a schedule stay as they are, and so
+    See `schedules.prepack`, which decides where panels are of use. Functions with a schedule remain as they are, and so
     does a parameter that is not a weight in every call of its function. cache: keep what is decided by the text of the
     function. optimize: "fast" is by `schedules.plain_panels`.
     """
@@ -71,7 +71,7 @@ def _weight_inputs(calls: Sequence[tuple[TensorFunc, Node]]) -> list[int]:
 
 
 def _is_weight(func: TensorFunc, value: ir.Value) -> bool:
-    """Whether a value is a weight, perhaps in another shape: such views stay in the graph, as they cost nothing."""
+    """Whether a value is a weight, perhaps in another shape: such views remain in the graph, as they cost nothing."""
     while (node := node_of(value)) is not None and is_view(node):
         value = node.inputs[0]
     return isinstance(value, ir.BlockArgument) and func.weight(ir.BlockArgument(value).arg_number) is not None

@@ -30,9 +30,9 @@ def patches(graph: Graph, target: Target | str = "llvm") -> Graph:
 
     So they have the instructions of products; patches are computed where the product reads them, a few rows at a time.
     Reshapes move below pointwise operators. Numbers are short that are summed in a wider type: integers, and the floats
-    that the target has instructions for, such as bfloat16. Convolutions of symbolic sizes stay as they are. Those in
+    that the target has instructions for, such as bfloat16. Convolutions of symbolic sizes remain as they are. Those in
     groups are products for some groups together, whose weights for channels of other groups are 0, where the target has
-    products of tiles; else they stay, as those of floats do: 0 times infinity is no number. A graph
+    products of tiles; else they remain, as those of floats do: 0 times infinity is not a number. A graph
     without convolutions of short numbers is returned as it is.
 
         lv = R.nn.conv2d(x, w, groups=32)    ->    lv = R.nn.patches(x, kernel=[3, 3], parts=2)     (2, 3136, 576)

@@ -38,7 +38,7 @@ def schedule_functions(
         func.func @dense(...) { three loops }
     ->  func.func @dense(...) attributes {graph.schedule = "schedules.auto (T_dense: gemm)"} { packed tiles, vectors }
 
-    Functions with a schedule stay as they are. Warnings are kept at the function, see `schedule_notes`; those about
+    Functions with a schedule remain as they are. Warnings are kept at the function, see `schedule_notes`; those about
     records that do not apply are given as well. cache: keep schedules by the text of the function; not those of
     records, which may change.
     """
@@ -91,7 +91,7 @@ def _schedule_from_records(function: PrimFunc, target: Target | str, threads: in
 
 
 def _put(module: IRModule, name: str, scheduled: ScheduledFunction) -> None:
-    """Put a scheduled function in the place of the one of a name, with what there is to tell about it."""
+    """Replace the one of a name by a scheduled function, with what there is to tell about it."""
     replace_function(module, name, scheduled.function)
     with enter_context():
         func_op = module[name].func.op
@@ -103,7 +103,7 @@ def _put(module: IRModule, name: str, scheduled: ScheduledFunction) -> None:
 
 
 def replace_function(module: IRModule, name: str, function: PrimFunc) -> None:
-    """Put a TensorIR function in the place of the one of a name."""
+    """Replace the one of a name by a TensorIR function."""
     with enter_context():
         if (op := symbol(module.mlir, name)) is not None:
             erase_symbol(op)

@@ -91,7 +91,7 @@ def _reshape_after(call: NodeCall, _: Matches) -> ir.Value | None:
 
 def _is_moved(call: NodeCall, number: int, value: ir.Value) -> bool:
     """Whether the reshape that an operand comes from may move behind a call: it only adds dimensions, nobody else reads
-    the reshaped tensor, and the call computes each element, or each row, from those at the same place."""
+    the reshaped tensor, and the call computes each element, or each row, from those at the same position."""
     reshape = call.defining_call(value, _RESHAPE)
     if reshape is None or uses(value) != 1 or reshape.shape != call.shape:
         return False

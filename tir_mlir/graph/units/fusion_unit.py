@@ -31,7 +31,7 @@ class FunctionKind(Enum):
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """A kind, and the numbers of the inputs that are read at the place of the element that is computed, or, by a
+    """A kind, and the numbers of the inputs that are read at the position of the element that is computed, or, by a
     reduction, once for each element. copied: of the inputs that the schedule of an attention may compute from fewer
     bytes where it reads them: keys and values."""
 

@@ -44,11 +44,11 @@ def scratch(payload: bytes) -> bytes:
 def scratch_of(module: ir.Module) -> dict[str, int]:
     """By function, the bytes of buffers that lowering would put on the heap in each call.
 
-    Lowers a copy of the module as far as the places and sizes of buffers are known; what a parameter of these bytes
+    Lowers a copy of the module as far as the positions and sizes of buffers are known; what a parameter of these bytes
     has no room for goes to the heap. Errors: those of the lowering.
     """
     with enter_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are told when the module is built
+        warnings.simplefilter("ignore")  # they are reported when the module is built
         if not allocates(module.operation):
             return {}
         copy, text = clone_module(module), text_of(module)
@@ -62,7 +62,7 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
 
 
 def lowered_scratch_of(module: ir.Module) -> dict[str, int]:
-    """The same, by all passes before the one that places buffers."""
+    """The same, by all passes before the one that assigns buffers."""
     with enter_context():
         copy = clone_module(module)
         _run(_BEFORE, copy, text_of(module))

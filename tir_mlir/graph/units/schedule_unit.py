@@ -21,7 +21,7 @@ from tir_mlir.script.module import PrimFunc
 from tir_mlir.target import chosen
 
 DIRECTLY = "written directly"
-"""In place of a schedule, where a function has none."""
+"""Instead of a schedule, where a function has none."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def call(w: FunctionWriter, op: ir.Operation) -> None:
 
 
 def _describe(w: FunctionWriter, op: ir.Operation, match: described_kernels.KernelMatch) -> None:
-    """Run the description of an intrinsic in place of the first of the calls that implement it, of others nothing."""
+    """Run the description of an intrinsic instead of the first of the calls that implement it, of others nothing."""
     if match.calls[0] != op:
         return
     parsed = match.intrinsic.desc_func()

@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Shaped)
 
 @dataclass(frozen=True)
 class StatedTensor:
-    """What is told of a tensor."""
+    """What is known of a tensor."""
 
     shape: tuple[int, ...]
     dtype: str | None

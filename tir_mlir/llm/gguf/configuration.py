@@ -145,13 +145,13 @@ def _window(facts: _Facts, layers: int, context: int) -> dict[str, Any]:
         kinds = ["sliding_attention" if each else "full_attention" for each in pattern]
         return {"sliding_window": size, "use_sliding_window": True, "layer_types": kinds}
     raise ArgumentError(
-        f"{facts.path}: {windowed} is {size}, and which layers have this window is not told in a way that is "
+        f"{facts.path}: {windowed} is {size}, and which layers have this window is not said in a way that is "
         "supported; fix: another file"
     )
 
 
 def _positions(facts: _Facts, given: Mapping[str, np.ndarray], columns: int, context: int) -> dict[str, Any]:
-    """How positions turn queries and keys. given: the elements of the tensors of POSITIONS."""
+    """How positions rotate queries and keys. given: the elements of the tensors of POSITIONS."""
     turned = facts.count("rope.dimension_count", columns)
     common: dict[str, Any] = {"rope_theta": facts.real("rope.freq_base", 10000.0)}
     if turned != columns:

@@ -1,4 +1,4 @@
-"""How the loop calls a compiled function: of each parameter the place of its array, and its extents."""
+"""How the loop calls a compiled function: of each parameter the position of its array, and its extents."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tir_mlir.graph.memory.lower_main import ARENA_BYTES, ARENA_NAME, WEIGHTS_NA
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 
 X, COS, SIN, POSITIONS, OUT, WEIGHTS, ARENA, CACHE = range(8)
-"""Places of arrays, as in loop.c."""
+"""Positions of arrays, as in loop.c."""
 _NAMED = {"x": X, "cos": COS, "sin": SIN, "positions": POSITIONS, WEIGHTS_NAME: WEIGHTS, ARENA_NAME: ARENA}
 CAPACITY = "capacity"
 _EXTENTS = {CAPACITY: -1, ARENA_BYTES: -2}
 
 
 def array_slots(signature: CallSignature, plan: ExecutionPlan, caches: Sequence[str]) -> list[int]:
-    """The place of each parameter's array. caches: the names of the inputs that are a layer's cache, in order."""
+    """The position of each parameter's array. caches: the names of the inputs that are a layer's cache, in order."""
     named = _NAMED | {name: CACHE + number for number, name in enumerate(caches)}
     known = {name for name, _ in plan.inputs} | {WEIGHTS_NAME, ARENA_NAME}
     found = [named[p.name] if p.name in known else OUT for p in signature.params]

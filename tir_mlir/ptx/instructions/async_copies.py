@@ -170,7 +170,7 @@ def _tile_of(machine: Machine, lane: Lanes, tensor: TensorMap, at: Sequence[int]
     if at[0] * size % 16:
         machine.fault(
             f"thread {machine.thread(lane, 0)} copies a tile whose rows start at element {at[0]} of {size} bytes, which"
-            " is no multiple of 16 bytes",
+            " is not a multiple of 16 bytes",
             "alignment", lane, 0,
         )  # fmt: skip
     return tensor.tile(at)

@@ -40,7 +40,7 @@ class Vote:
 
 
 class BlockBarriers:
-    """The barriers of all blocks. `came[id]`: the lanes that have come to a barrier that is not complete, `stay[id]`
+    """The barriers of all blocks. `came[id]`: the lanes that have come to a barrier that is not complete, `waiting[id]`
     those of them that wait, at the instruction `at[id]`; `wanted[id]`: how many each block waits for, 0: nobody
     came."""
 

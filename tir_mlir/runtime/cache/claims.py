@@ -1,4 +1,4 @@
-"""Which entries are being computed, told to other processes: a hint, by which two builds at once share their work.
+"""Which entries are being computed, published to other processes: a hint, by which two builds at once share their work.
 
 Who finds an entry claimed does something else first, and waits only for a moment where nothing else is left. A claim of
 a dead process does not count.

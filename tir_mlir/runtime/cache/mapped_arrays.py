@@ -51,7 +51,7 @@ def load(name: str) -> dict[str, np.ndarray] | None:
 
 
 def _index(file: int, size: int) -> dict[str, tuple[int, int]]:
-    """Where each array is. Raises ValueError for a file that is no entry."""
+    """Where each array is. Raises ValueError for a file that is not an entry."""
     tail = os.pread(file, 16, size - 16) if size >= 16 else b""
     if tail[:8] != _MARK:
         raise ValueError("no entry")
@@ -109,7 +109,7 @@ class MappedEntryWriter:
         _trim(str(self._name))
 
     def abandon(self) -> None:
-        """Remove what was written. Arrays that are mapped stay."""
+        """Remove what was written. Arrays that are mapped remain."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()

@@ -138,7 +138,7 @@ def _trim_when_due(bound: int, size: int) -> None:
 
 
 def _trim(bound: int) -> int:
-    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files; bytes that stay."""
+    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files; bytes that remain."""
     entries: list[tuple[float, int, str]] = []
     for kind in KINDS:
         with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as listing:

@@ -1,4 +1,5 @@
-"""How `entry.c` gets at the memory of an argument: as a NumPy array, or as a tensor lent by DLPack's C exchange API.
+"""How `entry.c` gets at the memory of an argument: as a NumPy array, or as a tensor borrowed by DLPack's C exchange
+API.
 
 Tensors are in main memory, or on one GPU.
 

@@ -33,7 +33,7 @@ _API = ctypes.PyDLL(None)  # not ctypes.pythonapi: prototypes set there are glob
 PLANS = 32  # combinations of shapes remembered per function, in a ring
 _MAX_ARGS, _MAX_WORDS = 1024, 8192  # what a call may put on the stack: 64 KiB of descriptors
 _KINDS = {"float32": (3, 32), "float64": (4, 64), "bool": (5, 1)}
-KERNELS = 1  # in place of the address of code: each plan says which kernels a call starts
+KERNELS = 1  # instead of the address of code: each plan says which kernels a call starts
 _HEAD, _COUNT, _LAST, _PLAN_HEAD, _KERNELS = 10, 5, 6, 4, 3  # words of struct function, of struct plan
 _TYPE, _DATA, _RANK, _SHAPE, _STRIDES, _DESCR, _WRITEABLE = 8, 16, 24, 32, 40, 56, 64  # bytes in an object, an array
 
@@ -184,7 +184,7 @@ _kept: list[Any] = [_members]  # referenced by Python
 
 
 def callable_for(function: Any, signature: CallSignature, run: int, always_release: bool) -> Any:
-    """A fast callable for `function`, or `function` itself if there is no entry. Sets `function._plans`.
+    """A fast callable for `function`, or `function` itself without an entry. Sets `function._plans`.
 
     run: address of code that takes the arguments as 64-bit words, or KERNELS. always_release: release the GIL in
     every call.

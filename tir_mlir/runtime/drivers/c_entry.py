@@ -45,7 +45,7 @@ _MACROS = frozenset("errno i386 linux st_atime st_ctime st_mtime stderr stdin st
 
 
 def identifier(name: str) -> str:
-    """A name as a C identifier that is no keyword, and no macro of the headers of C."""
+    """A name as a C identifier that is not a keyword, and no macro of the headers of C."""
     spelling = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not spelling or spelling[0].isdigit() or re.match(r"_[A-Z_]", spelling):  # the last are the compiler's
         spelling = f"v{spelling}"
@@ -303,15 +303,15 @@ class EntryCode:
             f"llvm.mlir.global internal thread_local {error}() : !llvm.ptr {{",
             "  %none = llvm.mlir.zero : !llvm.ptr", "  llvm.return %none : !llvm.ptr", "}",
             f"llvm.func {symbol(self.name + '_error')}() -> !llvm.ptr {{",
-            f"  %place = llvm.mlir.addressof {error} : !llvm.ptr",
-            "  %why = llvm.load %place : !llvm.ptr -> !llvm.ptr", "  llvm.return %why : !llvm.ptr", "}",
+            f"  %slot = llvm.mlir.addressof {error} : !llvm.ptr",
+            "  %why = llvm.load %slot : !llvm.ptr -> !llvm.ptr", "  llvm.return %why : !llvm.ptr", "}",
             *(self._record_getter() if record else ()),
             f"llvm.func {symbol(self.name)}({', '.join(self.arguments)}) -> i32 {{",
             *self.lines,
             "  %done = llvm.mlir.constant(0 : i32) : i32", "  llvm.return %done : i32",
             "^refuse(%why: !llvm.ptr):",
-            f"  %place = llvm.mlir.addressof {error} : !llvm.ptr",
-            "  llvm.store %why, %place : !llvm.ptr, !llvm.ptr",
+            f"  %slot = llvm.mlir.addressof {error} : !llvm.ptr",
+            "  llvm.store %why, %slot : !llvm.ptr, !llvm.ptr",
             "  %refused = llvm.mlir.constant(-1 : i32) : i32", "  llvm.return %refused : i32", "}",
         ])  # fmt: skip
 
@@ -448,11 +448,11 @@ class EntryCode:
         """The function that gives the record of the first access outside."""
         return [
             f"llvm.func {symbol(self.name + '_outside')}() -> !llvm.ptr {{",
-            f"  %place = llvm.mlir.addressof @{RECORD} : !llvm.ptr", "  llvm.return %place : !llvm.ptr", "}",
+            f"  %slot = llvm.mlir.addressof @{RECORD} : !llvm.ptr", "  llvm.return %slot : !llvm.ptr", "}",
         ]  # fmt: skip
 
     def _clear_record(self) -> str:
-        """Before the call: no access was outside. Returns the place; "" for code without checks."""
+        """Before the call: no access was outside. Returns the position; "" for code without checks."""
         if not self.sites:
             return ""
         record = self.op(f"llvm.mlir.addressof @{RECORD} : !llvm.ptr").name
@@ -460,7 +460,7 @@ class EntryCode:
         return record
 
     def _look_at_record(self, record: str) -> None:
-        """After the call: the first access that was outside is told."""
+        """After the call: the first access that was outside is reported."""
         loaded = self.op(f"llvm.load {record} : !llvm.ptr -> i64")
         for number, site in enumerate(self.sites or ()):
             why = f"an access is outside its buffer: {site.text}, {site.location}"

@@ -80,7 +80,7 @@ class CrossObject:
         return clang_codegen.compile_ir(text, triple, cpu, features, output)
 
     def export_wasm(self, path: Path) -> list[Path]:
-        """Write the WebAssembly module, and beside it a JavaScript loader (.js). Returns the two paths."""
+        """Write the WebAssembly module, and next to it a JavaScript loader (.js). Returns the two paths."""
         if self._cpu.arch != "wasm32":
             raise BuildError(
                 f'{path.name}: this code is for {self._cpu.arch}; fix: build(..., target="wasm_simd").export("f.wasm")'

@@ -113,7 +113,7 @@ class Cuda:
         try:
             self._library = ctypes.CDLL(library)
         except OSError:
-            raise DeviceError(f"{library} not found: there is no NVIDIA driver on this machine; {WAYS}") from None
+            raise DeviceError(f"{library} not found: no NVIDIA driver on this machine; {WAYS}") from None
         for name, types in _SIGNATURES.items():
             try:
                 getattr(self._library, name).argtypes = types

@@ -33,7 +33,7 @@ class DeviceInfo:
 @dataclass(frozen=True)
 class KernelCode:
     """The code of a module of kernels: PTX, and the chip that it was made for ("sm_80", "sm_90a"); or OpenCL C, with
-    the SPIR-V that is loaded in its place, if any."""
+    the SPIR-V that is loaded instead of it, if any."""
 
     text: str
     chip: str

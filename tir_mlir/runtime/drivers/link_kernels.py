@@ -82,14 +82,14 @@ def resolve(
 
 
 def _replacement_warnings(kernels: dict[str, LinkedKernel], imported: Sequence[ir.Module | LlvmText]) -> list[str]:
-    """The text of a warning for each built-in kernel that runs in place of the author's: the imported code defines no
+    """The text of a warning for each built-in kernel that runs instead of the author's: the imported code defines no
     function that the program calls, or there is none."""
     defined = defined_names(imported)
     built_in = [symbol for symbol, kernel in kernels.items() if kernel.origin == _REGISTERED]
     if imported and not any(symbol in kernels and kernels[symbol].origin != _REGISTERED for symbol in defined):
         return [_misnamed_kernel_warning(symbol, defined) for symbol in built_in]
     return [
-        f"the program calls {symbol!r} and brings no code for it: the built-in kernel {symbol!r} runs in its place; "
+        f"the program calls {symbol!r} and brings no code for it: the built-in kernel {symbol!r} runs instead of it; "
         f'sch.annotate(loop, "{PRAGMA}", create_llvm(source)) runs your own, '
         f"and `with built_in_kernel({symbol!r}):` of tir_mlir.runtime.kernels around the build says that it is meant"
         for symbol in built_in
@@ -107,7 +107,7 @@ def _misnamed_kernel_warning(symbol: str, defined: Sequence[str]) -> str:
         fix = f'declare it extern "C": {mangled} is the name that C++ gives {symbol}'
     return (
         f"the program calls {symbol!r}, but the code of {PRAGMA} defines {listed}: "
-        f"the built-in kernel {symbol!r} runs in its place; {fix}"
+        f"the built-in kernel {symbol!r} runs instead of it; {fix}"
     )
 
 

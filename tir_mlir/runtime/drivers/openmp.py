@@ -73,7 +73,7 @@ def bundled_libraries(libs: Sequence[str]) -> dict[str, Path]:
 
 
 def _candidate_paths() -> Iterator[Path]:
-    """Where a runtime may be: in the environment, where a package's list of files says, beside what is imported."""
+    """Where a runtime may be: in the environment, where a package's list of files says, next to what is imported."""
     for package, library in _FILES.items():
         name = library_file(library)
         yield from (Path(prefix, "lib", name) for prefix in (sys.prefix, sys.base_prefix))

@@ -196,7 +196,7 @@ class DeviceFunction:
         ready = self._ready.get(key)
         if ready is None:
             ready = self._prepare(driver, device, packed)
-            if len(self._ready) >= PREPARED:  # what native code knows stays: it may be using it
+            if len(self._ready) >= PREPARED:  # what native code knows remains: it may be using it
                 self._ready = {k: r for k, r in list(self._ready.items()) if r.native}
             self._ready[key] = ready
         return ready

@@ -24,8 +24,8 @@ class DevicePacker(Packer):
     def device(self, driver: DeviceDriver, args: Sequence[Any]) -> tuple[int, int, bool]:
         """The device and stream of a call, and whether an argument is a NumPy array.
 
-        Raises ArgumentError for an array in main memory that is no NumPy array, for one on a device of another kind or
-        that does not exist, and for arrays on different GPUs.
+        Raises ArgumentError for an array in main memory that is not a NumPy array, for one on a device of another kind
+        or that does not exist, and for arrays on different GPUs.
         """
         first: tuple[BufferParam, int] | None = None
         stream: int | None = None

@@ -63,7 +63,7 @@ class _Addresses:
 
 
 def device_of(value: Any) -> tuple[int, int] | None:
-    """The device of an array, DLPack's kind and number; None for what is no array of DLPack."""
+    """The device of an array, DLPack's kind and number; None for what is not an array of DLPack."""
     device = getattr(value, "__dlpack_device__", None)
     if device is None:
         return None
@@ -112,7 +112,7 @@ def _capsule_calls() -> tuple[Callable[..., int], Callable[..., int]]:
 
 
 def _contents(capsule: Any) -> tuple[_DLPackTensor, int]:
-    """The tensor of a capsule, which stays the owner, and its flags."""
+    """The tensor of a capsule, which remains the owner, and its flags."""
     is_valid, pointer = _capsule_calls()
     if is_valid(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
@@ -167,7 +167,7 @@ _CurrentStream = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctyp
 
 def current_stream(value: Any, device: int) -> int | None:
     """The current stream of an array's package: kernels run there, and the package's own work before and after them is
-    in order without waiting. None for a package without one, which is told the stream by `__dlpack__`."""
+    in order without waiting. None for a package without one, which gets the stream by `__dlpack__`."""
     call = _stream_call(value)
     return None if call is None else call(device)
 

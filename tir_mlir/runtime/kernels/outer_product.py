@@ -1,10 +1,10 @@
 """The outer-product kernel C[m,n] += A[m,k] * B[n,k]^T for any tile size, in the llvm dialect with vectors.
 
 Each call transposes B, by loads of 4-element segments and two rounds of shuffles, into a stack buffer Bt[k][n]. Then,
-per tile, `rows` x `columns` vectors of C stay in registers over the whole k loop; each step is a fused multiply-add of
-a row of Bt with a broadcast element of A, read where the caller put it. Where Bt fits the registers, it stays there
-and tiles are a few rows: a loop over short code. Sums run over k in ascending order from C's value, as in the plain
-loop nest.
+per tile, `rows` x `columns` vectors of C remain in registers over the whole k loop; each step is a fused multiply-add
+of a row of Bt with a broadcast element of A, read where the caller put it. Where Bt fits the registers, it remains
+there and tiles are a few rows: a loop over short code. Sums run over k in ascending order from C's value, as in the
+plain loop nest.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def register_kernel(
 
 
 def stands_in(symbol: str) -> bool:
-    """Whether the kernel of `symbol` runs in place of one that the program's author is to bring."""
+    """Whether the kernel of `symbol` runs instead of one that the program's author is to bring."""
     return symbol in _stand_ins
 
 

@@ -62,7 +62,7 @@ def add_attribute(function: int, context: int, name: str) -> None:
 
 
 def show_only(module: int | ctypes.c_void_p, names: Collection[str], libcalls: Collection[str]) -> None:
-    """Make all that a module defines internal but `names`. What code generation itself may call, `libcalls`, stays
+    """Make all that a module defines internal but `names`. What code generation itself may call, `libcalls`, remains
     hidden and weak: several objects that have it are linked."""
     for value in (*defined_symbols(module, "Function"), *defined_symbols(module, "Global")):
         name = name_of(value)
@@ -136,7 +136,7 @@ def read_bitcode(context: int, data: bytes) -> ctypes.c_void_p:
 
 
 def keep_part(module: ctypes.c_void_p, number: int, parts: int) -> None:
-    """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is no nest."""
+    """Make declarations, once AFTER ran, of what other parts define. The first part defines all that is not a nest."""
     nest = 0
     for function in defined_symbols(module, "Function"):
         owner = 0
@@ -361,7 +361,7 @@ def _compile(
 
 
 def _without_single_lanes(llvm_module: Any, passes: bytes, machine: int) -> Any:
-    """The optimized module, or one without masked stores of one lane in its place."""
+    """The optimized module, or one without masked stores of one lane instead of it."""
     if not any(name.startswith(MASKED_STORE) for name in _declared_functions(llvm_module)):
         return llvm_module
     if not passes:

@@ -23,8 +23,8 @@ def store_single_lanes(text: str) -> str:
         call void @llvm.masked.store.v4i8.p0(<4 x i8> %t, ptr align 4 %p, <4 x i1> <i1 false, i1 true, ...>)
             -->
         %lane = extractelement <4 x i8> %t, i64 1
-        %place = getelementptr i8, ptr %p, i64 1
-        store i8 %lane, ptr %place, align 1
+        %slot = getelementptr i8, ptr %p, i64 1
+        store i8 %lane, ptr %slot, align 1
 
     LLVM 22.1 joins a truncation and a masked store, and then replaces one lane by a store of the wide element: on CPUs
     with AVX-512 the elements behind are overwritten (llvm/llvm-project#179489). Masks with other numbers of lanes,
@@ -43,8 +43,8 @@ def store_single_lanes(text: str) -> str:
         align = gcd(int(given[1]), lane * bits // 8) if given else 1
         return (
             f"{indent}{name} = extractelement <{match['lanes']} x i{bits}> {match['value']}, i64 {lane}\n"
-            f"{indent}{name}.place = getelementptr i{bits}, ptr {match['pointer']}, i64 {lane}\n"
-            f"{indent}store i{bits} {name}, ptr {name}.place, align {align}{match['metadata']}"
+            f"{indent}{name}.slot = getelementptr i{bits}, ptr {match['pointer']}, i64 {lane}\n"
+            f"{indent}store i{bits} {name}, ptr {name}.slot, align {align}{match['metadata']}"
         )
 
     return _STORE.sub(scalar, text)

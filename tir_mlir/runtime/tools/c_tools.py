@@ -46,7 +46,8 @@ def link_shared(
     siblings: Collection[str] = (),
 ) -> None:
     """Object files and shared libraries -> a shared library with an rpath to the libraries. exported: the functions
-    that others see; None: all that the objects show. beside: the libraries of which a copy goes where the result goes.
+    that others see; None: all that the objects show. siblings: the libraries of which a copy goes where the result
+    goes.
     Raises ToolError."""
     folders = _folders(libs, siblings)
     if _on_mac():
@@ -55,7 +56,7 @@ def link_shared(
     options = ["-shared", *_version_script(target, exported), *objects, *libs]
     paths = [f"-rpath={folder}" for folder in folders]
     if _system():
-        # libraries in front of --as-needed are needed, whatever the compiler's default is
+        # libraries before --as-needed are needed, whatever the compiler's default is
         passed = [f"-Wl,{option}" for option in ("--no-as-needed", *paths)]
         toolchain.run(
             "cc", [*passed, *(_linker_option(option) for option in options), "-Wl,--as-needed", "-lm", "-o", target]
@@ -73,8 +74,8 @@ def _folders(libs: Sequence[str], siblings: Collection[str]) -> list[str]:
 
 
 def link_program(objects: Sequence[str], target: str, libs: Sequence[str], siblings: Collection[str] = ()) -> None:
-    """Object files, one of which has `main`, and shared libraries -> a program with an rpath to the libraries, `beside`
-    as for `link_shared`. Raises ToolError."""
+    """Object files, one of which has `main`, and shared libraries -> a program with an rpath to the libraries,
+    `siblings` as for `link_shared`. Raises ToolError."""
     folders = _folders(libs, siblings)
     loader = None if _system() or _on_mac() else _loader()
     if loader is None:  # the compiler knows how programs start

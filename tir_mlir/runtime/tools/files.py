@@ -74,7 +74,7 @@ def _is_own_group(number: int) -> bool:
 
 
 def write_whole(contents: Mapping[Path, bytes | Iterable[bytes | memoryview]]) -> None:
-    """Write files atomically; existing files stay until all new ones are written. A large one is given in pieces.
+    """Write files atomically; existing files remain until all new ones are written. A large one is given in pieces.
 
     Raises ToolError if a folder or file cannot be created; nothing is changed then.
     """

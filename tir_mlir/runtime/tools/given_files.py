@@ -19,14 +19,14 @@ _AGAIN = "fix: copy the file again"
 def file_inside(folder: Path, name: object) -> Path:
     """The path of a regular file that a text in a folder names. A link may lead to the folder itself, or to the blobs
     of the snapshot of Hugging Face's cache that the folder is in. Raises ArgumentError for names and links that lead
-    to another place, for what is not a regular file, and for files that do not exist."""
+    to another position, for what is not a regular file, and for files that do not exist."""
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST or "\0" in name:
         raise ArgumentError(f"{folder}: {short_repr(name)} is not the name of a file; fix: copy its files again")
     path = folder / name
     try:
         whole, real = folder.resolve(), path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-        raise ArgumentError(f"{path}: there is no such file: {error}") from error
+        raise ArgumentError(f"{path}: no such file: {error}") from error
     if Path(name).is_absolute() or ".." in Path(name).parts or not _is_reachable(whole, real):
         raise ArgumentError(f"{folder}: {short_repr(name)} lies outside of the folder; fix: put the file itself there")
     return regular_file(path)
@@ -37,9 +37,9 @@ def regular_file(path: Path) -> Path:
     try:
         exists = path.exists()
     except OSError as error:
-        raise ArgumentError(f"{short_repr(str(path))}: there is no such file: {error.strerror}") from error
+        raise ArgumentError(f"{short_repr(str(path))}: no such file: {error.strerror}") from error
     if not exists:
-        raise ArgumentError(f"{path}: there is no such file")
+        raise ArgumentError(f"{path}: no such file")
     if not path.is_file():
         raise ArgumentError(f"{path}: it is not a regular file")
     return path

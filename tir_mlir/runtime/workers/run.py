@@ -24,8 +24,8 @@ def run(tasks: Sequence[Task], *, cache: bool = True, progress: Callable[[Done],
     """The results of the tasks, in order.
 
     Tasks of one kind and key are computed once. cache: read and store results by kind and key. progress: called once a
-    task, in this thread; the build that is followed (`runtime.progress`) is told too. Errors: what a task raises; what
-    was computed before it is in the cache.
+    task, in this thread; the build that is followed (`runtime.progress`) is notified too. Errors: what a task raises;
+    what was computed before it is in the cache.
     """
     jobs: dict[object, _Job] = {}
     for task in tasks:

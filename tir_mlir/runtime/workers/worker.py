@@ -22,7 +22,7 @@ def main(functions: list[str]) -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     for function in functions:
-        with contextlib.suppress(Exception):  # told where it is called
+        with contextlib.suppress(Exception):  # reported where it is called
             tasks.import_function(function)
     with contextlib.suppress(OSError, EOFError):
         loaded = store.digest(fingerprint.package_stamps()).encode()

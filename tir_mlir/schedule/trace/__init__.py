@@ -18,7 +18,7 @@ class Trace:
     """The steps of a schedule in order, and the decisions of its sampling steps."""
 
     def __init__(self, insts: Iterable[Instruction] = (), decisions: Mapping[Instruction, Any] | None = None):
-        """decisions: of sampling steps. Errors: TraceError for what is no step, and for decisions of other steps."""
+        """decisions: of sampling steps. Errors: TraceError for what is not a step, and for decisions of other steps."""
         self.insts: list[Instruction] = []
         self.decisions: dict[Instruction, Any] = {}
         if not isinstance(insts, Iterable) or not isinstance(decisions, (Mapping, type(None))):
@@ -53,7 +53,7 @@ class Trace:
         return self.decisions.get(inst) if isinstance(inst, Instruction) else None
 
     def append(self, inst: Instruction, decision: Any = None) -> None:
-        """Append a step. Errors: TraceError for what is no step, and for a decision of one that does not sample."""
+        """Append a step. Errors: TraceError for what is not a step, and for a decision of one that does not sample."""
         check_step(inst, len(self.insts) + 1)
         self.insts.append(inst)
         if decision is not None:
@@ -66,7 +66,7 @@ class Trace:
 
     def _check_decision(self, inst: Any) -> None:
         if not any(inst is step for step in self.insts):
-            raise TraceError(f"a decision is of {short_repr(inst)}, which is no step of the trace")
+            raise TraceError(f"a decision is of {short_repr(inst)}, which is not a step of the trace")
         if not PRIMITIVES[inst.name].samples:
             raise TraceError(f"{inst.name} is not a sampling step, so it has no decision")
 

@@ -102,7 +102,7 @@ class Instruction:
 
 
 def check_step(step: Any, number: int) -> None:
-    """Refuse what is no step of a trace, or returns what is no handle. number: from 1. Errors: TraceError."""
+    """Refuse what is not a step of a trace, or returns what is not a handle. number: from 1. Errors: TraceError."""
     if not isinstance(step, Instruction):
         raise TraceError(f"step {number} of the trace is {short_repr(step)}; fix: an Instruction")
     where = f"step {number} of the trace, {short_repr(step.name)}"

@@ -440,7 +440,7 @@ def padding(sch: Schedule, block: Any, target: Target | str | None = None, threa
 def decompose_pad(sch: Schedule, pad: Pad, lanes: int, threads: int) -> None:
     """Decompose a padding block into a fill and an unconditional copy, both vectorized.
 
-    If there is no padding along the last axis, as of the channels in NHWC, it is only vectorized: each vector is either
+    Without padding along the last axis, as of the channels in NHWC, it is only vectorized: each vector is either
     copied or filled. Of few channels, vectors are of several pixels.
     """
     adjacent = has_whole_rows(sch, pad.block)

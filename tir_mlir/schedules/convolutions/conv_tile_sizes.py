@@ -42,7 +42,9 @@ def conv_tiles(what: Convolution, target: Target, threads: int = 1) -> ConvTiles
     mr, vectors = register_tile(m, n, lanes, target, panel=what.panel)
     nr = vectors * lanes
     step = nr * size * window  # bytes of a panel per iteration of the longest reduction
-    if 0 < what.panel <= nr and deep and deep * step <= target.l2:  # read in place: each panel stays in L2 for all rows
+    if (
+        0 < what.panel <= nr and deep and deep * step <= target.l2
+    ):  # read in place: each panel remains in L2 for all rows
         return ConvTiles(mr, nr, deep, 1)
     depth = _dividing_tile(deep, max(1, target.l1 * 2 // 3 // step))
     return ConvTiles(mr, nr, depth, _even_tile(n and ceil(n / nr), max(1, target.l2 // 2 // (depth * step)), threads))

@@ -251,7 +251,7 @@ def is_product(block: Block, operands: Collection[str], out: str, dtype: str) ->
 
 def store_as(sch: Schedule, copy: BlockHandle, dtype: str) -> None:
     """Change the type of what a copy stores. Raises ScheduleError unless the type represents every value of its own:
-    this is the one place where a schedule of the library takes an `unsafe_*` step.
+    no other schedule of the library takes an `unsafe_*` step.
 
         A_packed = T.alloc_buffer(.., "int8")          A_packed = T.alloc_buffer(.., "int32")
         A_packed[..] = A[..]                     ->    A_packed[..] = T.Cast("int32", A[..])

@@ -36,7 +36,7 @@ class StoredOrder:
         return self.shared * max(self.width, self.distance)
 
     def split(self, k: Any) -> tuple[Any, Any, Any, Any]:
-        """A step of the sum as (vector of bytes, which weights of the bytes, group, place in the group)."""
+        """A step of the sum as (vector of bytes, which weights of the bytes, group, position in the group)."""
         period = self.distance * self.shared
         vectors = max(1, self.distance // self.width)
         vector = k // self.block * vectors + (k % self.distance // self.width if vectors > 1 else 0)
@@ -46,7 +46,7 @@ class StoredOrder:
 
 def few_rows_dots(sch: Schedule, block: Any, what: Contraction, producer: Any, target: Target, threads: int) -> bool:
     """Schedule a product of few rows of int8 with a matrix that a block unpacks from bytes. Returns False, unchanged,
-    if there is no instruction for it, or the order of the weights does not fill its vectors.
+    if no instruction computes it, or the order of the weights does not fill its vectors.
 
         for i, j, k in T.grid(m, n, k):                 A_global = A, in the order of the bytes of Q
             with T.block("C"):                          for j_0 (parallel), i_0:
@@ -167,7 +167,7 @@ class FewRowsDots:
     def _sum_rows(self, sums: Any) -> None:
         """Sum the copy of the left operand, lane by lane, in registers."""
         sch = self.sch
-        spatial = len(iters(block_info(sch, sums), "S"))  # the row is no iter if there is one row
+        spatial = len(iters(block_info(sch, sums), "S"))  # the row is not an iter if there is one row
         (group, *rows), (*steps, term) = (sch.get_loops(sums)[part] for part in (slice(spatial), slice(spatial, None)))
         sch.reorder(*rows, *steps, group, term)
         sch.transform_layout(sums, ("write", 0), lambda lane, *row: (*row, lane))

@@ -29,7 +29,7 @@ def free_tile(
     free: Free, m: int | None, n: int | None, lanes: int, target: Target, mr: int, nr: int, panel: int = 0
 ) -> tuple[int, int]:
     """Rows and columns of a register tile whose accumulators, a row of the right operand and a left element fit in
-    registers: from half of the rows that fit. panel: the width of panels that the right operand has, which stays."""
+    registers: from half of the rows that fit. panel: the width of panels that the right operand has, which remains."""
     wide = min(MOST_VECTORS, ceil((n or LARGE) / lanes))
     fixed = max(1, nr // lanes)
     vectors = fixed if panel else free.choice("tile_vectors", range(1, wide + 1), fixed)

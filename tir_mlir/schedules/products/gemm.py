@@ -83,7 +83,7 @@ def gemm(
     and prefetched, and how threads share the work, as decisions for a search; their defaults are the sizes chosen
     otherwise. epilogue: an elementwise block that is the only reader of the product (bias, activation, residual, a
     reshaped result): computed where tiles are written, or by slices in the cache, with no array between them; where
-    that is not possible it stays as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
+    that is not possible it remains as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
     """
     if isinstance(gpu := resolved(target), CUDA):
@@ -355,7 +355,7 @@ class Packing:
 def pack_parameter(sch: Schedule, block: Any, what: Contraction, name: str, rows: int, columns: int) -> Packing:
     """Change the layout of a parameter to panels: `rows` wide if it is the left operand, `columns` wide if the right.
 
-    Raises ScheduleError if it is no parameter that the block reads, or if one of its extents is symbolic.
+    Raises ScheduleError if it is not a parameter that the block reads, or if one of its extents is symbolic.
     """
     operand = _operand(sch, block, what, name)
     shape = tuple(e for e in (what.extent(axis) for axis in operand.axes) if e is not None)

@@ -58,7 +58,7 @@ def tile_gemm(
                                                          for k_0: 2 tiles of A, 2 tiles of B, 4 products of tiles
                                                          C = the tiles
 
-    A block of columns of B, see `column_blocks`, stays in cache while all of A passes; threads share the rows, or the
+    A block of columns of B, see `column_blocks`, remains in cache while all of A passes; threads share the rows, or the
     blocks. B is packed in panels as wide as the vectors that pack it. The operands are padded with zeros to whole
     tiles, as A is where the number of rows is symbolic: one code has any number. A is read in place if its rows are
     contiguous and whole, and B if callers pass it packed, see `prepack`. epilogue: as of `gemm`, computed from the
@@ -91,8 +91,8 @@ def tile_shape(what: Contraction) -> tuple[int, int]:
 def column_blocks(what: Contraction, width: int, target: Target, threads: int) -> int:
     """The number of blocks of columns, each of whole panels: A passes once for each, and B once in all.
 
-    A quarter of L2 holds the part of B of a block, for all tiles of rows, beside A and the result. Threads share the
-    rows of a block where there are enough tiles, else the blocks. width: of a panel.
+    A quarter of L2 holds the part of B of a block, for all tiles of rows, together with A and the result. Threads
+    share the rows of a block where there are enough tiles, else the blocks. width: of a panel.
     """
     n, k = (what.extent(axis) or 1 for axis in (what.n, what.k))
     panels = ceil(n / max(width, tile_shape(what)[1] * SIDE))

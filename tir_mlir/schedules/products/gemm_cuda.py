@@ -101,7 +101,7 @@ def tiles_of(what: Contraction) -> list[BlockTile]:
 
 
 def _lay_out_sums(sch: Schedule, block: Any, back: Any, tile: BlockTile) -> None:
-    """The sums by block, thread, group and place in the group: those of a thread are together."""
+    """The sums by block, thread, group and position in the group: those of a thread are together."""
     rows, columns = tile.rows * _GROUP, tile.columns * _GROUP
 
     def digits(i: Any, j: Any) -> tuple[Any, ...]:

@@ -20,11 +20,11 @@ MANY_REGISTERS = 32
 STEPS = 4
 """Reduction steps unrolled in the inner loop."""
 BLOCK = 8
-"""Tiles of rows in a block of one thread: the rows of the left operand that stay in L2 while all panels pass."""
+"""Tiles of rows in a block of one thread: the rows of the left operand that remain in L2 while all panels pass."""
 SHARE = 16
 """Tiles of rows in a share of a thread, if the number of rows is symbolic."""
 NARROW_SHARE = 2
-"""The same, if there are few columns: the panels of all of them stay in the cache."""
+"""The same, if there are few columns: the panels of all of them remain in the cache."""
 EVEN = 0.95
 """The minimum share of the threads' time that tiles of columns must fill to be preferred to tiles of rows."""
 
@@ -99,7 +99,7 @@ class PanelGemm:
                                                             for k_1, k_2 (unrolled): a tile of C in registers += A * B
                                                             C tile = registers
 
-    A panel stays in L2 while all rows use it. With by_columns unset, the threads share the rows: B is packed as a
+    A panel remains in L2 while all rows use it. With by_columns unset, the threads share the rows: B is packed as a
     whole first. A reduction too long for a panel is split, and its parts add up in C. packed: the operand that the
     caller packs. epilogue: see `gemm`.
     """

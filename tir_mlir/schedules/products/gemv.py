@@ -80,7 +80,7 @@ def _vectorize_result(
     streams: int,
     free: Free,
 ) -> Any:
-    """The matrix is contiguous along the result: accumulate rows into a slice of the result that stays in L1.
+    """The matrix is contiguous along the result: accumulate rows into a slice of the result that remains in L1.
 
     Returns the loop to run in parallel."""
     lanes = target.lanes(what.bits)

@@ -1,4 +1,4 @@
-"""Schedule for products whose sums stay in integers within a group of terms, and get one scale a group."""
+"""Schedule for products whose sums remain in integers within a group of terms, and get one scale a group."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _is_part(total: BlockInfo, part: BlockInfo) -> bool:
 
 
 def _not_group_sums(info: BlockInfo) -> ScheduleError:
-    return ScheduleError(f'block "{info.name}" is no total of integer sums by group')
+    return ScheduleError(f'block "{info.name}" is not a total of integer sums by group')
 
 
 def group_panels(sch: Schedule, what: GroupSums, target: Target) -> list[PanelReader]:
@@ -137,7 +137,7 @@ def schedule_groups(
                                                            a tile of P in registers: dot products
                                                        a tile of totals += P * S
 
-    Each vector of weights is unpacked once for the rows of a tile. Raises ScheduleError if the block is no such
+    Each vector of weights is unpacked once for the rows of a tile. Raises ScheduleError if the block is not such a
     product, or if no instruction of the target takes its panels.
     """
     what, dot = group_sums(sch, block), _dot(target)
@@ -246,7 +246,7 @@ def row_tile(rows: int) -> int:
 
 
 def row_block(rows: int, tile: int, left: RegionInfo, target: Target) -> int:
-    """The rows, whole tiles, that pass over a panel of weights before the next one: they stay in half of L2."""
+    """The rows, whole tiles, that pass over a panel of weights before the next one: they remain in half of L2."""
     most = max(1, target.l2 // 2 // (int(left.buffer.shape[-1] or LARGE) * tile))
     tiles = ceil(rows / tile)
     return tile * ceil(tiles / ceil(tiles / most))

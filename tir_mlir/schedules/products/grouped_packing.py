@@ -31,7 +31,7 @@ def is_copy(sch: Schedule, block: Any) -> bool:
 WIDE = 64
 """The most bytes that are copied at once."""
 UNROLLED = 32
-"""The most pieces of a row that are copied in a turn of a loop: of a loop that copies one vector, LLVM
+"""The most pieces of a row that are copied in an iteration of a loop: of a loop that copies one vector, LLVM
 makes a call of memcpy, after which tiles of AMX are configured again."""
 
 

@@ -82,14 +82,14 @@ def tile_product(sch: Schedule, block: Any) -> TileProduct:
     info = block_info(sch, block)
     spatial, sums = iters(info, "S"), iters(info, "R")
     if len(spatial) != 4 or len(sums) != 1 or len(info.writes) != 1:
-        raise ScheduleError(f'block "{info.name}" is no product of tiles')
+        raise ScheduleError(f'block "{info.name}" is not a product of tiles')
     (tile, panel, row, lane), (k,), sizes = spatial, sums, extents(info)
     small = all((sizes[a] or LARGE) <= 64 for a in (row, lane)) and sizes[panel] is not None
     axes = [([tuple(a) for a in r.axes], r) for r in info.reads if str(r) != str(info.writes[0])]
     left = [r for a, r in axes if a == [(tile,), (row,), (k,)]]
     right = [r for a, r in axes if a[1:] == [(panel,), (k,), (lane,)]]
     if not small or len(left) != 1 or len(right) != 1:
-        raise ScheduleError(f'block "{info.name}" is no product of tiles')
+        raise ScheduleError(f'block "{info.name}" is not a product of tiles')
     copies = [p for p in sch.get_producers(block) if str(right[0]) in map(str, block_info(sch, p).writes)]
     if not copies and right[0].axes[0]:
         raise ScheduleError(f'block "{info.name}" is a product of matrices that no data choose')

@@ -139,7 +139,7 @@ class WeightPanels:
         W[96, 30]   ->  P[2, 15, 48, 2]  P[p, k, l, t] = W[p * 48 + l, k * 2 + t]       group = 2
 
     `name`: the parameter; `source`: its shape before; `shape`: after; `dtype`: of both. group: adjacent elements along
-    the other dimension, of two, that stay adjacent; the panels are full then.
+    the other dimension, of two, that remain adjacent; the panels are full then.
     """
 
     name: str

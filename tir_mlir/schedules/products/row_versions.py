@@ -61,7 +61,7 @@ def thin_gemm(
         for i, j, k in T.grid(m, n, k):             for j_0 (parallel), k_0, j_1, i:
             with T.block("C"): C += A * B    ->         for k_1 (8, unrolled), j_2 (vectors): C += A * B
 
-    Vectors of 8 rows of B stay in registers for all rows of A, and a slice of C in L1.
+    Vectors of 8 rows of B remain in registers for all rows of A, and a slice of C in L1.
     """
     loops = loops_by_iter(sch, block)
     i, j, k = (loops[a] for a in (what.m, what.n, what.k))

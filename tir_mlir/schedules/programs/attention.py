@@ -36,7 +36,7 @@ def attention(
     reciprocal: bool = True,
     free: bool = False,
 ) -> None:
-    """Schedule attention, or two products with row-wise operators between them, so that scores stay in the cache.
+    """Schedule attention, or two products with row-wise operators between them, so that scores remain in the cache.
 
         for h, q, k, d: S += Q * K             for h (parallel): transpose the keys to panels
         for h, q, k: M = max(M, S)                 for q_0:
@@ -77,7 +77,7 @@ def schedule_attention(
             "of weights that depend on the first, with a reduction of the same rows between them",
             fix="use tir_mlir.schedules.auto",
         )
-    if what.members[-1].info.name in what.products:  # sums stay in registers only in allocated buffers
+    if what.members[-1].info.name in what.products:  # sums remain in registers only in allocated buffers
         what = _match_with_copy(sch, block, fixed, epilogue) or what
     options = Free(sch, block, free)
     AttentionSchedule(sch, what, target, options.threads(threads or target.cores), options).run(reciprocal)
@@ -110,7 +110,7 @@ def attention_of(sch: Schedule, block: Any, fixed: Collection[str] = ()) -> Atte
     """The attention that ends in a block, without the producers in `fixed`; None if it ends in none.
 
     Of the products that the block depends on, it takes the last one, and the last one that its weights depend on; what
-    computes the keys, queries and values stays outside.
+    computes the keys, queries and values remains outside.
     """
     members = with_producers(sch, block, fixed)
     order = [m for m in members if kind_of(sch, m.block) is Kind.PRODUCT]
@@ -219,7 +219,7 @@ class AttentionSchedule:
     # --- blocks -------------------------------------------------------------------------------------------------------
 
     def _product(self, member: Member, nest: dict[str, Any], outer: list[Any]) -> None:
-        """A product of the rows of a tile: a tile of its result stays in registers during the whole sum."""
+        """A product of the rows of a tile: a tile of its result remains in registers during the whole sum."""
         sch, what = self.sch, self.what.products[member.info.name]
         dequantizer = computed_from_less(sch, member.block, what.right)
         lanes = self.target.lanes(what.bits)

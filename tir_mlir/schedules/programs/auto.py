@@ -49,8 +49,8 @@ def auto(
     row-wise operators with their producers (`rowwise`), other reductions (`reduction`), elementwise operators and
     transposes with their producers (`elementwise`), and blocks that compute more than one element, of which the
     independent ones run in parallel (`independent`). A function that refuses a block leaves it to the next one that
-    fits. Blocks that were scheduled before, or that none fits, stay as they are, the latter with a ScheduleWarning that
-    names them.
+    fits. Blocks that were scheduled before, or that none fits, remain as they are, the latter with a ScheduleWarning
+    that names them.
     target: default this machine; threads: default its number of cores; reciprocal: see `rowwise`; free: sample
     the sizes and choices of all these schedules, as decisions for a search (see `gemm`); leave: tells of
     an elementwise block or a reduction, not a product or convolution, whether to leave it as it is, with no warning.

@@ -65,7 +65,7 @@ def _multiplies(op_names: list[str]) -> bool:
 
 
 def _sums_all_inputs(info: BlockInfo) -> bool:
-    """Whether every input is indexed by a reduction iter: a value of a row is no operand of a product."""
+    """Whether every input is indexed by a reduction iter: a value of a row is not an operand of a product."""
     sums, written = set(iters(info, "R")), {str(w) for w in info.writes}
     return all(sums & {n for axis in r.axes for n in axis} for r in info.reads if str(r) not in written)
 

@@ -51,7 +51,7 @@ class PlainSchedule(AutoSchedule):
 
 @all_or_nothing
 def tile(sch: Schedule, block: Any, target: Target | str | None = None, threads: int | None = None) -> None:
-    """Schedule a product or a convolution in tiles of the result that stay in registers, without packing.
+    """Schedule a product or a convolution in tiles of the result that remain in registers, without packing.
 
         for i, j, k: Y[i, j] += X[i, k] * W[k, j]
     ->  for j_0 (parallel), i_0:
@@ -132,7 +132,7 @@ def plain_panels(
             Y += X[i, k] * W[j, k]          ->        Y += X[i, k] * W[j // 32, k, j % 32]
 
     weights: names of parameters; threads: changes nothing. Returns the panels by name. Parameters that no single
-    product or convolution reads, or that do not depend on the last axis of its result, stay as they are.
+    product or convolution reads, or that do not depend on the last axis of its result, remain as they are.
     """
     check_schedule(sch, "plain_panels")
     target = chosen(target)

@@ -48,13 +48,13 @@ def prepack(
             Y += X[i, k] * W[j, k]          ->        Y += X[i, k] * W[j // 48, k, j % 48]
 
     To be called before the function is scheduled: `schedules.auto` takes the panels as they are. The parameters keep
-    their order. weights: names of parameters; those where panels are of no use stay as they are: read by no product or
-    convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no floats.
-    What is widened for a convolution is in panels before and after. Weights of bfloat16 that dot-product instructions
-    read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
+    their order. weights: names of parameters; those where panels are of no use remain as they are: read by no product
+    or convolution, by several blocks, as rows of the result, with few rows and columns, of symbolic shape, or no
+    floats. What is widened for a convolution is in panels before and after. Weights of bfloat16 that dot-product
+    instructions read are in groups as well: W[j // 48, k // 2, j % 48, k % 2].
     target, threads: as for `auto`.
-    Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is no
-    parameter of the function.
+    Returns the panels by name, whose `apply(array)` packs a weight, exactly. Raises ScheduleError for a name that is
+    not a parameter of the function.
     """
     target = chosen(target)
     root = sch.get_block("root", function)
@@ -65,7 +65,7 @@ def prepack(
     for name in (n for n in weights if n not in by_name):
         if name not in parameters:
             raise ScheduleError(
-                f'prepack: "{name}" is no parameter of {function}; it has {", ".join(sorted(parameters))}'
+                f'prepack: "{name}" is not a parameter of {function}; it has {", ".join(sorted(parameters))}'
             )
         readers = [b for b in blocks if name in map(str, block_info(sch, b).reads)]
         if len(readers) != 1 or any(name in map(str, block_info(sch, b).writes) for b in blocks):

@@ -158,7 +158,7 @@ def _loops_to_fuse(info: BlockInfo, order: list[str], lanes: int, guarded: bool)
 
 
 def _is_computed(region: RegionInfo) -> bool:
-    """Whether an access is at a place that is computed: along more than one element, and by no iter."""
+    """Whether an access is at a position that is computed: along more than one element, and by no iter."""
     return any(not axis and size != 1 for axis, size in zip(region.axes, region.buffer.shape, strict=True))
 
 

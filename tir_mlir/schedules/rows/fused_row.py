@@ -16,7 +16,7 @@ FUSED = 2
 
 
 def pays(info: BlockInfo, axes: list[str], lanes: int) -> bool:
-    """Whether to fuse the axes of a row: the innermost is short and does not fill its vectors, and the accesses stay
+    """Whether to fuse the axes of a row: the innermost is short and does not fill its vectors, and the accesses remain
     contiguous.
 
     axes: iters of a block, outer to inner. (100, 3): yes; (20, 24): yes; (20, 32): no, for 16 lanes.

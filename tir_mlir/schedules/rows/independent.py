@@ -24,9 +24,9 @@ def independent(
         for i:                                                for j: M = max(M, X[i, j]), vectorized
             with T.block("row"): ... X[vi, 0:n] ...  ->       with T.block("row"): ... X[vi, 0:n] ...
 
-    Parallel over the leading spatial iters; what is inside a block stays as it is. Producers that pass once over their
-    input, row by row, are computed with the row. Each iter must be bound to its own loop; extents may be symbolic.
-    target: default this machine; threads: default its number of cores. free: as in `gemm`. Raises
+    Parallel over the leading spatial iters; what is inside a block remains as it is. Producers that pass once over
+    their input, row by row, are computed with the row. Each iter must be bound to its own loop; extents may be
+    symbolic. target: default this machine; threads: default its number of cores. free: as in `gemm`. Raises
     ScheduleError if the first iter is not spatial, or if the instances are not independent.
     """
     threads = Free(sch, block, free).threads(threads or chosen(target).cores)

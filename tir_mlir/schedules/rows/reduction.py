@@ -166,7 +166,7 @@ def _vectorize_several_results(sch: Schedule, nest: _ReductionNest, target: Targ
 
 
 def _vectorize_results(sch: Schedule, nest: _ReductionNest, target: Target, free: Free) -> None:
-    """Vectorize over the results: accumulate rows into a slice of the results that stays in registers or in L1."""
+    """Vectorize over the results: accumulate rows into a slice of the results that remains in registers or in L1."""
     info, loops, rows, threads = nest.info, nest.loops, nest.rows, nest.threads
     lanes = target.lanes(widest_bits(info))
     lane = loops[rows[-1]]

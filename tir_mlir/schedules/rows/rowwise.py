@@ -51,7 +51,7 @@ def rowwise(
     block: the last block; each iter of every block must be bound to its own loop; extents may be symbolic. A row may
     have several axes. If rows are contiguous in the result, vectors span several rows. target: default this machine;
     threads: default its number of cores. free: as in `gemm`: rows handled together, producers inlined, axes of a row
-    fused, sums joined with what they read. Raises ScheduleError if there is no reduction along rows.
+    fused, sums joined with what they read. Raises ScheduleError without a reduction along rows.
     """
     schedule_rows(sch, block, target, threads, reciprocal, free=free)
 
@@ -83,7 +83,8 @@ def schedule_rows(
 
 
 def _divide_groups(sch: Schedule, block: Any, fixed: Collection[str]) -> None:
-    """Divide an axis whose groups share a row into groups and places in a group: else a row is computed for each place.
+    """Divide an axis whose groups share a row into groups and positions in a group: else a row is computed for each
+    position.
 
     for c: Y[c] = X[c] - mean[c // 8]   ->   for g, c: Y[g * 8 + c] = X[g * 8 + c] - mean[g]
     """
@@ -169,8 +170,8 @@ class RowwiseSchedule:
         self._vectorize(member, [loops[a] for a in order], order)
 
     def _short_sums(self, member: Member, loops: dict[str, Any]) -> bool:
-        """Vectorize a reduction over elements that lie beside each other, each a short sum of what its neighbours read,
-        too, or of neighbours: sums in vectors have no sum over lanes.
+        """Vectorize a reduction over elements that lie next to each other, each a short sum of what its neighbours
+        read, too, or of neighbours: sums in vectors have no sum over lanes.
 
         for c, j: for k: S[c, j] += X[c * 16 + k] if k <= j   ->   for c: for k: S[c, j] += .., vectorized over j
         """
@@ -268,7 +269,7 @@ class RowPasses:
                                                   for k_1: sum[i] += e[k], vectorized
 
     By default, each pass is vectorized over the whole row; short rows are handled together, and axes of a row are one
-    loop if that `pays`. A pass that may not join another one stays alone. bits: of the widest element.
+    loop if that `pays`. A pass that may not join another one remains alone. bits: of the widest element.
     """
 
     def __init__(self, sch: Schedule, rows: list[str], free: Free, target: Target, bits: int):

@@ -1,4 +1,4 @@
-"""Typed arithmetic: constants fold, affine indices stay affine, everything else becomes arith and math ops.
+"""Typed arithmetic: constants fold, affine indices remain affine, everything else becomes arith and math ops.
 
 Type rules: a constant takes the type of the other operand; int with float gives the float; the narrower type widens.
 """
@@ -343,7 +343,7 @@ def _fold(op: str, lhs: Const, rhs: Const) -> Const:
 def _affine(op: str, lhs: Expr, rhs: Expr) -> Expr | None:
     """The affine result of a binary operator, or None."""
     if isinstance(lhs, ScriptValue) or isinstance(rhs, ScriptValue):
-        return None  # and a constant beside it may exceed an index
+        return None  # and a constant next to it may exceed an index
     if op in ("min", "max"):
         parts = [*_parts(op, lhs), *_parts(op, rhs)]
         return AffineExtremum(op, tuple(p for p in parts if p is not None)) if None not in parts else None
@@ -439,7 +439,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _exact(const: Const, partner: Const) -> bool | int | float:
-    """The number that a constant is at run time, beside another one whose type it may take."""
+    """The number that a constant is at run time, next to another one whose type it may take."""
     dtype = const.dtype or partner.dtype
     floating = dtype is not None and dtypes.is_float(dtype)
     return float_constants.round_to_dtype(const.value, dtype) if floating else const.value  # type: ignore[arg-type]
@@ -454,7 +454,7 @@ def _test_value(test: AffineCondition) -> ScriptValue:
 
 
 def logical(op: str, lhs: Any, rhs: Any) -> Expr:
-    """`and`, `or` of conditions; a conjunction of affine conditions stays affine."""
+    """`and`, `or` of conditions; a conjunction of affine conditions remains affine."""
     lhs, rhs = as_expr(lhs, "a condition"), as_expr(rhs, "a condition")
     for decider, operand in ((lhs, rhs), (rhs, lhs)):
         if isinstance(decider, Const):

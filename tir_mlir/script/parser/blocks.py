@@ -319,11 +319,11 @@ class BlockPredicate:
 def insert_predicate(
     predicate: BlockPredicate, specs: Sequence[IterSpec], prior: Sequence[Any], locations: Sequence[ir.Location]
 ) -> tuple[ir.InsertionPoint, list[IterSpec]]:
-    """The place of a block, and its iters, bound to affine expressions.
+    """The position of a block, and its iters, bound to affine expressions.
 
     An affine predicate is an `affine.if`, a computed one an `scf.if`, a computed binding a search of its domain (see
     `create.bound_value`). If the ops that compute others (those not in `prior`) must not run where the affine one does
-    not hold, as they load or divide, it is an `if` around these. `places`: where the iters are declared.
+    not hold, as they load or divide, it is an `if` around these. `locations`: where the iters are declared.
     """
     guard, point = predicate.affine, ir.InsertionPoint.current
     values = [arithmetic.index_of(s.binding) if isinstance(s.binding, ScriptValue) else None for s in specs]

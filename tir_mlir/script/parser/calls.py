@@ -178,7 +178,7 @@ def _dtype(evaluate: Evaluator, callee: DType, node: ast.Call) -> Any:
 
 
 def convert(item: Any, dtype: Any) -> Expr:
-    """Cast `item` to `dtype`. A constant that fits is converted exactly; an index stays an index as int32."""
+    """Cast `item` to `dtype`. A constant that fits is converted exactly; an index remains an index as int32."""
     dtype = vector_expressions.dtype_name(dtype)
     if isinstance(item, str) and dtypes.is_float(dtype):
         try:

@@ -239,7 +239,7 @@ class SignatureParser:
         return Int64(number) if is_wide(item) else number
 
     def _matches(self, body: list[ast.stmt], slots: dict[str, Spec | None]) -> None:
-        """Turn a handle parameter with `A = T.match_buffer(a, ...)` into a buffer parameter named A."""
+        """Convert a handle parameter with `A = T.match_buffer(a, ...)` into a buffer parameter named A."""
         for stmt in body:
             target = self._single_target(stmt)
             call = getattr(stmt, "value", None)

@@ -262,7 +262,7 @@ def _facts(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def _relocate_to_call(tree: Function, call_: ast.AST) -> Function:
-    """A copy of a function at the place of a call; `inner` keeps the own place of each node."""
+    """A copy of a function at the position of a call; `inner` keeps the own position of each node."""
     copied = copy.deepcopy(tree)
     for node, original in zip(ast.walk(copied), ast.walk(tree), strict=True):
         node.inner = getattr(original, "inner", original)  # type: ignore[attr-defined]

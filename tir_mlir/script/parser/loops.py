@@ -292,7 +292,8 @@ def _nest(
 def _loop(
     evaluate: Evaluator, name: str, bounds: Bounds, kind: str, annotations: dict[str, Any]
 ) -> tuple[ir.Block, Index | ScriptValue]:
-    """Create an empty loop: `affine.for`, or `scf.for` where a bound is no affine expression. Its body and variable."""
+    """Create an empty loop: `affine.for`, or `scf.for` where a bound is not an affine expression. Its body and
+    variable."""
     if not isinstance(bounds.lowers, ScriptValue) and not isinstance(bounds.uppers, ScriptValue):
         loop = create.loop(name, bounds.lowers, bounds.uppers, kind, annotations)
         attrs.put(loop.op, attrs.DTYPE, "int64" if bounds.wide else None)

@@ -41,7 +41,7 @@ class FunctionParser:
         self.evaluate = Evaluator(state)
         state.run = self.run
         self.used: set[int] = set()
-        self.only: ast.stmt | None = None  # the one statement of the function that is no declaration
+        self.only: ast.stmt | None = None  # the one statement of the function that is not a declaration
 
     def run(self, body: Sequence[ast.stmt]) -> None:
         """Parse statements in order."""

@@ -21,7 +21,7 @@ def identifier(text: str, default: str = "v") -> str:
 
 
 def function_names(names: Sequence[str]) -> dict[str, str]:
-    """Names of functions that are no identifiers -> what is printed: `a.b` -> `a_b`, or `a_b_1` beside an `a_b`."""
+    """Names of functions that are not identifiers -> what is printed: `a.b` -> `a_b`, or `a_b_1` next to an `a_b`."""
     printed: dict[str, str] = {}
     reserved = set(names)
     for name in names:

@@ -44,7 +44,7 @@ def target(values: ValuePrinter, op: ir.Operation) -> tuple[ExprText, ir.Value]:
 
 
 def lane_stores(ops: Sequence[ir.Operation], position: int) -> list[ir.Operation]:
-    """The stores from a place on that write the lanes of one vector, in order, at a constant step; else none."""
+    """The stores from a position on that write the lanes of one vector, in order, at a constant step; else none."""
     first = ops[position]
     vector = _lane_of(first, 0)
     if vector is None:

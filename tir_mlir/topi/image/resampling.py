@@ -1,4 +1,4 @@
-"""One axis read at given places with given weights: resizing of any kind."""
+"""One axis read at given positions with given weights: resizing of any kind."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tir_mlir.topi.sizes import number
 OP = "image.resample"
 
 
-def resample(data: Any, places: Any, weights: Any = None, axis: int = -1) -> te.Tensor:
-    """result[.., o, ..] = sum over t of data[.., places[o, t], ..] * weights[o, t], along an axis.
+def resample(data: Any, positions: Any, weights: Any = None, axis: int = -1) -> te.Tensor:
+    """result[.., o, ..] = sum over t of data[.., positions[o, t], ..] * weights[o, t], along an axis.
 
-    places: integers (m, taps) within the axis; weights: floats of the same shape; without them taps is 1.
+    positions: integers (m, taps) within the axis; weights: floats of the same shape; without them taps is 1.
     """
-    x, at = tensor(OP, "data", data), tensor(OP, "places", places)
+    x, at = tensor(OP, "data", data), tensor(OP, "positions", positions)
     d = axis_of(OP, axis, x.ndim)
     taps = number(at.shape[-1]) if at.ndim == 2 else None
     if taps is None or is_float(at.dtype) or (weights is None and taps != 1):
-        raise refuse(OP, f"{describe_tensor('places', at)}", "pass integers (m, taps), and weights for several taps")
+        raise refuse(OP, f"{describe_tensor('positions', at)}", "pass integers (m, taps), and weights for several taps")
     shape = (*x.shape[:d], at.shape[0], *x.shape[d + 1 :])
     last = x.shape[d] - 1
 

@@ -34,11 +34,11 @@ def resize2d(
 ) -> te.Tensor:
     """An image of another size: the nearest elements ("nearest_neighbor"), or a mean of neighbors ("linear").
 
-    size: height and width. coordinate_transformation_mode: the place in the data of element i of m from n,
+    size: height and width. coordinate_transformation_mode: the position in the data of element i of m from n,
     "half_pixel" (i + 1/2) * n / m - 1/2, "pytorch_half_pixel" the same, 0 if m is 1, "align_corners"
-    i * (n - 1) / (m - 1), "asymmetric" i * n / m. rounding_method: of the nearest place. "round": ties to even, but
+    i * (n - 1) / (m - 1), "asymmetric" i * n / m. rounding_method: of the nearest position. "round": ties to even, but
     down where an "asymmetric" image is whole times as large, so that each element is repeated, as in TVM;
-    "round_prefer_floor" and "round_prefer_ceil": ties down and up, as in ONNX. Places are computed exactly, as
+    "round_prefer_floor" and "round_prefer_ceil": ties down and up, as in ONNX. Positions are computed exactly, as
     fractions.
     """
     order = layout_of(OP, "layout", layout, "NCHW", "NCHW")
@@ -84,7 +84,7 @@ def _linear(x: te.Tensor, shape: Any, coordinates: dict[int, _SourceCoordinate])
 
 
 class _SourceCoordinate:
-    """The place in n elements of an element of m, as a fraction top(i) / bottom."""
+    """The position in n elements of an element of m, as a fraction top(i) / bottom."""
 
     def __init__(self, n: int, m: int, mode: str):
         self.n, self.m = n, m
@@ -116,7 +116,7 @@ class _SourceCoordinate:
         return te.max(te.min(source_index, self.n - 1), 0)
 
     def _has_ties(self) -> bool:
-        """Whether some place is in the middle of two elements."""
+        """Whether some position is in the middle of two elements."""
         return any((2 * self._top(i) + self.bottom) % (2 * self.bottom) == 0 for i in range(self.m))
 
     def linear_neighbors(self, i: Any, dtype: str) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""Images read at places that are data."""
+"""Images read at positions that are data."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ CUBIC = -0.75
 def grid_sample(
     data: Any, grid: Any, method: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
 ) -> te.Tensor:
-    """Images read at places: (n, c, h, w) at (n, p, q, 2) -> (n, c, p, q), or volumes (n, c, d, h, w) at (.., 3).
+    """Images read at positions: (n, c, h, w) at (n, p, q, 2) -> (n, c, p, q), or volumes (n, c, d, h, w) at (.., 3).
 
-    grid: the places as x, y (, z): the last axis of the data first; -1 and 1 are the ends of the image, the centres of
-    the elements there (align_corners) or their outer edges. method: the mean of the neighbours, the nearest one, or
+    grid: the positions as x, y (, z): the last axis of the data first; -1 and 1 are the ends of the image, the centres
+    of the elements there (align_corners) or their outer edges. method: the mean of the neighbours, the nearest one, or
     cubic (images only). padding_mode: what is beyond the image: zeros, its border, or its reflection.
     """
     x, positions = floats(OP, "data", data), floats(OP, "grid", grid)
@@ -117,13 +117,13 @@ class _Table:
         return as_type(self.grid(*point, len(self.sizes) - 1 - axis), self.grid.dtype, self.wide)
 
     def _unnormalize(self, v: Any, n: Any) -> Any:
-        """-1..1 -> a place along an axis of n elements."""
+        """-1..1 -> a position along an axis of n elements."""
         if self.corners:
             return (v + self.real(1)) * self.real(0.5) * (n - self.real(1))
         return ((v + self.real(1)) * n - self.real(1)) * self.real(0.5)
 
     def _apply_padding(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
-        """Places within the image, unless what is beyond is zero."""
+        """Positions within the image, unless what is beyond is zero."""
         if self.padding == "zeros":
             return at
         if self.padding == "reflection":
@@ -136,7 +136,7 @@ class _Table:
         )
 
     def _reflect(self, at: te.Tensor, sizes: te.Tensor) -> te.Tensor:
-        """Places mirrored at both ends until they are between them."""
+        """Positions mirrored at both ends until they are between them."""
         low = self.real(0 if self.corners else -0.5)
 
         def span(a: Any) -> Any:
@@ -163,7 +163,7 @@ class _Table:
         return self.real(1) if self.method == "nearest" else self.real(1) - te.abs(at - where)
 
     def _cubic(self, at: Any, t: Any) -> Any:
-        """The share of tap t, which is at t - 1 from the place's whole part."""
+        """The share of tap t, which is at t - 1 from the position's whole part."""
         far = te.abs(at - te.floor(at) - self._step(t - 1))
         return cubic_weight(far, self.real)
 
@@ -179,7 +179,7 @@ class _Table:
 
 
 def cubic_weight(far: Any, real: Callable[[float], Any], slope: float = CUBIC) -> Any:
-    """The weight of an element that is `far` from the place, of 0..2."""
+    """The weight of an element that is `far` from the position, of 0..2."""
     near = ((real(slope + 2) * far - real(slope + 3)) * far) * far + real(1)
     tail = ((real(slope) * far - real(5 * slope)) * far + real(8 * slope)) * far - real(4 * slope)
     return te.Select(far <= real(1), near, tail)

@@ -287,7 +287,7 @@ def pool2d(
 
 
 def global_pool(data: Any, pool_type: str, layout: str = "NCHW") -> te.Tensor:
-    """The mean or maximum of each image, by pool_type "avg" or "max"; its axes stay, with size 1."""
+    """The mean or maximum of each image, by pool_type "avg" or "max"; its axes remain, with size 1."""
     return adaptive_pool(data, 1, pool_type, layout)
 
 

@@ -51,7 +51,7 @@ class BoardCall:
 def linux_triple(target: Target) -> str:
     """The triple of a target for the C compiler, with a C library that can be linked statically.
 
-    Raises BuildError for a target that is no CPU under Linux.
+    Raises BuildError for a target that is not a CPU under Linux.
     """
     if not target.triple or "linux" not in target.triple:
         raise BuildError(

@@ -218,7 +218,8 @@ class SshConnection:
 
 
 def shared_connection_options() -> list[str]:
-    """Options by which commands share one connection for a minute: they start in milliseconds. None without a place."""
+    """Options by which commands share one connection for a minute: they start in milliseconds. None without a
+    position."""
     for root in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
         folder = Path(root) / f"tir-ssh-{os.getuid()}"
         if len(os.fsencode(folder)) > LONGEST or set(root) & {'"', "\\"}:

@@ -12,7 +12,7 @@ from tir_mlir.script.module import IRModule
 
 
 def given_model(value: Any) -> tuple[Graph, Sequence[Any] | None] | None:
-    """The graph in a value, and the inputs beside it; None for a value that is no model.
+    """The graph in a value, and the inputs with it; None for a value that is not a model.
 
         Graph, R function, module with a graph  ->  (graph, None)
         (any of these, [x])                     ->  (graph, [x])

@@ -94,7 +94,7 @@ def _is_done(prepared: Graph, name: str) -> bool:
 
 
 def size_shape(shape: Sequence[Any], sizes: dict[str, int]) -> tuple[int, ...]:
-    """A shape with numbers in the place of named sizes."""
+    """A shape with numbers instead of named sizes."""
     return tuple(size_code.value(size, sizes) for size in shape)
 
 

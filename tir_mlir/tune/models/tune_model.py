@@ -235,7 +235,7 @@ def _random_array(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) 
 
 INTERLEAVED_ROUNDS = 15
 PROFILES, PROFILED = 5, 7
-"""Turns of the models, and the runs of a turn."""
+"""Rounds over the models, and the runs of a round."""
 LEAST = 2e-3
 """Seconds of a sample: shorter runs are repeated in it."""
 

@@ -122,7 +122,7 @@ def check_code(module: ir.Module, program: ir.Module | None = None) -> None:
             TensorIntrin.get(symbol, allow_missing=True)  # registers a built-in one, with its kernel
             if find_kernel(symbol) is None:
                 raise TuneError(
-                    f"it calls {symbol!r}, which is no registered kernel; fix: register the intrinsic first"
+                    f"it calls {symbol!r}, which is not a registered kernel; fix: register the intrinsic first"
                 )
     if not _imports(module) <= (set() if program is None else _imports(program)):
         raise TuneError(

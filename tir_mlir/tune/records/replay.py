@@ -35,8 +35,8 @@ def resized(record: Record, program: Any, space: Callable[[Schedule], Any]) -> t
 
         decisions of 512^3: {"C.kc": 512}, space(sch) on 127^3, whose candidates are 32, 64, 127  ->  {"C.kc": 127}
 
-    A value that is no candidate becomes the nearest one, a decision that the record lacks its default. Raises what the
-    space raises.
+    A value that is not a candidate becomes the nearest one, a decision that the record lacks its default. Raises what
+    the space raises.
     """
     decider = Recording(Fixed(record.decisions))
     sch = Schedule(program, decider=decider)

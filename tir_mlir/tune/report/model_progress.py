@@ -19,7 +19,7 @@ Row = tuple[str, float, float, int]
 
 
 class ModelListener(Protocol):
-    """Is told how the search over a model goes on: see `Listener`, and `functions`."""
+    """Is notified how the search over a model goes on: see `Listener`, and `functions`."""
 
     def begin(self, title: str, trials: int) -> None: ...
 

@@ -58,7 +58,7 @@ def importance(trials: Sequence[StudyTrial]) -> list[tuple[str, float]] | str:
 
 
 def study_of(trials: Sequence[StudyTrial]) -> Study:
-    """A study in memory: milliseconds, with decisions as places among the values that were tried, in order.
+    """A study in memory: milliseconds, with decisions as positions among the values that were tried, in order.
 
     So a step from 2 to 4 counts as much as one from 512 to 1024.
     """

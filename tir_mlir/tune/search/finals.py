@@ -58,7 +58,7 @@ def finals(
     """
     entered = [c for c in (library, *candidates) if c is not None and c.schedule is not None]
     if not entered:
-        raise TuneError("no candidate ran: there is no best schedule; fix: see the reasons of the trials")
+        raise TuneError("no candidate ran: no best schedule; fix: see the reasons of the trials")
     times = lab.compare([c.schedule for c in entered if c.schedule is not None], rounds)
     ran = [(min(seconds), c) for seconds, c in zip(times, entered, strict=True) if seconds]
     if not ran:

@@ -51,7 +51,7 @@ class PoolLab:
         self._known: dict[tuple[str, Reference | None], Future[Outcome]] = {}
 
     def refer_to(self, program: Any, stand_in: Schedule | None) -> None:
-        """Compute what candidates are compared with. Raises NoReference if there is no way to."""
+        """Compute what candidates are compared with. Raises NoReference if that is impossible."""
         job = self._job(program, None)
         try:
             self.reference = self.pool.reference(job, None if stand_in is None else self._job(stand_in, None))

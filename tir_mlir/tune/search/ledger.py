@@ -94,7 +94,7 @@ class Ledger:
             return self._storage.get_trial_number_from_id(trial_id)
 
     def finish(self, number: int, seconds: float | None, outcome: dict[str, Any]) -> None:
-        """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile stays."""
+        """Enter how a trial ended: COMPLETE with its seconds, or PRUNED. One that ended meanwhile remains."""
         optuna = load_optuna()
         with self._explain_errors():
             trial_id = self._storage.get_trial_id_from_study_id_trial_number(self._study_id, number)
@@ -183,7 +183,7 @@ def open_ledger(
 ) -> Ledger:
     """The ledger of a search: in `storage` (a URL, or a storage of optuna), else in work_dir, else in memory.
 
-    resume=False: a new one, beside those of earlier searches. about: attributes of the study. Raises TuneError if it
+    resume=False: a new one, next to those of earlier searches. about: attributes of the study. Raises TuneError if it
     cannot be opened.
     """
     opened, location = _storage(work_dir, storage)

@@ -31,7 +31,7 @@ REPEATED = "repeated"
 
 
 class SearchListener(Protocol):
-    """Is told how a search goes on."""
+    """Is notified how a search goes on."""
 
     def begin(self, title: str, trials: int) -> None: ...
 
@@ -253,7 +253,7 @@ class Session:
 
 
 def as_attribute(result: TrialResult) -> dict[str, Any]:
-    """The part of a result that is no parameter of its trial, as JSON."""
+    """The part of a result that is not a parameter of its trial, as JSON."""
     return {
         "status": result.status, "seconds": list(result.seconds), "stages": result.stages, "reason": result.reason,
         **({"machine": result.machine} if result.machine else {}),

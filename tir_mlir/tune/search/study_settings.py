@@ -80,7 +80,7 @@ def text_of(program: Any) -> str:
 def program_of(text: str) -> IRModule:
     """The program of settings, checked. Nothing of it is executed here; it may call registered kernels only.
 
-    Raises TuneError for a text that is no valid program, or that brings or calls other native code.
+    Raises TuneError for a text that is not a valid program, or that brings or calls other native code.
     """
     with enter_context():
         try:

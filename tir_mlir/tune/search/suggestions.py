@@ -63,7 +63,7 @@ class Focused:
 
 
 class Tried:
-    """The decisions of earlier candidates, as a tree: a repeated one is told at its last decision.
+    """The decisions of earlier candidates, as a tree: a repeated one is reported at its last decision.
 
     A space is deterministic: equal decisions so far lead to the same next one, or to none.
     """

@@ -163,7 +163,7 @@ def _standalone_module(program: PrimFunc) -> IRModule:
 
 
 def _check_sizes(module: IRModule, sizes: Mapping[str, int]) -> None:
-    """Raises TuneError for a shape variable without a size, a name that is none, or a value that is no size."""
+    """Raises TuneError for a shape variable without a size, a name that is none, or a value that is not a size."""
     mlir_module = held_module(module)
     assert mlir_module is not None
     with enter_context():

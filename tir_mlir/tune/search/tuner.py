@@ -154,7 +154,7 @@ class Tuner:
         options = self.options
         self.listener.begin(", ".join(IRModule(held_module(self.program)).prim_funcs), options.trials)
         self._phase("reference")
-        _ = self.defaults  # errors of the space and of the storage are told before anything is built
+        _ = self.defaults  # errors of the space and of the storage are raised before anything is built
         ledger = open_ledger(self.study_name, options.work_dir, options.storage, options.resume, self._description())
         with ledger.closed_by_errors():
             self.lab.refer_to(self.program, self.baseline.schedule)

@@ -21,7 +21,7 @@ class Defaults:
 class Fixed:
     """Repeats decisions, given as values by name: `Fixed({"C.tile_rows": 6})`; `otherwise` decides what they lack.
 
-    A value that is no candidate, as on another size, becomes the nearest one, the smaller of two.
+    A value that is not a candidate, as on another size, becomes the nearest one, the smaller of two.
     """
 
     def __init__(self, decisions: Mapping[str, int], otherwise: Decider | None = None):

@@ -83,7 +83,7 @@ def _child(work: Callable[[Callable[[Any], None]], Any], pipe: Any, parent: int)
         if os.getppid() == parent:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             faulthandler.disable()
-            pipe.send(("value", work(lambda x: pipe.send(("told", x)))))
+            pipe.send(("value", work(lambda x: pipe.send(("reported", x)))))
             code = 0
     except MemoryError as error:
         pipe.send(("memory", str(error) or "an allocation failed"))
@@ -116,7 +116,7 @@ class _Watch:
                 kind, value = self.pipe.recv()
             except (EOFError, OSError):
                 return None
-            if kind != "told":
+            if kind != "reported":
                 return _end(kind, value)
             self.reported = value
 

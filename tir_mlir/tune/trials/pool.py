@@ -32,7 +32,7 @@ LOCAL_LANE = "local"
 LARGE = 2 << 30
 """Bytes; a worker that has grown to this is replaced after its trial."""
 TRIES = 2
-"""How often what is no trial is asked for, if its worker is lost."""
+"""How often what is not a trial is asked for, if its worker is lost."""
 GRACE_SECONDS = 60.0
 """Seconds after the limit of a runner, in which it must have noticed."""
 
@@ -50,7 +50,7 @@ class TrialPool:
 
     builders: how many build side by side, default one a core. quiet: while one measures, the others are stopped.
     A candidate that crashes, hangs, eats memory or is wrong is an Outcome with its reason; if its worker is lost, a
-    new one takes its place. Raises TuneError if no worker starts.
+    new one replaces it. Raises TuneError if no worker starts.
     """
 
     def __init__(self, builders: int | None = None, *, quiet: bool = True):
@@ -267,7 +267,7 @@ class TrialPool:
 
     @contextmanager
     def _measuring(self, slot: int, lane: str) -> Iterator[None]:
-        """This worker's turn on a lane; on this machine the others are stopped meanwhile."""
+        """A lane for this worker; on this machine the others are stopped meanwhile."""
         with self._lane(lane):
             others = (
                 [self._workers[n] for n in list(self._building) if n != slot]

@@ -82,7 +82,7 @@ def _build_library(job: Job) -> tuple[Library, dict[str, float]] | Outcome:
 
 
 def _wait_for_lane(pipe: Connection, lane: str) -> None:
-    """Wait for this worker's turn on what candidates are measured on."""
+    """Wait until this worker may use what candidates are measured on."""
     pipe.send(("ready", lane))
     pipe.recv()
 

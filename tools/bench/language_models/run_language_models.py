@@ -1,4 +1,4 @@
-"""Run the contestants in turn; print and write the table."""
+"""Run the contestants one after the other; print and write the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One line measured: every contestant checked against PyTorch, then timed in turn; memory of activations."""
+"""One line measured: every contestant checked against PyTorch, then timed one after the other; memory of
+activations."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _opened(text: str) -> object:
     try:
         with enter_context():
             return module_of(InputChunk("fuzz.mlir", text, False))
-    except MLIR_ERROR as error:  # `tir-opt` tells it with its place
+    except MLIR_ERROR as error:  # `tir-opt` tells it with its position
         raise TirError(str(error)) from None
 
 

@@ -40,7 +40,7 @@ def _offset(line: str) -> Iterator[str]:
 
 
 def _register(line: str) -> Iterator[str]:
-    """The last register of an instruction, the next one of its kind in its place."""
+    """The last register of an instruction, the next one of its kind instead of it."""
     match = re.match(r"(?!ld\.param|bra|\.)(.*, )(%(?:r|rd|f|p))(\d+)(\W*;)$", line)
     if match and int(match.group(3)) > 1:
         yield f"{match.group(1)}{match.group(2)}{int(match.group(3)) - 1}{match.group(4)}"

@@ -57,7 +57,7 @@ def applied_to(sch: Schedule, name: str) -> Callable[..., Any]:
 
     def run(*args: Any, **kwargs: Any) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of blocks that stay as they are
+            warnings.simplefilter("ignore")  # of blocks that remain as they are
             function(sch, *args, **kwargs)
 
     return run

@@ -48,7 +48,7 @@ class Drawn:
 
 def case(random: Random) -> Record:
     """Draw, import, build and run a program. Errors: Fault with the program, for a wrong result and for an error that
-    is no refusal."""
+    is not a refusal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         drawn = _drawn(random)

@@ -30,7 +30,7 @@ from tir_mlir.passes.lower.registry import lowering, programs
 
 @lowering("tir-lower-gpu-cut-blocks", "Make a loop over blocks one loop for each digit that indices use of it")
 def run(module: ir.Module) -> None:
-    """Split each loop over blocks whose variable is divided, at the places where it is.
+    """Split each loop over blocks whose variable is divided, at the positions where it is.
 
         for %b = 0 to 24 {              (blockIdx.x)         for %y = 0 to 6 {                      (blockIdx.x/4)
           ..%A[%b floordiv 4, %b mod 4]..           -->        for %x = 0 to 4 {                    (blockIdx.x/1)
@@ -38,8 +38,8 @@ def run(module: ir.Module) -> None:
                                                              }}
 
     Later passes see a product of plain loops, on which isl decides what it gives up on with divisions. Kinds tell the
-    place of a digit; `tir-lower-gpu-join-blocks` makes them one axis again. Loops whose divisors are not digits, and
-    those beside others over the same axis, are left as they are. Requires nothing.
+    position of a digit; `tir-lower-gpu-join-blocks` makes them one axis again. Loops whose divisors are not digits, and
+    those next to others over the same axis, are left as they are. Requires nothing.
     """
     for func in programs(module):
         for nest in kernel_nests(func):

@@ -306,7 +306,7 @@ class _MatrixCall:
             aligned = factors is not None and not factors[1] % SIDE and not any(f % SIDE for f in factors[0].values())
             if not aligned:
                 raise LoweringError(
-                    f"{_location_prefix(self.op)} takes a fragment at {offset}, which is no multiple of 16"
+                    f"{_location_prefix(self.op)} takes a fragment at {offset}, which is not a multiple of 16"
                 )
         return tile
 

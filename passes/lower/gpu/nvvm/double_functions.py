@@ -1,6 +1,6 @@
 """Math functions in double precision, for GPUs, which have no library of them.
 
-Algorithms and coefficients of log, sin, cos, atan: fdlibm (Sun Microsystems, 1993). Errors in units of the last place:
+Algorithms and coefficients of log, sin, cos, atan: fdlibm (Sun Microsystems, 1993). Errors in units of the last digit:
 log 1, sin, cos and tan 1 (for arguments up to 2**50), atan, asin, acos 2, the others 4. Rounded to float32 they are
 exact to 0.51.
 """

@@ -32,7 +32,7 @@ def run(module: ir.Module, warp: int | str = 1) -> None:
         nvvm.kernel, nvvm.maxntid = [64, 1, 1]    -->   CConv = spir_kernelcc, reqd_work_group_size = [64, 1, 1]
 
     Sums and products lose their fast-math flags: LLVM writes `reassoc` as all that SPIR-V has, "no NaN" among them.
-    warp: the threads that shuffle values, which are a sub-group then; 1 without shuffles. A shuffle stays within
+    warp: the threads that shuffle values, which are a sub-group then; 1 without shuffles. A shuffle remains within
     aligned groups of its width, as its distance is below it. Raises LoweringError for an instruction that SPIR-V lacks.
     """
     kernels = [op.operation for op in module.body.operations if "nvvm.kernel" in op.operation.attributes]

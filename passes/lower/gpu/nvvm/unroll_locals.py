@@ -27,7 +27,7 @@ def run(module: ir.Module) -> None:
         }
 
     A register has no address: an array is in registers only if all its indices are constants. A LoweringWarning names
-    each buffer that stays in local memory, which is as slow as global memory, and why. Runs on scf loops of
+    each buffer that remains in local memory, which is as slow as global memory, and why. Runs on scf loops of
     `gpu.func`s; `tir-lower-keep-rolled-marks` moves the annotation to the branch.
     """
     for kernel in [op for op in walk.ops(module.operation) if op.name == "gpu.func"]:
@@ -35,7 +35,7 @@ def run(module: ir.Module) -> None:
             why = _mark_loops(alloca)
             if why:
                 name = attrs.get(alloca, attrs.NAME, "a buffer")
-                warn(f'{location_text(alloca)}: buffer "{name}" of scope local stays in memory, not registers: {why}')
+                warn(f'{location_text(alloca)}: buffer "{name}" of scope local remains in memory, not registers: {why}')
 
 
 def _mark_loops(alloca: ir.Operation) -> str:
@@ -72,7 +72,7 @@ def _indices(buffer: ir.Value) -> Iterator[tuple[ir.Operation, ir.Value]]:
 
 
 def _sources(value: ir.Value) -> Iterator[ir.Operation | str]:
-    """What a value is computed from: the loops whose variables it uses, and in words what else is no constant."""
+    """What a value is computed from: the loops whose variables it uses, and in words what else is not constant."""
     op = defining_op(value)
     if op is None:
         owner = value.owner.owner.operation  # type: ignore[union-attr]

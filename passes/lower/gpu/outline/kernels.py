@@ -107,7 +107,7 @@ def _kernel_module(module: ir.Module, func: Func, bits: int) -> ir.Block:
 
 
 def _name_in_c(name: str) -> str:
-    """A name as C and PTX can have it: LLVM ends the process where PTX cannot. Different names stay different."""
+    """A name as C and PTX can have it: LLVM ends the process where PTX cannot. Different names remain different."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return plain if plain == name else f"{plain}_{sha256(name.encode()).hexdigest()[:8]}"
 

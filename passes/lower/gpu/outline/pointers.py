@@ -1,4 +1,4 @@
-"""Buffers of symbolic size as arguments of kernels: a pointer, and the size beside it."""
+"""Buffers of symbolic size as arguments of kernels: a pointer, and the size with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 def has_constant_size(type_: ir.Type) -> bool:
-    """Whether a type is no memref, or one whose shape and strides are constants."""
+    """Whether a type is not a memref, or one whose shape and strides are constants."""
     if not isinstance(type_, ir.MemRefType):
         return True
     strides, offset = type_.get_strides_and_offset()

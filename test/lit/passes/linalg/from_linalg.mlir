@@ -128,7 +128,7 @@ func.func @constants(%A: tensor<2x3xf32>) -> tensor<6xf32> {
 
 memref.global "private" @state : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
 func.func @global(%A: memref<4xf32>) {
-  // expected-error @below {{the global buffer state is no constant: fix: make it a parameter}}
+  // expected-error @below {{the global buffer state is not a constant: fix: make it a parameter}}
   %w = memref.get_global @state : memref<4xf32>
   linalg.copy ins(%w : memref<4xf32>) outs(%A : memref<4xf32>)
   return

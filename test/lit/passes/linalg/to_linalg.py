@@ -51,7 +51,7 @@ def parts(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8, 9), "float32"), C: T.
 # -----
 
 
-# What is no linalg op stays, and a warning says why.
+# What is not a linalg op stays, and a warning says why.
 # CHECK-LABEL: func.func @tail
 # CHECK:         affine.parallel {{.*}} {
 # STRICT: error: block "A" of tail stays: a block in it is guarded by T.where

@@ -16,7 +16,7 @@ import base64  # noqa: F401  not executed
 
 from tir_mlir.graph import script as R
 
-print("what is no program is not executed")
+print("what is not a program is not executed")
 
 
 @R.function

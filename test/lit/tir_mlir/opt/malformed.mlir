@@ -1,4 +1,4 @@
-// Input that is no module is an error with its place, and nothing else.
+// Input that is not a module is an error with its place, and nothing else.
 // RUN: rm -rf %t && mkdir %t
 // RUN: not tir-opt %t/none.mlir 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not tir-opt %t 2>&1 | FileCheck %s --check-prefix=FOLDER

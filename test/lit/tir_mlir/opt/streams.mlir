@@ -1,4 +1,4 @@
-// Closed and full streams are errors like any other; a reader that goes away is no error to tell of.
+// Closed and full streams are errors like any other; a reader that goes away is not an error to tell of.
 // RUN: not cold-tir-opt %s > /dev/full 2> %t.full
 // RUN: FileCheck %s --check-prefix=FULL < %t.full
 // RUN: not sh -c "cold-tir-opt %s >&-" 2>&1 | FileCheck %s --check-prefix=CLOSED

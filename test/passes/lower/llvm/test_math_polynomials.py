@@ -79,7 +79,7 @@ def test_angles_beside_zeros_and_beyond_those_that_are_reduced(function):
     assert ulps(results(function, "f32", x), exact, np.float32).max() <= 3.5
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is no longer than double here")
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is not longer than double here")
 @pytest.mark.parametrize("function", ["exp", "expm1", "log1p"])
 def test_float64(function):
     x = np.concatenate([np.linspace(-760, 725, 20000), np.linspace(-1, 1, 2001), EDGES, [709.7827, 709.7828, -745]])

@@ -1,4 +1,4 @@
-"""cache_index: which expressions, where they are computed, and that accesses stay known; every refusal."""
+"""cache_index: which expressions, where they are computed, and that accesses remain known; every refusal."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ ROWS = [
         instead=main("A:7 C:7x7 a:7", each("a:7", "a[vi] = A[vi]"), each("C:7x7", "C[vi, vj] = A[vi] * a[vj]")),
     ),
     Row(
-        "pad_einsum: an index that is no iter",
+        "pad_einsum: an index that is not an iter",
         main("A:8 C:7", each("C:7", "C[vi] = A[vi + 1]")),
         lambda s: s.pad_einsum("C", [4]),
         "reindex makes it access A",

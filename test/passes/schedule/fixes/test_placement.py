@@ -251,7 +251,7 @@ ROWS = [
         lambda s: s.compute_at("B", loop(s, "C")),
     ),
     Row(
-        "rolling_buffer: a result that is no copy",
+        "rolling_buffer: a result that is not a copy",
         main("A:10 B:10 C:8", each("B:10", "B[vi] = A[vi] * 2.0"), each("C", "C[vi] = B[vi] + B[vi + 2]")),
         lambda s: s.rolling_buffer("B", 0),
         "cache_read of B for its consumer",

@@ -173,7 +173,7 @@ ROWS = [
         instead=BIASED,
     ),
     Row(
-        "rfactor: results at two places",
+        "rfactor: results at two positions",
         main(
             "A:8x4 C:8 D:8x2",
             nest(

@@ -50,7 +50,7 @@ ROWS = [
         lambda s: s.reindex("I", "A"),
     ),
     Row(
-        "reindex: two places",
+        "reindex: two positions",
         STENCIL,
         lambda s: s.reindex("C", "b"),
         "cache_read or cache_write copies b",

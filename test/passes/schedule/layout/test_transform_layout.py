@@ -136,7 +136,7 @@ def test_padding_may_be_left_open():
     sch = Schedule(line(14))
     sch.transform_layout("C", "C", lambda i: (i // 4, i % 4), assume_injective_transform=True)
     (fact,) = sch.history[-1].facts
-    assert "no two elements of `C` to one place" in fact and fact.endswith("whose other elements are undefined")
+    assert "no two elements of `C` to one position" in fact and fact.endswith("whose other elements are undefined")
     a, c = np.ones(14, np.float32), np.full((4, 4), 9, np.float32)
     quick_build(sch.mod)(a, c)
     assert c.reshape(-1).tolist() == [3.0] * 14 + [9.0] * 2

@@ -91,7 +91,7 @@ def test_a_later_iteration_of_the_first_part_may_not_overwrite(refused):
         )
     )
     refused(sch, "A.i=0. and C.i=1. touch A.1.", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
-    refused(sch, "stays around both", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
+    refused(sch, "remains around both", lambda: sch.fission(sch.get_loops("C")[0], after="C"))
 
 
 def test_merge_is_the_inverse():

@@ -130,7 +130,7 @@ def test_threads_of_a_block_sum_up_together(same_result, refused):
     same_result(sch, matmul_nt(4, 5, 6), ((4, 6), "float32"), ((5, 6), "float32"), ((4, 5), "float32"))
     sch = Schedule(matmul_nt(4, 5, 6))
     k = sch.get_loops("C")[2]
-    sch.decompose_reduction("C", k)  # without its init it is no reduction that threads know how to start
+    sch.decompose_reduction("C", k)  # without its init it is not a reduction that threads know how to start
     refused(sch, "depend on each other", lambda: sch.bind(sch.get_loops("C_update")[2], "threadIdx.x"))
 
 

@@ -25,7 +25,7 @@ def extents(sch: Schedule, loops) -> list[tuple[int, int]]:
 
 
 def test_a_segment_that_a_condition_cuts_off(same_result):
-    """The domains of the iters end where the condition ends them, as a constant index in place of one asks."""
+    """The domains of the iters end where the condition ends them, as a constant index instead of one asks."""
 
     Row = program("A:4x1 B:4x1", each("B:4x1", "B[vi, 0] = A[vi, vj]"))
     sch = Schedule(Row)

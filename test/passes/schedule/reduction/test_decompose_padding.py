@@ -141,7 +141,7 @@ WRONG = [
     ("T.if_then_else(X[vi] > T.float32(0), X[vi], T.float32(0))", "does not store T.if_then_else"),
     ("T.if_then_else(vi < 15, X[vi], T.float32(0)) + T.float32(1)", "does not store T.if_then_else"),
     ("T.if_then_else(vi < 15, X[vi], X[0])", "one of them must be a constant, the padding"),
-    ("T.if_then_else(vi < 20, X[vi], T.float32(0))", "there is no padding"),
+    ("T.if_then_else(vi < 20, X[vi], T.float32(0))", "nothing is padded"),
     ("T.if_then_else(vi > 20, X[vi], T.float32(0))", "all of it is padding"),
     ("T.if_then_else(vi % 2 == 0, X[vi], T.float32(0))", r"are not a box: \(vi = 1\) is between them"),
 ]

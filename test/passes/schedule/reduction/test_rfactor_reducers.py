@@ -266,7 +266,7 @@ def test_argmax_is_written_as_it_was():
     assert difference(sch.mod.mlir, Expected.mlir, names=False) is None
 
 
-# --- what is no known reduction ---------------------------------------------------------------------------------------
+# --- what is not a known reduction ------------------------------------------------------------------------------------
 
 WRONG = [
     ("C[vi] + A[vi, vk]", "1.0", "the init of C is 1, which is not the identity of sum"),

@@ -1,4 +1,4 @@
-"""`FoldConstant` and `FuseOpsByPattern`: what becomes constants and functions, and that the numbers stay."""
+"""`FoldConstant` and `FuseOpsByPattern`: what becomes constants and functions, and that the numbers remain."""
 
 import numpy as np
 import pytest

@@ -80,7 +80,7 @@ def test_a_network_is_imported_and_run(tvm, notebook):
             "from_fx(fx.symbolic_trace(model), [(2, 1, 6, 6)], {}, modules)",
             "the node relu is relu, which call_function_map",
         ),
-        ("from_fx(fx.symbolic_trace(model), [], functions, modules)", "there is no shape for the input x"),
+        ("from_fx(fx.symbolic_trace(model), [], functions, modules)", "no shape for the input x"),
         ("from_fx(fx.symbolic_trace(model), [(2, 1, 6, 6), (3,)], functions, modules)", "the model has 1 inputs"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_program_for_any_size_is_called_after_a_product(tvm, notebook, arrays)
 def test_a_program_for_any_size_in_a_group_is_named(tvm, notebook):
     notebook.run(ANY_SIZE)
     with pytest.raises(
-        GraphError, match=r"group has node gv: call_tir, which is no call of a program of its types; fix"
+        GraphError, match=r"group has node gv: call_tir, which is not a call of a program of its types; fix"
     ):
         tvm.relax.transform.FuseTIR()(notebook["Mod"])
 

@@ -77,7 +77,7 @@ def test_a_machine_keeps_arguments_and_outputs(tvm, notebook, arrays):
     vm.invoke_stateful("main")
     np.testing.assert_allclose(vm.get_outputs("main").numpy(), expected(*arrays), rtol=1e-5)
     assert vm.time_evaluator("main", tvm.cpu(), number=2)(*map(tvm.nd.array, arrays)).mean > 0
-    with pytest.raises(KeyError, match="there is no function 'f'; there are main"):
+    with pytest.raises(KeyError, match="no function 'f'; there are main"):
         vm["f"]
 
 

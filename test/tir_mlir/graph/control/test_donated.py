@@ -49,7 +49,7 @@ def test_what_is_donated_is_an_input_of_the_type():
     b = GraphBuilder()
     x = b.input("x", (3,))
     b.output(b.op("sum", x))
-    with pytest.raises(GraphError, match="x is no input of the type of result 0"):
+    with pytest.raises(GraphError, match="x is not an input of the type of result 0"):
         b.donate(x, 0)
 
 

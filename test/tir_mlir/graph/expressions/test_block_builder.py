@@ -150,7 +150,7 @@ def test_the_spelling_of_2022():
         (lambda bb, x: bb.emit(op.nn.softmax(x, axis=5)), "softmax"),
         (lambda bb, x: bb.emit(Call(GlobalVar("f"), [x])), "the module has no function f; it has none"),
         (lambda bb, x: bb.emit("x"), "an operand is a value"),
-        (lambda bb, x: bb.emit(Call("relax.nope", [x])), "there is no operator relax.nope"),
+        (lambda bb, x: bb.emit(Call("relax.nope", [x])), "no operator relax.nope"),
         (lambda bb, x: bb.emit_te(topi.nn.relu, Var("u", TensorStructInfo(ndim=2))), "of known shape"),
         (lambda bb, x: bb.emit_func_output(x, [x]), "given twice"),
     ],

@@ -30,7 +30,7 @@ def graph(queries=2, keys=KEYS, times=1, dtype="bool", inside=False):
 
 
 def arrays(filled, queries=2, keys=KEYS):
-    """The operands: the first query sees `filled` keys, each other one more; what nobody sees is no number."""
+    """The operands: the first query sees `filled` keys, each other one more; what nobody sees is not a number."""
     draw = np.random.default_rng(0).standard_normal
     k, v, q = (draw(shape, "float32") for shape in [(1, 2, keys, 8)] * 2 + [(1, 4, queries, 8)])
     k[:, :, filled + queries - 1 :] = v[:, :, filled + queries - 1 :] = np.nan

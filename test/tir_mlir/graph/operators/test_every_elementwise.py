@@ -1,4 +1,4 @@
-"""Every elementwise operator of the table: views and permutations move below it, and it is fused; numbers stay."""
+"""Every elementwise operator of the table: views and permutations move below it, and it is fused; numbers remain."""
 
 from __future__ import annotations
 

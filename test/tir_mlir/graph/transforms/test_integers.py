@@ -1,4 +1,4 @@
-"""Quantised graphs in integers: what is computed, what stays in floats, and what it is equal to."""
+"""Quantised graphs in integers: what is computed, what remains in floats, and what it is equal to."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def refusal(kind, call, *args):
 
 def test_without_a_driver_the_error_names_the_library_and_the_ways_on():
     text = refusal(BuildError, cuda.Cuda, "libnot_there.so.1")
-    assert text.startswith("libnot_there.so.1 not found: there is no NVIDIA driver on this machine")
+    assert text.startswith("libnot_there.so.1 not found: no NVIDIA driver on this machine")
     for way in ('target="cuda-emulated"', "interpret(sch", "lib.assembly", "lib.export"):
         assert way in text
 

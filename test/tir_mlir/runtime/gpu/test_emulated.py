@@ -1,4 +1,4 @@
-"""Kernels run by the CPU: the threads of a block in turn, from one barrier to the next."""
+"""Kernels run by the CPU: the threads of a block one after the other, from one barrier to the next."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ def tile_ops(sch: Schedule) -> list[str]:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("dtype", "dot"), [("int8", "tdpbssd"), ("uint8", "tdpbuud"), ("bfloat16", "tdpbf16ps")])
 def test_the_inner_loop(dtype, dot, threads):
-    """Four loads of tiles and four products; sums stay in registers; tiles are configured once."""
+    """Four loads of tiles and four products; sums remain in registers; tiles are configured once."""
     sums = "float32" if dtype == "bfloat16" else "int32"
     found = tile_ops(scheduled(widened(1024, 1024, 1024, dtype, sums), threads))
     assert found.count("ldtilecfg") == 1

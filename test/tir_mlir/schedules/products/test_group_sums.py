@@ -1,4 +1,4 @@
-"""Products whose sums stay in integers within a group."""
+"""Products whose sums remain in integers within a group."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def test_any_sizes(sizes, causal, weights):
 @pytest.mark.nightly
 @pytest.mark.parametrize("weights", [True, False])
 def test_heads_side_by_side(weights):
-    """The result is stored in its own order, if it is that of the second product; else it is no single attention."""
+    """The result is stored in its own order, if it is that of the second product; else it is not a single attention."""
     sch = Schedule(of_rows(2, 12, 8, weights))
     found = schedules.auto(sch, threads=1)
     names = {sch.get(b).name for b in sch.get_child_blocks(sch.get_block("root"))}

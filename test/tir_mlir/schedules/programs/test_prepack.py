@@ -146,7 +146,7 @@ def test_a_weight_of_two_products_stays():
 
 def test_refusals():
     sch = Schedule(dense(8, 37, 5))
-    with pytest.raises(ScheduleError, match=r'"V" is no parameter of main; it has W, X, dense'):
+    with pytest.raises(ScheduleError, match=r'"V" is not a parameter of main; it has W, X, dense'):
         schedules.prepack(sch, "main", ["V"], WIDE)
     layout = schedules.prepack(sch, "main", ["W"], WIDE)["W"]
     with pytest.raises(ArgumentError, match=r"panels of W: expected float32 of shape \(37, 5\), got float32 of shape"):

@@ -141,7 +141,7 @@ def test_a_board_has_a_name():
 
 @pytest.mark.nightly
 def test_a_search_on_a_board(tmp_path, monkeypatch):
-    """From the first candidate to the finals: the winner is no slower on the board than the library's choice."""
+    """From the first candidate to the finals: the winner is not slower on the board than the library's choice."""
     monkeypatch.setattr("tir_mlir.tune.search.tuner.boards_of", lambda hosts: [board(tmp_path) for _ in hosts])
     best = tune.tune(product(17, 35, 29, "float32"), trials=3, target=TARGET, threads=1, ssh=["pi"], builders=1)
     assert best.seconds <= best.library_seconds and "ok" in best.statuses

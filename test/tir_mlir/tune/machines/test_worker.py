@@ -103,7 +103,7 @@ def test_a_program_with_native_code_of_its_own_is_refused(url):
     begun(url)
     text = study(url).user_attrs[SETTINGS]["program"]
     put(url, program=text.replace("func.func @", "func.func private @system(memref<4xi8>)\n  func.func @", 1))
-    with pytest.warns(TuneWarning, match="it calls 'system', which is no registered kernel"):
+    with pytest.warns(TuneWarning, match="it calls 'system', which is not a registered kernel"):
         assert SearchWorker(url, {"three_by_four": three_by_four}, builders=1, idle=0).work(Silent()) == 0
 
 

@@ -25,7 +25,7 @@ def test_what_gains_goes_on():
     both = {"gains": Standing([4.0]), "stuck": Standing([4.0])}
     rounds = spent(both, 10, lambda name, n: 0.2 if name == "gains" else 0.0)
     even = spent({"gains": Standing([4.0]), "stuck": Standing([4.0])}, 10)
-    assert rounds["gains"] < even["gains"] + 1  # what was saved is no longer there to be saved
+    assert rounds["gains"] < even["gains"] + 1  # what was saved is not there any more to be saved
     assert expected_gain(Standing([5.0, 4.0])) > expected_gain(Standing([4.0, 4.0]))
 
 

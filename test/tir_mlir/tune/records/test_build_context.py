@@ -218,7 +218,7 @@ def test_a_module_has_a_record_of_its_own(db):
 
 
 def test_intrinsics_are_checked_as_they_are(db):
-    """The library's schedule of a description would be built in place of it."""
+    """The library's schedule of a description would be built instead of it."""
     name = "dot_in_a_context"
     desc = parse(SCALE.format(function="desc", a="A", b="B", factor=2.0))["desc"]
     with warnings.catch_warnings(), db:

@@ -18,7 +18,7 @@ from tir_mlir.graph.importers.emitter import axis_in, same_shape, static_size
 def nonzero(e: TorchEmitter, x: Any) -> Any:
     """The indices of the elements that are not 0, a row for each."""
     if not x.shape:
-        raise GraphError("the places in a tensor without axes\n  fix: x.reshape(1)")
+        raise GraphError("the positions in a tensor without axes\n  fix: x.reshape(1)")
     positions = true_positions(e, _truth(e, x), e.shape[0])
     return e.op("stack", *coordinates(e, positions, [x.shape[0], *_static(x, 1)]), axis=1)
 
@@ -28,7 +28,7 @@ def _truth(e: TorchEmitter, x: Any) -> Any:
 
 
 def _static(x: Any, first: int = 0) -> list[int]:
-    return [static_size(size, "a size of a tensor of which places are asked") for size in x.shape[first:]]
+    return [static_size(size, "a size of a tensor of which positions are asked") for size in x.shape[first:]]
 
 
 @aten("masked_select")
@@ -55,7 +55,7 @@ def select_by_mask(e: TorchEmitter, x: Any, indices: Any) -> Any:
 def unique_elements(
     e: TorchEmitter, x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
-    """Each element once, in order; for each element of x the place of its value there; how often each occurs."""
+    """Each element once, in order; for each element of x the position of its value there; how often each occurs."""
     flat = e.op("reshape", x, shape=(-1,))
     values, order = first_sorted(e, flat, flat.shape[0], 0, False)
     once, _, groups, counts = unique(e, values, e.shape[0])

@@ -1,4 +1,4 @@
-"""Images: other sizes, windows as columns, places that are data, pools with the places of the maxima."""
+"""Images: other sizes, windows as columns, places that are data, pools with the positions of the maxima."""
 
 from __future__ import annotations
 

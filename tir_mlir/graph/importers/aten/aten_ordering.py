@@ -1,4 +1,4 @@
-"""Elements in order: the greatest, the middle, the most frequent, and places in what is in order."""
+"""Elements in order: the greatest, the middle, the most frequent, and positions in what is in order."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _median(e: TorchEmitter, x: Any, axis: int, keepdim: bool, skips: bool) -> l
 
 
 def _middle(e: TorchEmitter, count: Any) -> Any:
-    """The place of the element in the middle of so many, the first one of none."""
+    """The position of the element in the middle of so many, the first one of none."""
     half = e.binary("floor_divide", e.binary("subtract", count, 1, "int64"), 2, "int64")
     return e.binary("maximum", half, 0, "int64")
 
@@ -103,7 +103,7 @@ def most_frequent(e: TorchEmitter, x: Any, dim: int = -1, keepdim: bool = False)
     size = static_size(x.shape[axis], "the size of the axis of a mode")
     values, positions = first_sorted(e, x, size, axis, False)
     row = e.reshape(e.constant(np.arange(size), "int64"), [size if a == axis else 1 for a in range(len(x.shape))])
-    # the length so far of the run of equal elements: how far it is from the last place where one begins
+    # the length so far of the run of equal elements: how far it is from the last position where one begins
     before = e.concat([e.slice(values, axis, 0, 1), e.slice(values, axis, 0, size - 1)], axis)
     begins = e.op("where", e.op("not_equal", values, before), row, e.constant(0, "int64"))
     length = e.binary("subtract", row, e.op("cummax", begins, axis=axis)[0], "int64")

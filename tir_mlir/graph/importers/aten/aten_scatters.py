@@ -164,7 +164,7 @@ def histogram(e: TorchEmitter, x: Any, bins: int = 100, min: Any = 0, max: Any =
 
 
 def _count_occurrences(e: TorchEmitter, positions: Any, weights: Any, bins: Any, dtype: str) -> Any:
-    """How many times each of 0..bins - 1 is a place, or the sum of their weights."""
+    """How many times each of 0..bins - 1 is a position, or the sum of their weights."""
     ones = e.broadcast(e.constant(1, dtype), positions.shape) if weights is None else weights
     zeros = e.broadcast(e.constant(0, ones.dtype), (bins,))
     return e.op("index_put", zeros, positions, ones, accumulate=True)

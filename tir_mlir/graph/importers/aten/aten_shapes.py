@@ -157,7 +157,7 @@ def pixel_unshuffle(e: TorchEmitter, x: Any, downscale_factor: int) -> Any:
 
 @aten("channel_shuffle")
 def channel_shuffle(e: TorchEmitter, x: Any, groups: int) -> Any:
-    """Channels of groups taken in turn."""
+    """Channels of groups taken one after the other."""
     batch, channels, *spatial = x.shape
     y = e.reshape(x, (batch, groups, channels // groups, *spatial))
     return e.reshape(e.permute(y, [0, 2, 1, *range(3, 3 + len(spatial))]), e.shape)
@@ -414,7 +414,7 @@ def gather(e: TorchEmitter, x: Any, dim: int, index: Any) -> Any:
 
 @aten("index.Tensor", "_unsafe_index.Tensor")
 def index(e: TorchEmitter, x: Any, indices: Any) -> Any:
-    """x[i, j, ..]: tensors of indices, which broadcast. Their axes take the place of those they index, if these are
+    """x[i, j, ..]: tensors of indices, which broadcast. Their axes replace those they index, if these are
     neighbours, else they are the first."""
     indexed = [axis for axis, tensor in enumerate(indices) if tensor is not None]
     if any(indices[a].dtype in ("bool", "uint8") for a in indexed):

@@ -56,4 +56,6 @@ class TorchSizes:
         symbol = {"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%"}.get(type(expr).__name__)
         if symbol and len(parts) == 2:
             return operation(symbol, *parts)
-        raise GraphError(f"the size {expr} is no sum, product or quotient of sizes\n  fix: make this dimension static")
+        raise GraphError(
+            f"the size {expr} is not a sum, product or quotient of sizes\n  fix: make this dimension static"
+        )

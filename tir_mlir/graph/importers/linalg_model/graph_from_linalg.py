@@ -101,7 +101,9 @@ class _LinalgImporter:
             owner = value.owner
             if isinstance(owner, ir.Block) or owner.name != "arith.constant":
                 producer = "an argument" if isinstance(owner, ir.Block) else owner.name
-                raise LinalgError(f"{op.name} reads what {producer} makes, which is no tensor of a graph", op.location)
+                raise LinalgError(
+                    f"{op.name} reads what {producer} makes, which is not a tensor of a graph", op.location
+                )
             self.values[value] = self._weight(owner.operation)
         return self.values[value]
 

@@ -119,7 +119,7 @@ class OnnxImporter:
         for what, given in (("shapes", self.given_shapes), ("values", self.given_values)):
             if unknown := [name for name in given if name not in names]:
                 raise GraphError(
-                    f"from_onnx: {what} of {unknown[0]}, which is no input of the model\n"
+                    f"from_onnx: {what} of {unknown[0]}, which is not an input of the model\n"
                     f"  fix: name one of {', '.join(names) or 'none'}"
                 )
 
@@ -143,7 +143,7 @@ class OnnxImporter:
         if name in self.given_shapes and value_info.type.HasField("tensor_type"):
             shape: list[Any] = [s if isinstance(s, int) else self._dimension(s) for s in self.given_shapes[name]]
         elif not value_info.type.HasField("tensor_type") or not tensor.HasField("shape"):
-            raise GraphError(f"from_onnx: input {name} is no tensor of known rank\n  fix: set its shape")
+            raise GraphError(f"from_onnx: input {name} is not a tensor of known rank\n  fix: set its shape")
         else:
             shape = [
                 d.dim_value if d.HasField("dim_value") else self._dimension(d.dim_param or f"{name}_{n}")

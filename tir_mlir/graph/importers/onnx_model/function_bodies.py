@@ -102,7 +102,7 @@ def body_of_schema(node: Any, operands: Sequence[Any], e: OnnxEmitter) -> Operat
 
 
 def _nearest_version(versions: Sequence[int], opset: int) -> int:
-    """The newest version that is no newer than the model's, else the oldest."""
+    """The newest version that is not newer than the model's, else the oldest."""
     return max((v for v in versions if v <= opset), default=min(versions))
 
 

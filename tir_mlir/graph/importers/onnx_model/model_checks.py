@@ -36,7 +36,7 @@ def check_graph(graph: Any) -> None:
         definers[name] = f"node {node_name(node)}"
     if undefined := [result.name for result in graph.output if result.name not in definers]:
         raise GraphError(
-            f"from_onnx: the output {undefined[0]} is no input, initializer or result of a node\n"
+            f"from_onnx: the output {undefined[0]} is not an input, initializer or result of a node\n"
             "  fix: name a result of the graph"
         )
 

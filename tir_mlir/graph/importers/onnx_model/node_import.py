@@ -93,7 +93,7 @@ class NodeImporter:
 
     @contextmanager
     def _switch_builder(self, region: Any) -> Any:
-        """Write nodes to a region; constants that are made there stay there."""
+        """Write nodes to a region; constants that are made there remain there."""
         kept, made = self.builder, dict(self.emitter.made)
         self.builder = self.emitter.builder = region
         try:
@@ -220,7 +220,8 @@ class NodeImporter:
     def _translate_node(self, node: Any, operands: list[Any]) -> Any:
         if undefined := [name for name, x in zip(node.input, operands, strict=True) if x is UNDEFINED]:
             raise GraphError(
-                f"its input {undefined[0]} is no input, initializer or result of a node\n  fix: define it in the model"
+                f"its input {undefined[0]} is not an input, initializer or result of a node\n"
+                "  fix: define it in the model"
             )
         self._current = node_name(node)
         self.emitter.name, self.emitter.results = identifier(self._current), list(node.output)
@@ -311,7 +312,7 @@ def identifier(name: str) -> str:
 
 _RANDOM = "it draws random numbers, and a graph has none\n  fix: make them an input of the model"
 _TEXT = "it is of strings, and graphs are of numbers\n  fix: leave the strings out"
-_OPTIONAL = "an optional is no tensor\n  fix: export the model with the tensor itself"
+_OPTIONAL = "an optional is not a tensor\n  fix: export the model with the tensor itself"
 _REASONS = {
     r"Random\w+|Multinomial|Bernoulli": _RANDOM,
     r"String\w+|RegexFullMatch|TfIdfVectorizer": _TEXT,
@@ -325,7 +326,7 @@ _EXTENDED = "\n  fix: save the model with the optimization level ORT_ENABLE_EXTE
 _DOMAINS = {
     "com.microsoft.nchwc": f"ONNX Runtime wrote it for the vectors of one CPU{_EXTENDED}",
     "com.ms.internal.nhwc": f"ONNX Runtime wrote it for its own use{_EXTENDED}",
-    "ai.onnx.ml": "it is no operator of tensors, but a model or a step of classical machine learning",
+    "ai.onnx.ml": "it is not an operator of tensors, but a model or a step of classical machine learning",
     "ai.onnx.preview.training": "it is a step of training\n  fix: export the model for inference",
 }
 _MICROSOFT = {

@@ -1,4 +1,4 @@
-"""The file of a model of ONNX, read without following what it says to other places."""
+"""The file of a model of ONNX, read without following its references to other files."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def read_model(model: Any) -> Any:
                 f"from_onnx: cannot read {short_repr(model)}\n  fix: a ModelProto, or the path of its file"
             )
         if os.path.exists(model) and not os.path.isfile(model):
-            raise GraphError(f"from_onnx: cannot read {short_repr(model)}: it is no file")
+            raise GraphError(f"from_onnx: cannot read {short_repr(model)}: it is not a file")
         try:
             proto = onnx.load(model, load_external_data=False)
         except (OSError, TypeError, ValueError) as error:
             raise GraphError(f"from_onnx: cannot read {short_repr(model)}: {error}") from error
         except DecodeError as error:
-            raise GraphError(f"from_onnx: {short_repr(model)} is no model of ONNX: {error}") from error
+            raise GraphError(f"from_onnx: {short_repr(model)} is not a model of ONNX: {error}") from error
         _read_external(proto, Path(os.fspath(model)))
     _check_versions(proto)
     _check_fields(proto)
@@ -126,7 +126,7 @@ def _read_data(tensor: Any, folder: Path) -> None:
     try:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", -1))
     except ValueError:
-        raise _read_error(tensor, "its offset or length is no number") from None
+        raise _read_error(tensor, "its offset or length is not a number") from None
     try:
         source = given_files.file_inside(folder, entries.get("location"))
         size = source.stat().st_size

@@ -173,7 +173,7 @@ def _packed_part(e: OnnxEmitter, x: Any, number: int) -> Any:
 
 
 def apply_rotary(e: OnnxEmitter, x: Any, cos: Any, sin: Any, interleaved: int, dim: int = 0) -> Any:
-    """x (batch, heads, tokens, depth) turned by angles (batch, tokens, dim / 2); the rest of the depth stays."""
+    """x (batch, heads, tokens, depth) turned by angles (batch, tokens, dim / 2); the rest of the depth remains."""
     depth = x.shape[3]
     angles = [e.reshape(a, (a.shape[0], 1, a.shape[1], a.shape[2])) for a in (cos, sin)]
     if not dim or dim == depth:
@@ -314,7 +314,7 @@ def _split_qkv_heads(e: OnnxEmitter, query: Any, key: Any, value: Any, count: in
 
 
 def _write_to_past(e: OnnxEmitter, past: Any, new: Any, positions: Any) -> Any:
-    """The past with room for the new rows, which are written at places (batch, tokens)."""
+    """The past with room for the new rows, which are written at positions (batch, tokens)."""
     past = e.value(past)
     batch, count, tokens, depth = new.shape
     empty = e.broadcast(e.constant(0, new.dtype), new.shape)

@@ -25,7 +25,7 @@ def nonzero(e: OnnxEmitter, x: Any) -> Any:
     """The indices of the elements that are not 0, a column for each."""
     x = e.value(x)
     if not x.shape:
-        raise GraphError("the places in a tensor without axes\n  fix: Reshape to [1]")
+        raise GraphError("the positions in a tensor without axes\n  fix: Reshape to [1]")
     shape = [static_size(size, "a size of the operand of a NonZero") for size in x.shape]
     mask = x if x.dtype == "bool" else e.binary("not_equal", x, 0, x.dtype)
     positions = true_positions(e, mask, fresh_size(e))
@@ -42,7 +42,7 @@ def select_by_condition(e: OnnxEmitter, x: Any, condition: Any, axis: int | None
 
 @onnx_op("Unique")
 def unique_elements(e: OnnxEmitter, x: Any, axis: int | None = None, sorted: int = 1) -> list[Any]:
-    """Each element, or slice along an axis, once; where it is first; for each the place of its value; how often it
+    """Each element, or slice along an axis, once; where it is first; for each the position of its value; how often it
     occurs. In order, by the first elements of slices first, or sorted=0 as they occur."""
     x = e.value(x)
     if axis is None:

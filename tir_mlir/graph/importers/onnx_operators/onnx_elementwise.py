@@ -217,7 +217,7 @@ def cast(e: OnnxEmitter, x: Any, to: int, saturate: int = 1, round_mode: str = "
     import onnx
 
     if to not in onnx.TensorProto.DataType.values() or to == onnx.TensorProto.UNDEFINED:
-        raise GraphError(f"to={to}, which is no element type of ONNX\n  fix: one of TensorProto.DataType")
+        raise GraphError(f"to={to}, which is not an element type of ONNX\n  fix: one of TensorProto.DataType")
     return convert_dtype(e, x, onnx.helper.tensor_dtype_to_np_dtype(to), bool(saturate))
 
 

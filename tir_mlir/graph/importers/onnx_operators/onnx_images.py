@@ -1,4 +1,4 @@
-"""Operators on images that are sums over neighbours, or samples at places that are data."""
+"""Operators on images that are sums over neighbours, or samples at positions that are data."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def roi_align(
 
 
 def _roi_value(image: te.Tensor, n: Any, c: Any, y: Any, z: Any, mode: str) -> Any:
-    """The mean of the four elements around a place within the image, or the greatest of them by weight."""
+    """The mean of the four elements around a position within the image, or the greatest of them by weight."""
     height, width = image.shape[2:]
     top, left = te.floor(y), te.floor(z)
     parts = []
@@ -289,7 +289,7 @@ def _max_part(e: OnnxEmitter, x: Any, axis: int, begin: int, end: int) -> Any:
 def grid_sample(
     e: OnnxEmitter, x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: int = 0
 ) -> Any:
-    """Images at places of -1..1. Since opset 20 the modes are named linear, nearest and cubic."""
+    """Images at positions of -1..1. Since opset 20 the modes are named linear, nearest and cubic."""
     methods = {"linear": "bilinear", "cubic": "bicubic"}
     x, grid = e.value(x), e.value(grid)
     options = {"padding_mode": padding_mode, "align_corners": bool(align_corners)}

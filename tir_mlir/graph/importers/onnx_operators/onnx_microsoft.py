@@ -217,7 +217,8 @@ def fused_matmul(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Any:
-    """alpha * x @ y of operands that are transposed: the last two axes; the first one to the place before the last."""
+    """alpha * x @ y of operands that are transposed: the last two axes; the first one to the position before the
+    last."""
     x, y = (
         _transpose_operand(e, e.value(x), transA, transBatchA),
         _transpose_operand(e, e.value(y), transB, transBatchB),
@@ -280,7 +281,7 @@ def embed_layer_norm(
     epsilon: float = 1e-12,
     mask_index_type: int = 0,
 ) -> Any:
-    """layer_norm of the sum of the embeddings of words, places and segments; the tokens of each row; the sum."""
+    """layer_norm of the sum of the embeddings of words, positions and segments; the tokens of each row; the sum."""
     ids = e.value(ids)
     if place_ids is None:
         position = e.slice(e.value(positions), 0, 0, ids.shape[1])

@@ -49,7 +49,7 @@ def dynamic_lstm(
 ) -> Any:
     """An LSTM whose weights (directions, inputs, 4 * hidden) stand for floats, by a scale of each direction or column.
 
-    They are widened when weights are loaded, and the input stays in floats, which ONNX Runtime rounds in each step.
+    They are widened when weights are loaded, and the input remains in floats, which ONNX Runtime rounds in each step.
     """
     wide = [
         e.permute(_dequantize_weights(e, *part), [0, 2, 1])

@@ -146,7 +146,7 @@ def _ratio(old: Any, new: Any) -> float | None:
 
 
 def _scale_size(e: OnnxEmitter, old: Any, factor: float) -> Any:
-    """floor(old * factor). Errors: GraphError for a named size and a factor that is no fraction of few digits."""
+    """floor(old * factor). Errors: GraphError for a named size and a factor that is not a fraction of few digits."""
     if isinstance(old, int):
         return math.floor(np.float32(old) * np.float32(factor))
     parts, whole = float(np.float32(factor)).as_integer_ratio()
@@ -188,7 +188,7 @@ def resize(
     axes: Any = None,
     keep_aspect_ratio_policy: str = "stretch",
 ) -> Any:
-    """Each axis by itself. Opset 10 has scales as the second input, and places x / scale, rounded up where an axis
+    """Each axis by itself. Opset 10 has scales as the second input, and positions x / scale, rounded up where an axis
     gets smaller, as by ONNX Runtime."""
     if e.opset < 11:
         scales, roi, coordinate_transformation_mode, nearest_mode = roi, None, "asymmetric", "floor"
@@ -232,7 +232,7 @@ def resize(
 def _by_sizes(
     e: OnnxEmitter, x: Any, dim: int, plan: _ResizedAxis, mode: str, positions: str, rounds: str, a: float
 ) -> Any:
-    """x with an axis in a size of which one is known only when the model runs: the places are computed then."""
+    """x with an axis in a size of which one is known only when the model runs: the positions are computed then."""
     if (
         mode == "nearest"
         and plan.scale is not None
@@ -250,7 +250,7 @@ _REPEATS = {
     ("asymmetric", "floor"),
     *product(("half_pixel", "half_pixel_symmetric"), ("round_prefer_floor", "round_prefer_ceil")),
 }
-"""Places and how they are rounded, by which an image that is whole times as large has each element repeated."""
+"""Positions and how they are rounded, by which an image that is whole times as large has each element repeated."""
 
 
 def _by_fractions(e: OnnxEmitter, x: Any, size: list[int], mode: str, positions: str, nearest: str) -> Any:

@@ -199,7 +199,7 @@ def _slice_at_sizes(e: OnnxEmitter, x: Any, axis: int, begin: Any, end: Any) -> 
 
 
 def _clamp_bound(e: OnnxEmitter, bound: Any, size: int) -> Any:
-    """A bound of a Slice as a place in 0..size: a number, or an expression that the graph is limited to."""
+    """A bound of a Slice as a position in 0..size: a number, or an expression that the graph is limited to."""
     if isinstance(bound, int):
         return min(max(bound + size if bound < 0 else bound, 0), size)
     text, negated = (str(e.builder.sizes.text(b)) for b in (bound, -bound))

@@ -65,7 +65,7 @@ def _few_bits(e: OnnxEmitter, x: Any, bits: int, signed: bool) -> Any:
 
 
 def _on_grid(e: OnnxEmitter, x: Any, grid: _Grid, saturate: bool) -> Any:
-    """x in float32, rounded to a multiple of its unit in the last place, which is a power of two."""
+    """x in float32, rounded to a multiple of its unit in the last digit, which is a power of two."""
 
     def units(data: te.Tensor) -> te.Tensor:
         def unit(*i: Any) -> Any:

@@ -21,7 +21,7 @@ from tir_mlir.graph.importers.torch_export.export_model import decompose_unknown
 _OPTIONS = ("target", "threads", "optimize", "cache")
 _TRAINING = "gradients are computed, and models are compiled for inference; fix: with torch.no_grad()"
 SIZES = 32
-"""Combinations of sizes of a graph that are compiled; others stay with torch."""
+"""Combinations of sizes of a graph that are compiled; others remain with torch."""
 _warned_reasons: set[str] = set()
 
 
@@ -40,8 +40,8 @@ def backend(
     that vary is compiled once for all of them; where that is not possible, or sizes do not fit, for each combination
     of sizes, of which the first `SIZES` are compiled.
     Parameters and buffers are weights of the model until one is written to or replaced: from then on they are inputs.
-    Operators that are not known stay with torch, and so do graphs with gradients and tensors that are not on the CPU; a
-    warning says so, once for each reason. Raises GraphError for an option that there is not.
+    Operators that are not known remain with torch, and so do graphs with gradients and tensors that are not on the
+    CPU; a warning says so, once for each reason. Raises GraphError for an option that there is not.
     """
     settings = dict(options or {})
     for name in settings:
@@ -76,7 +76,7 @@ def backend(
 
 
 def _fall_back_to_torch(graph_module: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
-    _warn_once(f"a graph stays with torch: {reason}")
+    _warn_once(f"a graph remains with torch: {reason}")
     return graph_module.forward
 
 
@@ -137,7 +137,7 @@ class CompiledGraph:
         key = None if self._sizes is None else tuple([getattr(arg, "shape", arg) for arg in args])
         version = self._versions.get(key)
         if version is None and len(self._versions) >= SIZES:
-            _warn_once(f"a graph has more than {SIZES} combinations of sizes, and further ones stay with torch")
+            _warn_once(f"a graph has more than {SIZES} combinations of sizes, and further ones remain with torch")
             return self._module(*args)
         if version is None or not version.has(args):
             if version is not None:
@@ -176,14 +176,14 @@ class CompiledGraph:
                     sizes.may_be_one = False
                     return _Version(self._module, (), lambda _: False)
                 first = str(error).strip().partition("\n")[0]
-                _warn_once(f"a graph stays with torch, as torch.export refuses it: {type(error).__name__}: {first}")
+                _warn_once(f"a graph remains with torch, as torch.export refuses it: {type(error).__name__}: {first}")
                 return _Version(lambda args: self._module(*args), ())
             divided = divide(program, self._build_model)
-        if sizes is not None and divided.left:  # with numbers for sizes less may stay with torch
+        if sizes is not None and divided.left:  # with numbers for sizes less may remain with torch
             sizes.may_be_one = False
             return _Version(self._module, (), lambda _: False)
         for operator, reason in divided.left.items():
-            _warn_once(f"{operator} stays with torch: {reason}")
+            _warn_once(f"{operator} remains with torch: {reason}")
         inputs = self._inputs(args, sizes)
         run = _caller(divided.module, program, inputs)
         if written := _mutated_positions(program, inputs):
@@ -282,7 +282,7 @@ def _guard_shared_memory(
         memories = {n: _memory(args[n]) for n in positions if isinstance(args[n], torch.Tensor)}
         counts = Counter(memories.values())
         if any(memories[n] and counts[memories[n]] > 1 for n in written):
-            _warn_once("a call stays with torch: an argument that is written to shares memory with another one")
+            _warn_once("a call remains with torch: an argument that is written to shares memory with another one")
             return module(*args)
         return run(args)
 
@@ -317,7 +317,7 @@ def _placeholders(program: Any, inputs: Sequence[int]) -> tuple[list[int | None]
 def _direct_call(
     module: torch.fx.GraphModule, positions: Sequence[int | None]
 ) -> Callable[[Sequence[Any]], Any] | None:
-    """The call of the model, of a program that is one; None for others. places: see `_placeholders`."""
+    """The call of the model, of a program that is one; None for others. positions: see `_placeholders`."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
     items = [node for node in nodes if node.op == "call_function"]

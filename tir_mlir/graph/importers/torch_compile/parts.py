@@ -33,7 +33,7 @@ class DividedProgram:
 
 def divide(program: Any, build: Build) -> DividedProgram:
     """Divide a functional program, which is not changed. build: makes the model of a graph; what it refuses with a
-    TirError stays with torch."""
+    TirError remains with torch."""
     refused: dict[str, str] = {}
     translated = translations()
     for node in program.graph.nodes:

@@ -19,7 +19,7 @@ class VaryingSizes:
     may_be_one: bool = True
 
     def dims(self, position: int, tensor: torch.Tensor) -> dict[int, Any]:
-        """What torch.export is told of a tensor."""
+        """What torch.export gets to know about a tensor."""
         return {axis: torch.export.Dim.AUTO for axis in self.axes.get(position, ()) if tensor.shape[axis] > 1}
 
     def check(self, program: Any, positions: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
@@ -69,7 +69,7 @@ def varying_sizes(traced: Sequence[Any]) -> VaryingSizes | None:
 
 @dataclass(frozen=True)
 class FloatInput:
-    """In the place of a tensor that TorchDynamo made of a float: the graph reads it by `item()`."""
+    """Instead of a tensor that TorchDynamo made of a float: the graph reads it by `item()`."""
 
     value: float
 

@@ -59,7 +59,7 @@ class _ConstantTracker(TorchFunctionMode):
         self._read: set[str] = set()
 
     def begin(self, module: torch.nn.Module, _: Any) -> None:
-        """What forward sees of parameters and buffers: torch has put other tensors in their places."""
+        """What forward sees of parameters and buffers: torch has replaced them by other tensors."""
         named = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         for name, tensor in named.items():
             if name in self._stored:
@@ -162,8 +162,8 @@ def _memory(tensor: torch.Tensor) -> int:
 
 @functools.cache
 def _takes_number(function: str, position: int | str) -> bool:
-    """Whether torch's function of this name takes a Python number as its argument at a place, or of a name: a size, an
-    axis, or a bound where it makes a tensor, as arange does. Not an operand that may be a number, as of add."""
+    """Whether torch's function of this name takes a Python number as its argument at a position, or of a name: a size,
+    an axis, or a bound where it makes a tensor, as arange does. Not an operand that may be a number, as of add."""
     return any(_is_number(schema, position) for schema in _schemas(function))
 
 

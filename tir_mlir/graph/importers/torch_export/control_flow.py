@@ -16,7 +16,7 @@ class RegionRefused(Exception):
 
 
 def control_flow(importer: Any, node: Any) -> Any:
-    """The results of a node of torch's that runs graphs, None if it is no such node. Errors: GraphError."""
+    """The results of a node of torch's that runs graphs, None if it is not such a node. Errors: GraphError."""
     name = getattr(node.target, "__name__", "")
     return None if name not in _FORMS else _FORMS[name](importer, node)
 
@@ -149,7 +149,7 @@ def _run(importer: Any, module: Any, region: Any, operands: Sequence[Any], value
     if any(importer.is_refused(value) for value in result_values):
         raise RegionRefused
     if any(value is None for value in result_values):
-        raise GraphError("a graph that it runs returns what is no tensor\n  fix: tensors only")
+        raise GraphError("a graph that it runs returns what is not a tensor\n  fix: tensors only")
     return result_values
 
 

@@ -12,7 +12,7 @@ import torch
 
 @contextlib.contextmanager
 def drop_caches(model: Any) -> Iterator[None]:
-    """A module whose results have None in the place of caches (`past_key_values`), which is warned of once.
+    """A module whose results have None instead of caches (`past_key_values`), which is warned of once.
 
     Those that have entries by name lose the entry, as they do where a model makes no cache.
     """

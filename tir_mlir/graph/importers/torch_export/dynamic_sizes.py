@@ -149,7 +149,7 @@ def _with_dims(spec: Any, dims: dict[str, Any]) -> Any:
     if isinstance(spec, str):
         if not spec.isidentifier():
             raise GraphError(
-                f"from_torch: dynamic size {spec!r} is no name\n"
+                f"from_torch: dynamic size {spec!r} is not a name\n"
                 '  fix: use a name such as "n"; for a multiple of a size pass 2 * torch.export.Dim("n")'
             )
         return dims.setdefault(spec, torch.export.Dim(spec))

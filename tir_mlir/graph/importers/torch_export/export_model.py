@@ -143,7 +143,7 @@ def _check_leaves(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
 def decompose_unknown_operators(program: Any, supported: Collection[str]) -> Any:
     """The program without writes through views and without operators that are not known but can be decomposed.
 
-    add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known stay whole.
+    add_(x[1:], y) -> slice_scatter; cdist -> sqrt(sum(..)). Operators that are known remain whole.
     """
     import torch
 

@@ -271,7 +271,7 @@ class TorchImporter:
         for _, value in outputs:
             if value not in self.values:
                 raise GraphError(
-                    f"from_torch: forward returns {value!r}, which is no tensor\n  fix: return tensors only"
+                    f"from_torch: forward returns {value!r}, which is not a tensor\n  fix: return tensors only"
                 )
         outputs.sort(key=lambda pair: pair[0] != "USER_OUTPUT")
         pairs = zip(kinds, node.args[0], strict=True)
@@ -421,7 +421,7 @@ class TorchImporter:
         return kwargs
 
     def _number(self, argument: Any, value: Any) -> Any:
-        """An argument that is a number from data as a tensor; bounds of slices stay text. Errors: GraphError."""
+        """An argument that is a number from data as a tensor; bounds of slices remain text. Errors: GraphError."""
         if isinstance(value, str) and str(argument.type) == "Tensor":
             return number_from_data(self.emitter, value, self.emitter.numbers)
         if not isinstance(value, (str, list)) or not (names := data_dependent_names(value, self.emitter.numbers)):

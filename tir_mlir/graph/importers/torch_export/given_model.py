@@ -34,7 +34,7 @@ def as_module(model: Any, args: Any = (), kwargs: Mapping[str, Any] | None = Non
         raise GraphError(f"from_torch: {model.__name__} is a class\n  fix: pass {model.__name__}(...)")
     if not callable(model):
         raise GraphError(
-            f"from_torch: {short_repr(model)} is no model\n"
+            f"from_torch: {short_repr(model)} is not a model\n"
             "  fix: pass a torch.nn.Module and example inputs, or an ExportedProgram"
         )
     positional = 1 if isinstance(args, torch.Tensor) else len(args or ())

@@ -18,7 +18,7 @@ _RANGE = re.compile(r"(?P<least>\d+) <= (?P<size>\S+) and (?P=size) <= (?P<great
 _SIZE = re.compile(r"L\[[^ ]*?\.size\(\)\[\d+\]")
 _COMPARISON = re.compile(r"(?P<left>[^=!<>]+) (?P<how>==|!=|<=|>=|<|>) (?P<right>[^=!<>]+)")
 _UNBOUNDED = 1 << 16
-"""The greatest size that is tried where there is no limit."""
+"""The greatest size that is tried without a limit."""
 _SMALL = 64
 """The sizes from the least on that are all tried."""
 _COMPARED: dict[str, Callable[[int, int], bool]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}

@@ -64,7 +64,7 @@ def text_of(number: Number) -> CExpression:
 
 
 def view_of(op: ir.Operation, source: BufferView, text: Callable[[ir.Value], CExpression]) -> BufferView:
-    """The place of the result of a view op. `text`: the expression of an index. Raises BuildError."""
+    """The position of the result of a view op. `text`: the expression of an index. Raises BuildError."""
     type_ = ir.MemRefType(op.results[0].type)
     if op.name in MEMREF_CASTS:
         return source

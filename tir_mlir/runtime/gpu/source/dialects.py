@@ -95,7 +95,7 @@ class Dialect:
 
     def shuffle(self, value: str, offset: str, width: str) -> str:
         if self.sub_group > 1:
-            return f"sub_group_shuffle_xor({value}, {offset})"  # stays within the width, as the offset is below it
+            return f"sub_group_shuffle_xor({value}, {offset})"  # remains within the width, as the offset is below it
         if self is not CUDA_C:
             raise BuildError(f"{self.name} has no shuffles; fix: build for OPENCL, which combines in shared memory")
         return f"__shfl_xor_sync(0xffffffffu, {value}, {offset}, {width})"

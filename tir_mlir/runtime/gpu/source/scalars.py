@@ -126,7 +126,7 @@ class Scalars:
         if name in _UNSIGNED or (name in _WRAPS and str(type_) in ("i32", "i64")):  # C's own integers do not wrap
             sign, level = (_UNSIGNED | _INTEGER)[name]
             if is_index:
-                return binary(a, sign, b, level)  # sizes and places are not negative
+                return binary(a, sign, b, level)  # sizes and positions are not negative
             unsigned = self._dialect.unsigned_type(str(type_))
             return cast(self.type(type_), binary(cast(unsigned, a), sign, cast(unsigned, b), level))
         sign, level = _INTEGER[name]

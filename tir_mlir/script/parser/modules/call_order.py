@@ -12,7 +12,7 @@ CLASS_NAMES = ("cls",)
 def callees_first(nodes: Mapping[str, ast.FunctionDef], class_names: Collection[str]) -> list[str]:
     """The names of functions so that each comes after those it calls; as given where they call each other.
 
-    homes: the names of the class, whose attributes are the functions.
+    class_names: the names of the class, whose attributes are the functions.
     """
     if len(nodes) == 1:
         return list(nodes)

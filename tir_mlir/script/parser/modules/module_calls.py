@@ -24,7 +24,7 @@ _ANY = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 def function_of(state: ParserState, base: str, name: str) -> GlobalFunction | None:
-    """The function that `Module.name` denotes in a program; None if `base` is no name of the module."""
+    """The function that `Module.name` denotes in a program; None if `base` is not a name of the module."""
     if base not in state.class_names or state.scope.find(base) is not None or name not in state.programs:
         return None
     return GlobalFunction(name)

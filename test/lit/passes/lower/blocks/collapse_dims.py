@@ -1,7 +1,7 @@
 # RUN: tir-opt %s --split-input-file --mlir-print-local-scope -p 'tir-lower-blocks,tir-lower-collapse-dims' | FileCheck %s
 
 
-# A pixel is the place p of the image; other accesses follow.
+# A pixel is the position p of the image; other accesses follow.
 # CHECK-LABEL: func.func @pixels
 # CHECK: %[[B:.*]] = memref.collapse_shape %arg1 {{\[\[}}0], [1, 2]] {tir.name = "B", tir.sole} : memref<3x8x7xf32> into memref<3x56xf32>
 # CHECK: affine.store %{{.*}}, %[[B]][%{{.*}}, %[[P:.*]]] : memref<3x56xf32>

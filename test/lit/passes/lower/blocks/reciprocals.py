@@ -35,7 +35,7 @@ def exact(X: T.Buffer((8, 4), "float32"), S: T.Buffer((8,), "float32"), Y: T.Buf
 # -----
 
 
-# Divisors that differ between iterations, and constants, stay divisors.
+# Divisors that differ between iterations, and constants, remain divisors.
 # CHECK-LABEL: func.func @by_column
 # CHECK-NOT: arith.mulf
 # CHECK: arith.divf
@@ -52,7 +52,7 @@ def by_column(X: T.Buffer((8, 4), "float32"), S: T.Buffer((4,), "float32"), Y: T
 # -----
 
 
-# A quotient that is rounded to an integer stays: floor(x / x) is 1.
+# A quotient that is rounded to an integer remains: floor(x / x) is 1.
 # CHECK-LABEL: func.func @rounded
 # CHECK-NOT: arith.mulf
 # CHECK: arith.divf

@@ -33,7 +33,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @thread() kernel {
-    // expected-warning @+1 {{buffer "L" of scope local stays in memory, not registers: its index at}}
+    // expected-warning @+1 {{buffer "L" of scope local remains in memory, not registers: its index at}}
     %L = memref.alloca() {tir.name = "L"} : memref<16xf32, #gpu.address_space<private>>
     %t = gpu.thread_id x
     %x = arith.constant 0.0 : f32
@@ -46,7 +46,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @symbolic(%n: index) kernel {
-    // expected-warning @+1 {{buffer "M" of scope local stays in memory, not registers: the loop at}}
+    // expected-warning @+1 {{buffer "M" of scope local remains in memory, not registers: the loop at}}
     %L = memref.alloca() {tir.name = "M"} : memref<16xf32, #gpu.address_space<private>>
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -28,7 +28,7 @@ llvm.func @start(%p: !llvm.ptr) -> f32 {
 
 // -----
 
-// Memory that is aligned by hand, and integers of another origin, stay as they are.
+// Memory that is aligned by hand, and integers of another origin, remain as they are.
 // CHECK-LABEL: llvm.func @aligned
 // CHECK: llvm.inttoptr
 // CHECK: llvm.inttoptr

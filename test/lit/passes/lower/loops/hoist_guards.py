@@ -21,7 +21,7 @@ def tiles(A: T.Buffer((100, 8), "float32")):
 # -----
 
 
-# What is no upper bound of a loop stays a condition.
+# What is not an upper bound of a loop remains a condition.
 # CHECK-LABEL: func.func @others
 # CHECK: affine.for %[[I:.*]] = 0 to 16 {
 # CHECK-NEXT: affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%[[I]])

@@ -115,7 +115,7 @@ def threads(A: T.Buffer((100,), "float32")):
 # -----
 
 
-# Where nothing is vectorized or unrolled, a bound costs nothing and the loop stays whole.
+# Where nothing is vectorized or unrolled, a bound costs nothing and the loop remains whole.
 # CHECK-LABEL: func.func @serial
 # CHECK: affine.for %{{.*}} = 0 to 7 {
 # CHECK-NEXT: affine.for %{{.*}} = 0 to min

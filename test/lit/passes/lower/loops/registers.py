@@ -59,7 +59,7 @@ def tile(A: T.Buffer((2, 9), "float32"), B: T.Buffer((9, 8), "float32"), C: T.Bu
 # -----
 
 
-# Neighbors in one buffer at places that change, and parameters (which may overlap others), stay in memory.
+# Neighbors in one buffer at positions that change, and parameters (which may overlap others), remain in memory.
 # CHECK-LABEL: func.func @memory
 # CHECK-NOT: iter_args
 @T.prim_func

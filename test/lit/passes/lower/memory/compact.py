@@ -28,7 +28,7 @@ def tile(A: T.Buffer((1024,), "float32"), B: T.Buffer((1024,), "float32")):
 # -----
 
 
-# Values that go from one iteration to the next: the buffer stays where it is.
+# Values that go from one iteration to the next: the buffer remains where it is.
 # CHECK-LABEL: func.func @carried
 # CHECK: %[[S:.*]] = memref.alloc() {{.*}} : memref<9xf32>
 # CHECK-NOT: memref.alloc

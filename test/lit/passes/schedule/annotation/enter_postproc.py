@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-# A mark in the trace is no pass: the schedule is made here.
+# A mark in the trace is not a pass: the schedule is made here.
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
 

@@ -41,7 +41,7 @@ def with_init(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):
 # -----
 
 
-# The copies are outside the condition on data, which stays with its block.
+# The copies are outside the condition on data, which remains with its block.
 # CHECK-LABEL: def on_data(
 @T.prim_func
 def on_data(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4,), "float32")):

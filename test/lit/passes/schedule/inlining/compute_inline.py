@@ -26,7 +26,7 @@ def shifted(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
 @T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
-        # expected-error @below {{block "Y" computes Y, which is visible outside its scope; an output block must stay}}
+        # expected-error @below {{block "Y" computes Y, which is visible outside its scope; an output block must remain}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
@@ -140,7 +140,7 @@ def a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
     for i in range(2):
-        # expected-error @below {{Y is used as a whole by memref.subview, not loaded by element; it must stay a buffer}}
+        # expected-error @below {{Y is used as a whole by memref.subview, not loaded by element; it must remain a buffer}}
         with T.block("B"):
             vi = T.axis.spatial(2, i)
             V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))

@@ -55,7 +55,7 @@ def also_elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C
             vi = T.axis.spatial(8, i)
             B[vi] = Y[vi]
     for i in range(8):
-        # expected-error @below {{Y is also read outside block "B", so it must stay}}
+        # expected-error @below {{Y is also read outside block "B", so it must remain}}
         with T.block("C"):
             vi = T.axis.spatial(8, i)
             C[vi] = Y[vi]

@@ -10,7 +10,7 @@
 # AXIS: axis 2 of Y is not in [-2, 2)
 # FACTOR: the factor 0 is not positive
 # INDEX: block "Y" has no buffer number 1 among those it writes
-# A second wish for an axis takes the place of the first; axes count from the front.
+# A second wish for an axis replaces the first; axes count from the front.
 # CHECK: with T.block("Y"):
 # CHECK: T.block_attr({"buffer_dim_align": {{\[\[}}0, 0, 16, 3], [0, 1, 4, 0]]})
 @T.prim_func

@@ -2,7 +2,7 @@
 # RUN: not tir-opt %s -p 'tir-add-unit-loop{block_or_loop=root}' 2>&1 | FileCheck %s --check-prefix=ROOT
 
 
-# A guard stays with its block.
+# A guard remains with its block.
 # ROOT: the root block is the whole function; a loop goes around a block or loop inside it
 # CHECK: for i, u in T.grid(8, 1):
 # CHECK-NEXT: with T.block("B"):

@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-# Sampling changes no program, so it is no pass: the schedule is made here.
+# Sampling changes no program, so it is not a pass: the schedule is made here.
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
 

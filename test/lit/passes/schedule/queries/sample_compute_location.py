@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-# Sampling changes no program, so it is no pass: the schedule is made here.
+# Sampling changes no program, so it is not a pass: the schedule is made here.
 from tir_mlir import Schedule
 from tir_mlir.dialect.diagnostics import ScheduleError
 from tir_mlir.script import tir as T
@@ -36,7 +36,7 @@ def move(decision):
 # CHECK-NEXT: with T.block("C"):
 move(0)
 
-# The innermost reduction is no candidate: the next lower one is taken.
+# The innermost reduction is not a candidate: the next lower one is taken.
 # CHECK: decision=0)
 move(1)
 
@@ -50,7 +50,7 @@ move(-1)
 # CHECK: C[vi] = C[vi] + A[vi, vk] * T.float32(2.0)
 move(-2)
 
-# A place that is no loop is good for a move only.
+# A place that is not a loop is good for a move only.
 # CHECK: refused: this handle is not a loop: sample_compute_location chose inline
 sch = Schedule(main, error_render_level="fast")
 try:

@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-# Sampling changes no program, so it is no pass: the schedule is made here.
+# Sampling changes no program, so it is not a pass: the schedule is made here.
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
 
@@ -27,7 +27,7 @@ def tile(**options):
 # CHECK: for i_0, i_1, i_2 in T.grid(3, 4, 4):
 tile(n=3, partition_pos=1, innerpart_factor=8, decision=[3, 4, 4])
 
-# An inner part that is no multiple of 8 becomes 8, 1.
+# An inner part that is not a multiple of 8 becomes 8, 1.
 # CHECK: decision=[6, 8, 1])
 # CHECK: for i_0, i_1, i_2 in T.grid(6, 8, 1):
 tile(n=3, partition_pos=1, innerpart_factor=8, decision=[12, 4, 1])

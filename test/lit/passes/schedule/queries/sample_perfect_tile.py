@@ -1,5 +1,5 @@
 # RUN: %python %s | FileCheck %s
-# Sampling changes no program, so it is no pass: the schedule is made here.
+# Sampling changes no program, so it is not a pass: the schedule is made here.
 from tir_mlir import Schedule
 from tir_mlir.script import tir as T
 
@@ -40,7 +40,7 @@ tile("A", n=3, decision=[4, 3, 4])
 # CHECK: for i_0, i_1, i_2 in T.grid(1, 6, 8):
 tile("A", n=3, decision=[4, 4, 8])
 
-# The innermost one stays within its limit.
+# The innermost one remains within its limit.
 # CHECK: decision=[12, 4])
 tile("A", n=2, max_innermost_factor=4, decision=[4, 5])
 

@@ -79,7 +79,7 @@ def every_other(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
 @T.prim_func
 def never(X: T.Buffer((16,), "int32"), Y: T.Buffer((16,), "int32")):
     for i in range(16):
-        # expected-error @below {{every iteration of block "Y" stores the value; there is no padding}}
+        # expected-error @below {{every iteration of block "Y" stores the value; nothing is padded}}
         with T.block("Y"):
             vi = T.axis.spatial(16, i)
             Y[vi] = T.if_then_else(vi < 16, X[vi], 0)

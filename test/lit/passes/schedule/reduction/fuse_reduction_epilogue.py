@@ -249,7 +249,7 @@ def used_elsewhere(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32"),
             vi = T.axis.spatial(8, i)
             B[vi] = C[vi] + T.float32(1)
     for i in range(8):
-        # expected-error @below {{C is also used outside block "D", so it must stay}}
+        # expected-error @below {{C is also used outside block "D", so it must remain}}
         with T.block("E"):
             vi = T.axis.spatial(8, i)
             X[vi] = C[vi]

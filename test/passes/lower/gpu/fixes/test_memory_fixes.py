@@ -136,7 +136,7 @@ def local(body: str) -> Schedule:
 
 
 def in_registers(sch: Schedule) -> None:
-    """Check that no buffer stays in memory, and the result."""
+    """Check that no buffer remains in memory, and the result."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", LoweringWarning)
         build(sch, target="sm_80", cache=False)

@@ -1,4 +1,5 @@
-"""Operators of torch that order, write at places that are data, read images, and transform: the results are torch's."""
+"""Operators of torch that order, write at positions that are data, read images, and transform: the results are
+torch's."""
 
 import pytest
 from harness.torch_models import Family, both

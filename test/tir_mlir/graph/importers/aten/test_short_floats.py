@@ -17,7 +17,7 @@ def run(function, *args):
 
 
 def units(x: torch.Tensor, exact: torch.Tensor) -> float:
-    """The greatest error, in units of the last place of the exact result."""
+    """The greatest error, in units of the last digit of the exact result."""
     limits = torch.finfo(x.dtype)
     unit = exact.abs().clamp(min=limits.tiny).log2().floor().exp2() * limits.eps
     return float(((x.double() - exact).abs() / unit).max())

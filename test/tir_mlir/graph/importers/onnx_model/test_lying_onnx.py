@@ -45,8 +45,11 @@ SHORT, BAD_INDEX = tensor(raw_data=b"1234"), np.array([[0, 10**9]])
 LIES = {
     "no graph": (onnx.ModelProto(), "the model has no graph"),
     "no output": (model(node("Relu x -> y"), outputs=""), "the model returns nothing"),
-    "undefined input": (model(node("Add x q -> y")), "Add, node y: its input q is no input, initializer or result"),
-    "undefined output": (model(node("Relu x -> y"), outputs="z"), "the output z is no input, initializer or result"),
+    "undefined input": (model(node("Add x q -> y")), "Add, node y: its input q is not an input, initializer or result"),
+    "undefined output": (
+        model(node("Relu x -> y"), outputs="z"),
+        "the output z is not an input, initializer or result",
+    ),
     "cycle": (model(node("Add x b -> y"), node("Relu y -> b")), "the nodes y -> b -> y take each other's results"),
     "result twice": (model(node("Relu x -> y"), node("Neg x -> y")), "node y and the node y define y"),
     "input twice": (twice(model(node("Relu x -> y"))), "the inputs have the name x twice"),
@@ -58,7 +61,7 @@ LIES = {
     "attribute type": (model(node("Concat x x -> y", axis="a")), "its attribute axis is string, not int"),
     "negative size": (model(node("Relu x -> y"), inputs={"x": [-3]}), "the input x has the size -3"),
     "element type": (model(node("Relu x -> y"), kind=99), "the input x is of type 99"),
-    "cast": (model(node("Cast x -> y", to=77)), "Cast, node y: to=77, which is no element type"),
+    "cast": (model(node("Cast x -> y", to=77)), "Cast, node y: to=77, which is not an element type"),
     "short raw data": (model(node("Add x w -> y"), weights={"w": SHORT}), r"the data of the tensor w are not .*\(4,\)"),
     "short data": (model(node("Add x w -> y"), weights={"w": tensor(float_data=[1])}), "the data of the tensor w"),
     "short constant": (
@@ -77,7 +80,7 @@ LIES = {
     ),
     "uint8 bound": (
         model(node("Clip x -> y", min=-2.0), kind=UINT8, opset=6),
-        "Clip, node y: the number -2.0 is no uint8",
+        "Clip, node y: the number -2.0 is not a uint8",
     ),
     "range of step 0": (
         model(node("Range a b c -> y"), weights={"a": 0, "b": 5, "c": 0}),

@@ -73,7 +73,7 @@ def test_shapes_and_values_of_inputs():
         tir_mlir.from_onnx(proto)
     graph = tir_mlir.from_onnx(proto, shapes={"x": (4, 3)}, values={"s": np.array([2, -1])})
     assert tir_mlir.build(graph, threads=1, optimize="fast")(X).shape == (2, 6)
-    with pytest.raises(GraphError, match=r"shapes of z, which is no input of the model\n  fix: name one of x, s"):
+    with pytest.raises(GraphError, match=r"shapes of z, which is not an input of the model\n  fix: name one of x, s"):
         tir_mlir.from_onnx(proto, shapes={"z": (4, 3)})
 
 

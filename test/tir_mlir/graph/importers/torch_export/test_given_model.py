@@ -47,7 +47,7 @@ def test_a_function_of_tensors_has_its_names():
 
 
 class Scaled:
-    """What can be called and is no function."""
+    """What can be called and is not a function."""
 
     def __call__(self, x, factor=3):
         return x * factor
@@ -101,7 +101,9 @@ def test_a_compiled_module_is_the_module():
     assert as_module(wrapped) is model
 
 
-@pytest.mark.parametrize(("given", "message"), [(Two, r"Two is a class\n  fix: pass Two\(...\)"), (3, "3 is no model")])
+@pytest.mark.parametrize(
+    ("given", "message"), [(Two, r"Two is a class\n  fix: pass Two\(...\)"), (3, "3 is not a model")]
+)
 def test_what_is_no_model(given, message):
     with pytest.raises(GraphError, match=message):
         tir_mlir.from_torch(given, (X,))
