@@ -54,11 +54,11 @@ def parts(A: T.Buffer((8, 12), "float32"), B: T.Buffer((8, 9), "float32"), C: T.
 # What is not a linalg op stays, and a warning says why.
 # CHECK-LABEL: func.func @tail
 # CHECK:         affine.parallel {{.*}} {
-# STRICT: error: block "A" of tail stays: a block in it is guarded by T.where
+# STRICT: error: block "A" of tail remains: a block in it is guarded by T.where
 @T.prim_func
 def tail(A: T.Buffer((10,), "float32")):
     for i_0, i_1 in T.grid(3, 4):
-        # expected-warning @below {{block "A" of tail stays: a block in it is guarded by T.where}}
+        # expected-warning @below {{block "A" of tail remains: a block in it is guarded by T.where}}
         with T.block("A"):
             vi = T.axis.spatial(10, i_0 * 4 + i_1)
             T.where(i_0 * 4 + i_1 < 10)
