@@ -101,25 +101,27 @@ def _prefix(x: te.Tensor, axis: int, dtype: str, exclusive: bool, levels: int = 
         return _serial_prefix(x, axis, dtype, exclusive)
     ragged = exact_quotient([size], [CHUNK]) is None
 
-    def element_at(i: Any, place: Any) -> Any:
-        """The element of a place; behind the end any, as no sum that is asked for has it."""
-        return as_type(x(*_replace_axis(i, axis, te.min(place, size - 1) if ragged else place)), x.dtype, dtype)
+    def element_at(i: Any, position: Any) -> Any:
+        """The element of a position; behind the end any, as no sum that is asked for has it."""
+        return as_type(x(*_replace_axis(i, axis, te.min(position, size - 1) if ragged else position)), x.dtype, dtype)
 
     m = te.reduce_axis((0, CHUNK), name="m")
 
     def chunk_prefix(*i: Any) -> Any:
-        chunk, place = i[axis : axis + 2]
+        chunk, position = i[axis : axis + 2]
         return te.sum(
             te.Select(
-                _is_included(m, place, exclusive), element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m), zero
+                _is_included(m, position, exclusive),
+                element_at((*i[: axis + 1], *i[axis + 2 :]), chunk * CHUNK + m),
+                zero,
             ),
             axis=m,
         )
 
     parts = te.compute((*x.shape[:axis], chunks, CHUNK, *x.shape[axis + 1 :]), chunk_prefix, name="T_chunk_cumsum")
 
-    def part(i: Any, place: Any) -> Any:
-        return parts(*i[: axis + 1], place, *i[axis + 1 :])
+    def part(i: Any, position: Any) -> Any:
+        return parts(*i[: axis + 1], position, *i[axis + 1 :])
 
     def chunk_total(*i: Any) -> Any:
         last = CHUNK - 1
@@ -163,10 +165,10 @@ def _merge_axes(x: te.Tensor, shape: Any, axis: int, name: str) -> te.Tensor:
     """The axis between those that `_split` put together."""
 
     def flat(index: Any, sizes: Any) -> Any:
-        place: Any = 0
+        position: Any = 0
         for v, n in zip(index, sizes, strict=True):
-            place = place * n + v
-        return place
+            position = position * n + v
+        return position
 
     def element(*i: Any) -> Any:
         return x(flat(i[:axis], shape[:axis]), i[axis], flat(i[axis + 1 :], shape[axis + 1 :]))
@@ -243,23 +245,23 @@ def _extremes(op: str, data: Any, axis: int, greatest: bool) -> Any:
         T.reads(X[o, 0:size, i])
         T.writes(Y[o, 0:size, i], P[o, 0:size, i])
         so_far = T.alloc_buffer((1,), kind)
-        place = T.alloc_buffer((1,), "int32")
+        position = T.alloc_buffer((1,), "int32")
         so_far[0] = X[o, 0, i]
-        place[0] = 0
+        position[0] = 0
         for k in range(size):
             value = X[o, k, i]
             if has_nan and T.Or(T.isnan(value), value >= so_far[0] if greatest else value <= so_far[0]):
                 so_far[0] = value
-                place[0] = k
+                position[0] = k
             if not has_nan and (value >= so_far[0] if greatest else value <= so_far[0]):
                 so_far[0] = value
-                place[0] = k
+                position[0] = k
             Y[o, k, i] = so_far[0]
-            P[o, k, i] = T.cast(place[0], "int64")
+            P[o, k, i] = T.cast(position[0], "int64")
 
     shape = (outer, size, inner)
-    values, places = te.statements((outer, inner), [rows], [(shape, kind), (shape, "int64")], row, name=f"T_{op}")
+    values, positions = te.statements((outer, inner), [rows], [(shape, kind), (shape, "int64")], row, name=f"T_{op}")
     found = _merge_axes(values, x.shape, dim, f"T_{op}")
     if kind != x.dtype:
         found = te.compute(x.shape, lambda *i, y=found: y(*i) > constant(0, kind), name=f"T_{op}")
-    return [found, _merge_axes(places, x.shape, dim, f"T_{op}_place")]
+    return [found, _merge_axes(positions, x.shape, dim, f"T_{op}_place")]

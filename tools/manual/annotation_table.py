@@ -14,7 +14,7 @@ these tables has no effect and gives a warning with the nearest known key (a `Sc
 `my_tool.width`.
 """
 _CARRIED = """
-Keys of TVM that stay on the program through all steps, and are printed. Nothing here depends on them.
+Keys of TVM that remain on the program through all steps, and are printed. Nothing here depends on them.
 """
 _IGNORED = """
 Keys of TVM that ask for code which lowering does not generate: `build` gives a `LoweringWarning` for each.

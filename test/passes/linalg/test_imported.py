@@ -320,7 +320,7 @@ def test_powers_by_a_known_integer(number):
 
 @pytest.mark.parametrize(
     ("exponent", "number", "message"),
-    [("%n", 3, "is no constant; fix: math.powf"), ("%c", 65, "with the exponent 65; fix")],
+    [("%n", 3, "is not a constant; fix: math.powf"), ("%c", 65, "with the exponent 65; fix")],
 )
 def test_other_powers_are_refused(exponent, number, message):
     with pytest.raises(ScriptError, match=message) as caught:

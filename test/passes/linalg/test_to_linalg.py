@@ -133,7 +133,7 @@ def test_blocks_that_stay_are_reported():
     a, b, c = ints(10), ints(10), ints(10)
     quick_build(from_linalg(raised))["main"](a, b, c)
     np.testing.assert_array_equal(c, np.cumsum(2 * a + 1))
-    with pytest.raises(ScriptError, match=r'block "tail" of main stays: a block in it is guarded by T.where'):
+    with pytest.raises(ScriptError, match=r'block "tail" of main remains: a block in it is guarded by T.where'):
         to_linalg(parse(STAYS), strict=True)
 
 

@@ -121,12 +121,12 @@ def _memory(machine: Machine, ins: PtxInstruction, operands: tuple[str, ...], ti
 def _load(machine: Machine, ins: PtxInstruction) -> Any:
     """`wmma.load.a.sync.aligned.row.shape.type {r...}, [address]{, stride}`."""
     tile = _tile(ins, ins.parts[2], types_of(ins)[-1])
-    places, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
+    addresses, write = _memory(machine, ins, ins.operands[1:], tile), tile.write(machine, ins, ins.operands[0])
     pc = machine.position_of(ins)
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
         elements = []
-        for space, lanes, positions in places(rows):
+        for space, lanes, positions in addresses(rows):
             space.records.read(lanes, positions, tile.size, pc)
             data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
             elements.append(data[positions // tile.size].reshape(tile.rows, tile.columns))
@@ -139,11 +139,11 @@ def _store(machine: Machine, ins: PtxInstruction) -> Any:
     """`wmma.store.d.sync.aligned.row.shape.type [address], {r...}{, stride}`."""
     tile = _tile(ins, "d", types_of(ins)[-1])
     address, value, *stride = ins.operands
-    places, read = _memory(machine, ins, (address, *stride), tile), tile.read(machine, ins, value)
+    addresses, read = _memory(machine, ins, (address, *stride), tile), tile.read(machine, ins, value)
     pc = machine.position_of(ins)
 
     def run(rows: np.ndarray, members: np.ndarray) -> None:
-        for (space, lanes, positions), elements in zip(places(rows), read(rows), strict=False):
+        for (space, lanes, positions), elements in zip(addresses(rows), read(rows), strict=False):
             space.records.write(lanes, positions, tile.size, pc)
             data = space.data[: len(space.data) // tile.size * tile.size].view(UNSIGNED[tile.size])
             data[positions // tile.size] = elements.ravel()

@@ -234,10 +234,10 @@ def share_sizes(module: ir.Module, shapes: Sequence[Sequence[int | str]]) -> lis
         if isinstance(axis, ir.Block) or axis.name != "arith.constant":
             continue
         size = shapes[args.index(op.operands[0])][ir.IntegerAttr(axis.attributes["value"]).value]
-        places = [(n, d) for n in read for d, extent in enumerate(shapes[n]) if extent == size]
-        if places:
+        positions = [(n, d) for n in read for d, extent in enumerate(shapes[n]) if extent == size]
+        if positions:
             with ir.InsertionPoint(op), op.location:
-                number, dim = places[0]
+                number, dim = positions[0]
                 op.operands[0], op.operands[1] = args[number], arith.constant(ir.IndexType.get(), dim)
     live = [n for n, arg in enumerate(args) if any(True for _ in arg.uses)]
     for number in reversed([n for n in range(len(args)) if n not in live]):
@@ -281,8 +281,8 @@ def _read(op: ir.Operation) -> list[ir.Value]:
 
 def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
     owner = value.owner
-    home = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    return (home == op and isinstance(owner, ir.Block)) or op in parents(home)
+    parent = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+    return (parent == op and isinstance(owner, ir.Block)) or op in parents(parent)
 
 
 def _remap(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> None:

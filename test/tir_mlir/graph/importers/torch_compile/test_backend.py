@@ -1,4 +1,4 @@
-"""torch.compile(model, backend="tir_mlir"): right, and what stays with torch is said."""
+"""torch.compile(model, backend="tir_mlir"): right, and what remains with torch is said."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_is_not_known_stays_with_torch(graphs):
         a = torch.relu(x) @ y
         return torch.sigmoid(torch.special.bessel_j0(a)) + a
 
-    told = "aten.special_bessel_j0.default stays with torch: it is not known"
+    told = "aten.special_bessel_j0.default remains with torch: it is not known"
     check(waves, torch.randn(4, 4), torch.randn(4, 4), warned=told)
     assert len(graphs) == 2
 
@@ -83,7 +83,7 @@ def test_random_numbers_are_those_of_torch():
         torch.manual_seed(1)
         return F.dropout(torch.relu(x) + 1, 0.5)
 
-    check(dropped, torch.randn(64), warned="aten.native_dropout.default stays with torch: it draws random numbers")
+    check(dropped, torch.randn(64), warned="aten.native_dropout.default remains with torch: it draws random numbers")
 
 
 def test_graph_breaks(graphs):
@@ -151,7 +151,7 @@ def test_sizes_without_one_program_for_all(graphs, monkeypatch):
     apart = lambda traced: None if (sizes := found(traced)) is None else replace(sizes, may_be_one=False)  # noqa: E731
     monkeypatch.setattr(module, "varying_sizes", apart)
     compiled = check(Layer().eval(), torch.randn(4, 8))
-    with pytest.warns(UserWarning, match="more than 1 combinations of sizes, and further ones stay with torch"):
+    with pytest.warns(UserWarning, match="more than 1 combinations of sizes, and further ones remain with torch"):
         for rows in (5, 6, 5):
             x = torch.randn(rows, 8)
             torch.testing.assert_close(compiled(x), compiled._orig_mod(x), rtol=1e-5, atol=1e-5)
@@ -164,7 +164,7 @@ def test_inputs_that_are_not_contiguous():
 
 def test_training_stays_with_torch():
     model, x = Layer(), torch.randn(4, 8)
-    with torch.enable_grad(), pytest.warns(UserWarning, match="a graph stays with torch: gradients are computed"):
+    with torch.enable_grad(), pytest.warns(UserWarning, match="a graph remains with torch: gradients are computed"):
         torch.compile(model, backend=backend)(x).sum().backward()
     assert model.dense.weight.grad is not None
 

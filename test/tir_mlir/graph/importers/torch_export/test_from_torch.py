@@ -184,7 +184,7 @@ def test_what_is_unknown_can_be_given():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((3, (1,)), "3 is no model"),
+        ((3, (1,)), "3 is not a model"),
         ((nn.Linear(2, 2),), "no example inputs"),
         ((nn.Linear(2, 2), (torch.zeros(1, 2), 4)), "do not fit forward"),
         ((nn.Linear(2, 2), (np.zeros((1, 2)),)), r"is an array of NumPy\n  fix: torch.from_numpy"),
@@ -302,7 +302,7 @@ def test_a_result_that_is_no_tensor_is_refused():
         def forward(self, x):
             return x + 1, x.shape[0]
 
-    with pytest.raises(GraphError, match=r"forward returns .*, which is no tensor\n  fix: return tensors only"):
+    with pytest.raises(GraphError, match=r"forward returns .*, which is not a tensor\n  fix: return tensors only"):
         tir_mlir.from_torch(Model(), (torch.ones(3),))
 
 
