@@ -196,7 +196,7 @@ _edits = threading.local()
 
 
 class Journal:
-    """What a step does while this is entered: what it proves and what it names. This one is told of edits, but keeps
+    """What a step does while this is entered: what it proves and what it names. This one hears of edits, but keeps
     none.
 
     facts: what was proved. names: those given to new buffers. sizes: those of new shape variables.
@@ -234,7 +234,7 @@ def open_journal() -> Journal | None:
 
 
 def touch(*edited: ir.Operation) -> None:
-    """Record that ops are edited, moved or erased: call it before, and after a move to another place."""
+    """Record that ops are edited, moved or erased: call it before, and after a move to another position."""
     notify_edit()
     current = open_journal()
     if current is not None:

@@ -50,7 +50,7 @@ T = TypeVar("T")
 class UserCall:
     """A user call: source location, index of its first history entry, RNG state before it, start time."""
 
-    place: tuple[str, int] | None
+    location: tuple[str, int] | None
     first: int
     random: int
     start: float
@@ -220,35 +220,35 @@ class Executor(HandleTable):
     ) -> tuple[Version, Any, list[str]]:
         """Run a primitive. Returns the version that it makes, its result, and what was proved."""
         old = self.version
-        lent = old.borrow_module()
+        borrowed = old.borrow_module()
         try:
             verified = versions.known_table(old.module)
             table = verified or (versions.read(old.module) if self.audit is not None else None)
-            with Journal() if table is None else StepJournal(lent.module, table.functions) as journal:
-                result, first = self._run_edits(primitive, arguments, lent, names, journal)
-                answers = self._verify_edits(primitive, lent.module, journal, first, verified is not None)
+            with Journal() if table is None else StepJournal(borrowed.module, table.functions) as journal:
+                result, first = self._run_edits(primitive, arguments, borrowed, names, journal)
+                answers = self._verify_edits(primitive, borrowed.module, journal, first, verified is not None)
         except BaseException:
-            lent.give_back()
+            borrowed.give_back()
             raise
-        return Version(lent.module, old, answers), result, journal.facts
+        return Version(borrowed.module, old, answers), result, journal.facts
 
     def _run_edits(
         self,
         primitive: Primitive,
         arguments: dict[str, Any],
-        lent: BorrowedModule,
+        borrowed: BorrowedModule,
         names: dict[int, str],
         journal: Journal,
     ) -> tuple[Any, int]:
         """Run a primitive that edits a module. Returns its result, and the first id of what it creates."""
-        with until_edit(lent.answers):
-            call = self._call(primitive, arguments, lent.module, names)
+        with until_edit(borrowed.answers):
+            call = self._call(primitive, arguments, borrowed.module, names)
             for view in _views_in(call.values()):
                 if not isinstance(view, Func):
                     journal.add(view.op)  # without `touch`: nothing is edited yet
-            first = create.next_id(lent.module)
+            first = create.next_id(borrowed.module)
             result = self._run_with(primitive, call)
-        lent.answers.end()
+        borrowed.answers.end()
         return result, first
 
     def _verify_edits(
@@ -309,7 +309,7 @@ class Executor(HandleTable):
             HistoryEntry(
                 number,
                 call,
-                user.place,
+                user.location,
                 ms=spent,
                 instruction=instruction,
                 decision=decision,

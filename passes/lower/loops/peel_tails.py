@@ -359,7 +359,7 @@ def _simplify_guard(op: ir.Operation, news: set[ir.Value] | None) -> list[ir.Ope
 
 def _max_tail_iterations(loop: Loop, conditions: Sequence[TileCondition]) -> int:
     """The maximum number of iterations that the unrolled loops under a loop have in its partial tile, the same for all
-    of them; 0 if it is not known, or if no sum runs around one of them: a loop whose iterations store to one place."""
+    of them; 0 if it is not known, or if no sum runs around one of them: a loop that stores to one element."""
     falls = step(conditions[0].runs, loop.var) or 0
     for condition in conditions:
         full = (condition.runs - condition.index).simplify().as_constant()
@@ -373,20 +373,20 @@ def _is_summed(unrolled: ir.Operation, loop: Loop) -> bool:
     """Whether a loop between two others adds up: what is stored in it does not depend on its variable."""
     between = itertools.takewhile(lambda p: p != loop.op, walk.parents(unrolled))
     stores = [op for op in walk.ops(unrolled) if op.name == "affine.store"]
-    places = {v for op in stores for v in list(op.operands)[2:]}
-    return bool(stores) and any(is_loop(p) and Loop(p).var not in places for p in between)
+    positions = {v for op in stores for v in list(op.operands)[2:]}
+    return bool(stores) and any(is_loop(p) and Loop(p).var not in positions for p in between)
 
 
 def _tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
     """Replace the loop over the only partial tile by one for each number of iterations, up to `most`, of the unrolled
-    loops in it. Returns the ops in its place; None if it stays.
+    loops in it. Returns the ops instead of it; None if it remains.
 
         for %i = n floordiv 4 to n ceildiv 4 {             if n mod 4 == 1 {for %i = ..: for %k: {body(0)}}
           for %k = 0 to 64 {                        -->    if n mod 4 == 2 {for %i = ..: for %k: {body(0) body(1)}}
             unrolled for %j = 0 to n - 4 * %i: body        if n mod 4 == 3 {for %i = ..: for %k: {body(0) .. body(2)}}
 
     What the unrolled loops keep from one iteration of %k to the next is then in registers. Nothing is changed if the
-    number cannot be told before the loop.
+    number is not known before the loop.
     """
     loop = Loop(tail) if is_loop(tail) and most else None
     conditions = list(tile_conditions(loop)) if loop is not None else []
@@ -397,18 +397,18 @@ def _tails_by_count(tail: ir.Operation, most: int) -> list[ir.Operation] | None:
     if not is_constant or not all(c.runs.is_equal_to(conditions[0].runs) for c in conditions):
         return None
     ops = walk.ops(tail)
-    places = [ops.index(c.op) for c in conditions]
-    cases = [_case(tail, places, iterations_left, number) for number in range(1, most + 1)]
+    positions = [ops.index(c.op) for c in conditions]
+    cases = [_case(tail, positions, iterations_left, number) for number in range(1, most + 1)]
     tail.erase()
     return cases
 
 
-def _case(tail: ir.Operation, places: Sequence[int], left: Index, number: int) -> ir.Operation:
+def _case(tail: ir.Operation, positions: Sequence[int], left: Index, number: int) -> ir.Operation:
     """A copy of the loop under the condition that so many iterations are left."""
     with ir.InsertionPoint(tail), tail.location:
         case = create.guard([Constraint((left - number).simplify(), is_eq=True)])
     copy = edit.clone(tail, create.at_end(case.regions[0].blocks[0]))
     ops = walk.ops(copy)
-    for place in places:
-        set_uppers(ops[place], [Index.constant(number)])
+    for position in positions:
+        set_uppers(ops[position], [Index.constant(number)])
     return case
