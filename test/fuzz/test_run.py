@@ -50,7 +50,7 @@ def test_a_hang_is_killed_reported_and_shrunk(capsys):
 
 def test_time_in_which_a_worker_has_no_core_does_not_count(monkeypatch):
     begun = time.monotonic() - 9
-    one = SimpleNamespace(ready=False, started=begun, waited=1.0, process=SimpleNamespace(pid=1))
+    one = SimpleNamespace(ready=False, started=begun, waited=1.0, child=SimpleNamespace(id=1))
     monkeypatch.setattr(worker, "START", 5.0)
     monkeypatch.setattr(worker, "waited", lambda pid: 4.0)
     assert worker.Worker.left.fget(one) < 0  # 9 seconds, 3 of them without a core

@@ -20,16 +20,17 @@ PACKAGES: dict[str, str] = {
     "sources": "",
     "dialect": "on_demand",
     "errors": "dialect.diagnostics",
+    "processes": "dialect.diagnostics",
     "target": "dialect.diagnostics",
     "passes": "dialect",
-    "runtime": "dialect on_demand sources target",
+    "runtime": "dialect on_demand processes sources target",
     "cache": "dialect.diagnostics runtime.cache runtime.tools",
     "ptx": "dialect.diagnostics errors runtime target",
     "gpu_build": "dialect passes.lower runtime target",
     "code_units": "dialect passes.lower runtime target",
     "build": "code_units dialect gpu_build on_demand passes.lower runtime target",
     "equivalence": "build dialect errors passes.lower ptx runtime target",
-    "script": "dialect on_demand passes.linalg runtime.tools target",
+    "script": "dialect on_demand passes.linalg processes runtime.tools target",
     "interpreter": "build dialect equivalence passes.lower ptx runtime.call script target",
     "te": "dialect script",
     "topi": "dialect te",
@@ -42,17 +43,17 @@ PACKAGES: dict[str, str] = {
         "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script "
         "sources target te topi visual"
     ),
-    "llm": "build dialect graph runtime schedule schedules script.module target te",
+    "llm": "build dialect graph processes runtime schedule schedules script.module target te",
     # the front of the package
     "tir_mlir": (
         "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script "
         "sources target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
-    "opt": "dialect graph passes runtime schedule script target tir_mlir",
+    "opt": "dialect graph passes processes runtime schedule script target tir_mlir",
     "tune": (
-        "build dialect equivalence graph opt passes.schedule.queries runtime schedule schedules script sources target "
-        "tir_mlir visual"
+        "build dialect equivalence graph opt passes.schedule.queries processes runtime schedule schedules script "
+        "sources target tir_mlir visual"
     ),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",

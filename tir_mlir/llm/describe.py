@@ -16,7 +16,8 @@ from tir_mlir.graph.importers.torch_export.from_torch import from_torch
 from tir_mlir.llm.architecture import Architecture, LayerModule, architecture_of, cache_shape, scores_of, start_of
 from tir_mlir.llm.caches import cache_arrays, facts_of
 from tir_mlir.llm.description import CacheFact, Description, LayerForm
-from tir_mlir.llm.forked_copies import side_by_side
+from tir_mlir.processes.forked import side_by_side
+from tir_mlir.target.host import cores
 
 SCORES = 1 << 23
 """Weights of the scores that are rounded and packed at a time."""
@@ -45,7 +46,7 @@ def describe(folder: Path, chunk: int, context: int, batch: int, cache: str) -> 
         layers.insert(0, (len(drafts) - 1, before[1]))
     # the small one first: it imports what all of them need
     scores = _text(module, (torch.zeros(batch, 1, width),), "scores", tensors)
-    texts = side_by_side([work for draft in drafts for work in draft.texts])
+    texts = side_by_side([work for draft in drafts for work in draft.texts], cores())
     forms = [
         LayerForm(one, many, draft.caches) for one, many, draft in zip(texts[::2], texts[1::2], drafts, strict=True)
     ]

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import TirError
-from tir_mlir.runtime.tools.child_limits import die_with_parent, limit
+from tir_mlir.processes.limits import die_with_parent, limit
 
 _LEFT_OUT = ("torchao", "torchvision", "torchaudio", "PIL", "sklearn")
 """What transformers imports where it is installed, for images, sounds, weights in few bits, drafts of tokens: no layer

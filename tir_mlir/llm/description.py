@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.graph.graph import Graph
 from tir_mlir.llm.checks.matching import Parameters, StatedTensor
 from tir_mlir.llm.native.rotary import Rotary, rotary_of
 from tir_mlir.runtime.cache import fingerprint, store
-from tir_mlir.runtime.tools import processes
 from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.script.module import IRModule
 

@@ -8,9 +8,12 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from tir_mlir.opt.pipeline_text import PassInstance
+from tir_mlir.processes import status
+from tir_mlir.processes.forked import run_in_copy
 
 JOURNAL = "TIR_OPT_JOURNAL"
 
@@ -26,20 +29,16 @@ def run_guarded(work: Callable[[], int]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # None: closed by the caller
             stream.flush()
-    child = os.fork()
-    if child == 0:
-        os.environ[JOURNAL] = path
-        return work()
-    try:
-        _, state = os.waitpid(child, 0)
-    except KeyboardInterrupt:
-        _, state = os.waitpid(child, 0)
+    code = run_in_copy(partial(_work_noted, work, path))
     doing = text = ""
     if path:
         doing, _, text = _read_and_delete(Path(path)).partition("\n")
-    if os.WIFEXITED(state):
-        return os.WEXITSTATUS(state)
-    return _report_crash(os.WTERMSIG(state), doing, text)
+    return code if code >= 0 else _report_crash(code, doing, text)
+
+
+def _work_noted(work: Callable[[], int], journal: str) -> int:
+    os.environ[JOURNAL] = journal
+    return work()
 
 
 def _read_and_delete(journal: Path) -> str:
@@ -75,11 +74,9 @@ def _journal() -> str:
     return path
 
 
-def _report_crash(number: int, doing: str, text: str) -> int:
-    from tir_mlir.runtime.tools.toolchain import status
-
+def _report_crash(code: int, doing: str, text: str) -> int:
     location, _, what = doing.partition(": ")
-    print(f"{location or 'tir-opt'}: error: MLIR crashed ({status(-number)}) {what}", file=sys.stderr)
+    print(f"{location or 'tir-opt'}: error: MLIR crashed ({status(code)}) {what}", file=sys.stderr)
     if text:
         print(f"tir-opt: a reproducer is in {save(text)}: run tir-opt on it", file=sys.stderr)
     return 1

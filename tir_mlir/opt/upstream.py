@@ -13,6 +13,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.opt.diagnostics import MLIR_ERROR, Diagnostic, DriverError, collect_diagnostics, parse_tool_output
 from tir_mlir.opt.pipeline_text import PassInstance, our_passes, suggestion
 from tir_mlir.passes.lower.pipeline import pass_names
+from tir_mlir.processes import status
 from tir_mlir.runtime.tools import toolchain
 
 # used in our pipelines, or known to be robust
@@ -111,5 +112,5 @@ def _run_in_subprocess(module: ir.Module, step: PassInstance) -> tuple[ir.Module
     if done.returncode == 0:
         return ir.Module.parse(done.stdout), emitted
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "error" in line.lower()), "")
-    ended = f"mlir-opt ended with {toolchain.status(done.returncode)} in {step.name}"
+    ended = f"mlir-opt ended with {status(done.returncode)} in {step.name}"
     raise ToolError(f"{ended}: {reason.strip()}" if reason else ended)

@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import ScriptError, ToolError, VerifyError
 from tir_mlir.dialect.ir import TENSOR_LEVEL, annotation_keys, attrs, create, enter_context, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ALLOCS, NAMED_VIEWS
 from tir_mlir.dialect.verify import structure, verify
+from tir_mlir.processes import status
 from tir_mlir.runtime.tools import toolchain
 from tir_mlir.script.parser.source import SourceText
 from tir_mlir.script.parser.verify_parsed import error_at_location, file_position
@@ -81,7 +82,7 @@ def try_in_subprocess(text: str, source: SourceText, passes: Sequence[str] = ())
         raise source.error_at(int(diagnostic[1]), int(diagnostic[2]), diagnostic[3])
     reason = next((line for line in done.stderr.splitlines() if "Assertion" in line or "LLVM ERROR" in line), "")
     reason = reason.partition("Assertion ")[2] or reason
-    raise ScriptError(f"MLIR crashes on this text ({toolchain.status(done.returncode)}): {reason}", source.filename)
+    raise ScriptError(f"MLIR crashes on this text ({status(done.returncode)}): {reason}", source.filename)
 
 
 def parse_mlir(text: str, source: SourceText, trusted: bool = False) -> ir.Module:

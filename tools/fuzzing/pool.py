@@ -41,7 +41,7 @@ class Pool:
                 busy[place].start(item)
             if not busy:
                 return
-            wait([w.conn for w in busy.values()], max(0.0, min(w.left for w in busy.values())))
+            wait([w.child.pipe for w in busy.values()], max(0.0, min(w.left for w in busy.values())))
             for place, worker in list(busy.items()):
                 outcome = worker.outcome()
                 if outcome is not None:
@@ -58,6 +58,6 @@ class Pool:
 
     def _look_after(self, place: int, worker: Worker, outcome: Outcome) -> None:
         if not worker.alive or worker.done >= LIFE or outcome.rss > MIB:
-            if not worker.conn.closed:
+            if not worker.child.pipe.closed:
                 worker.stop()
             self.workers[place] = None

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import faulthandler
-import multiprocessing
+import fcntl
 import os
 import resource
 import signal
 import sys
-import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from fuzzing.items import Item, Outcome
 from fuzzing.kinds import Fault, Kind, Record
 from fuzzing.tape import Tape
+from tir_mlir.processes import death, status
+from tir_mlir.processes.child import Child
+from tir_mlir.processes.limits import die_with_parent
 
 MEMORY = 24 << 30
 """Address space limit of a worker in bytes: exhausting it fails the item, not the machine."""
@@ -33,18 +35,7 @@ SETTINGS = {
 }
 """Of a worker's environment: few threads, and glibc overwrites memory that is freed, so that a use of it is seen, but
 not what its cache of a thread has."""
-_spawn = multiprocessing.get_context("spawn")
-
-
-@contextmanager
-def _environment(more: Mapping[str, str]) -> Iterator[None]:
-    """Variables of this process that are set, for a process that starts inside."""
-    os.environ.update(more)
-    try:
-        yield
-    finally:
-        for name in more:
-            os.environ.pop(name, None)
+_CODE = "from fuzzing.worker import serve; serve(int(sys.argv[1]))"
 
 
 class Worker:
@@ -56,39 +47,34 @@ class Worker:
         self.ready = False
         self.item: Item | None = None
         self.started, self.waited = time.monotonic(), 0.0
-        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the worker
-        self.conn, other = _spawn.Pipe()
-        path = f"/proc/{os.getpid()}/fd/{self.log.fileno()}" if os.path.isdir("/proc") else os.devnull
-        self.process = _spawn.Process(target=serve, args=(other, dict(kinds), path), daemon=True)
-        with _environment({k: v for k, v in SETTINGS.items() if k not in os.environ}):
-            self.process.start()
-        other.close()
+        self.child = Child(_CODE, (), {**SETTINGS, **os.environ})
+        self.child.send(dict(kinds))
 
     def start(self, item: Item) -> None:
         self.item = item
         self._begin()  # and again when the worker is ready
         with suppress(BrokenPipeError, ConnectionResetError):  # it died while idle: `outcome` detects it
-            self.conn.send(item)
+            self.child.send(item)
 
     def _begin(self) -> None:
-        self.started, self.waited = time.monotonic(), waited(self.process.pid)
+        self.started, self.waited = time.monotonic(), waited(self.child.id)
 
     @property
     def left(self) -> float:
         """Seconds until its item times out, at the earliest."""
         left = (self.limit if self.ready else START) - (time.monotonic() - self.started)
-        return left if left > 0 else left + waited(self.process.pid) - self.waited
+        return left if left > 0 else left + waited(self.child.id) - self.waited
 
     def outcome(self) -> Outcome | None:
         """Return the outcome of its item; None while it runs. A worker that is not `alive` afterwards must be
         replaced."""
         assert self.item is not None
-        if self.conn.poll():
+        if self.child.pipe.poll():
             try:
-                found: Outcome | None = self.conn.recv()
+                found: Outcome | None = self.child.receive()
             except (EOFError, ConnectionResetError):
-                self.process.join()
-                return self._ended("aborted", _cause(self.process.exitcode))
+                code = self.child.wait() or 0
+                return self._ended("aborted", death("the process", code), status(code).rsplit(maxsplit=1)[-1])
             if found is None:
                 self.ready = True
                 self._begin()
@@ -98,38 +84,31 @@ class Worker:
             return found
         if self.left > 0:
             return None
-        if self.process.pid:
-            os.kill(self.process.pid, signal.SIGUSR1)  # dumps the stack of the hang
-            time.sleep(0.2)
-        return self._ended("hung", f"no answer in {self.limit if self.ready else START:g} s")
+        os.kill(self.child.id, signal.SIGUSR1)  # dumps the stack of the hang
+        time.sleep(0.2)
+        return self._ended("hung", f"no answer in {self.limit if self.ready else START:g} s", "no answer")
 
-    def _ended(self, verdict: str, cause: str) -> Outcome:
+    def _ended(self, verdict: str, cause: str, label: str) -> Outcome:
         item, self.item = self.item, None
         assert item is not None
-        self.log.seek(0)
-        text = f"{cause}\n" + self.log.read()[-6000:].decode(errors="replace")
+        text = f"{cause}\n{self.child.last_words(6000)}"
         self.stop()
-        return Outcome(item, verdict, _first_word(cause), text)
+        return Outcome(item, verdict, label, text)
 
     @property
     def alive(self) -> bool:
-        return not self.conn.closed and self.process.is_alive()
+        return not self.child.pipe.closed and self.child.is_alive
 
     def stop(self) -> None:
         """Stop the worker and its children; one that is idle may put away what it holds of the system."""
-        pid = self.process.pid
         if self.ready and self.item is None:
             with suppress(BrokenPipeError, ConnectionResetError):
-                self.conn.send(None)
-                self.process.join(PARTING)
-        if pid and self.process.is_alive():
-            try:
-                os.killpg(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # not yet a process group leader
-                self.process.kill()
-        self.process.join()
-        self.conn.close()
-        self.log.close()
+                self.child.send(None)
+                self.child.wait(PARTING)
+        if self.child.is_alive:
+            with suppress(ProcessLookupError, PermissionError):  # not yet a process group leader
+                os.killpg(self.child.id, signal.SIGKILL)
+        self.child.close()
 
 
 def waited(pid: int | None) -> float:
@@ -141,29 +120,21 @@ def waited(pid: int | None) -> float:
         return 0.0
 
 
-def _cause(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"the process died of {signal.Signals(-code).name}"
-    return f"the process ended with {code}"
-
-
-def _first_word(cause: str) -> str:
-    return cause.rsplit(maxsplit=1)[-1] if "process" in cause else "no answer"
-
-
 # --- the worker's side ------------------------------------------------------------------------------------------------
 
 
-def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
-    """Run incoming items until None arrives."""
+def serve(handle: int) -> None:
+    """Run the items that come through the pipe at this descriptor, after their kinds, until None arrives."""
+    conn = Connection(handle)
+    die_with_parent()
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    kinds: dict[str, Kind] = conn.recv()
     if not any(kind.unlimited for kind in kinds.values()):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    out = os.open(log, os.O_RDWR | os.O_APPEND)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
+    os.dup2(2, 1)
+    fcntl.fcntl(2, fcntl.F_SETFL, os.O_APPEND)  # of the file that the parent reads: an item starts it anew
     faulthandler.enable(sys.__stderr__ or 2)
     faulthandler.register(signal.SIGUSR1, sys.__stderr__ or 2)
     conn.send(None)  # imports are done
@@ -174,7 +145,7 @@ def serve(conn: Connection, kinds: Mapping[str, Kind], log: str) -> None:
             return
         if item is None:
             return
-        os.ftruncate(out, 0)
+        os.ftruncate(2, 0)
         conn.send(run(item, kinds[item.kind]))
 
 

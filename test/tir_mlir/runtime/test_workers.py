@@ -77,7 +77,7 @@ def test_without_a_cache_nothing_is_kept(folder, monkeypatch, cache):
 
 def test_this_process_and_a_worker_share_the_tasks(worker):
     results = run(tasks("process", [b"10 %d" % n for n in range(12)], "a"))
-    assert processes(results) == {os.getpid(), worker.pid}
+    assert processes(results) == {os.getpid(), worker.id}
     assert all(store.load("code", f"a{n}") == result for n, result in enumerate(results))
 
 
@@ -90,7 +90,7 @@ def test_a_worker_sees_the_settings_of_now(worker, monkeypatch):
 def test_a_worker_has_the_budget_of_the_thread_that_asks(worker):
     with tir_mlir.budget(1234):
         results = run(tasks("operations", [b"%d" % n for n in range(8)]))
-    assert {r.split()[0] for r in results} == {b"1234"} and worker.pid in processes(results)
+    assert {r.split()[0] for r in results} == {b"1234"} and worker.id in processes(results)
     assert {r.split()[0] for r in run(tasks("operations", [b"%d" % n for n in range(8)]))} == {b"0"}
 
 
@@ -116,12 +116,12 @@ def test_an_error_is_raised_here_and_what_is_done_is_kept(folder):
 
 
 def test_a_worker_that_is_killed_between_is_replaced(worker):
-    os.kill(worker.pid, signal.SIGKILL)
+    os.kill(worker.id, signal.SIGKILL)
     assert len(run(tasks("process", [b"5 %d" % n for n in range(6)]))) == 6
 
 
 def test_a_worker_that_is_killed_meanwhile(worker):
-    threading.Timer(0.05, os.kill, (worker.pid, signal.SIGKILL)).start()
+    threading.Timer(0.05, os.kill, (worker.id, signal.SIGKILL)).start()
     assert len(run(tasks("process", [b"20 %d" % n for n in range(10)]))) == 10
 
 
@@ -131,7 +131,7 @@ def test_the_child_of_a_fork_leaves_the_workers_to_its_parent(worker):
         mine = processes(run(tasks("process", [b"1 %d" % n for n in range(4)])))
         os._exit(0 if mine == {os.getpid()} else 1)
     results = run(tasks("process", [b"10 %d" % n for n in range(12)]))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 and worker.pid in processes(results)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 and worker.id in processes(results)
 
 
 def test_a_fork_in_the_middle_of_a_run(worker):
@@ -196,7 +196,7 @@ start(9, ["harness.worker_tasks:process"])
 (one,) = pool.pool.take()
 one.greet()
 pool.pool.give_back(one)
-print(one.pid, flush=True)
+print(one.id, flush=True)
 tasks = [Task("harness.worker_tasks:process", b"%d %d" % (int(sys.argv[1]), n), "code", f"a{n}") for n in range(8)]
 print(len(run(tasks)), flush=True)
 """

@@ -8,13 +8,14 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import BuildError, ToolError
 from tir_mlir.dialect.ir import llvm_intrinsics, walk
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import installation
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_c import address_of, llvm, message
-from tir_mlir.runtime.tools import clang_codegen, processes, toolchain
+from tir_mlir.runtime.tools import clang_codegen, toolchain
 
 _KIND = "intrinsics"
 _CHILD = """

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.processes import Completed, status
 from tir_mlir.runtime.cache.store import cached_text
 from tir_mlir.runtime.tools import files, toolchain
-from tir_mlir.runtime.tools.processes import Completed
 from tir_mlir.target import Target, assumed_cpu, chosen
 from tir_mlir.target.host import cpu_features
 
@@ -118,4 +118,4 @@ def _compile(source: str, language: str, options: Sequence[str]) -> str:
 
 def _messages(done: Completed, folder: str) -> str:
     lines = [line.replace(folder + "/", "") for line in done.stderr.splitlines() if not line.startswith("zig: warning")]
-    return "\n".join(lines) or f"no message, {toolchain.status(done.returncode)}"
+    return "\n".join(lines) or f"no message, {status(done.returncode)}"

@@ -14,7 +14,6 @@ import importlib.util
 import os
 import re
 import shutil
-import signal
 import sys
 import tempfile
 import warnings
@@ -22,8 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import BuildWarning, ToolError, variables
-from tir_mlir.runtime.tools import files, processes
+from tir_mlir.runtime.tools import files
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def run(name: str, args: Sequence[str] = (), input: str | None = None, timeout: 
     """
     done = attempt(name, args, input, timeout)
     if done.returncode != 0:
-        raise ToolError(_failure(done.args, status(done.returncode), done.stderr, input))
+        raise ToolError(_failure(done.args, processes.status(done.returncode), done.stderr, input))
     return done.stdout
 
 
@@ -215,16 +215,6 @@ def _environment(tool: Tool) -> dict[str, str] | None:
         return None
     cache = cache_folder() / "zig"
     return {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache), **os.environ}
-
-
-def status(code: int) -> str:
-    """An exit status as text."""
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"killed by signal {-code}"
 
 
 def _failure(command: Sequence[str], status: str, stderr: str, input: str | None) -> str:

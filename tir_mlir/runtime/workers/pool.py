@@ -84,9 +84,11 @@ class WorkerPool:
     def close(self) -> None:
         """End all workers."""
         with self._lock:
-            workers, self._idle, self._taken = self._idle + self._taken, [], []
-        for worker in workers:
+            idle, taken, self._idle, self._taken = self._idle, self._taken, [], []
+        for worker in idle:
             worker.close()
+        for worker in taken:  # closed by the thread that waits for its answer
+            worker.kill()
 
     def forget(self) -> None:
         """In the child of a fork: the workers are its parent's."""

@@ -179,11 +179,12 @@ class _TaskRun:
         sent: deque[_Job] = deque()
         try:
             worker.greet()
+            room = worker.room
             while True:
                 while len(sent) < (2 if len(self._waiting) > 4 else 1) and (job := self._take()) is not None:
                     sent.append(job)
-                    request = job.request(self._cache, self._operations).to_bytes()
-                    while len(sent) > 1 and len(request) > worker.room:  # else each side may wait for the other to read
+                    request = job.request(self._cache, self._operations)
+                    while len(sent) > 1 and len(request.payload) > room:  # else both may wait for the other to read
                         self._receive(worker, sent)
                     worker.send(request)
                 if not sent:

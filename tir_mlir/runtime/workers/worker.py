@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import select
 import signal
+from multiprocessing.connection import Connection
 
 from tir_mlir.runtime.cache import fingerprint, store
-from tir_mlir.runtime.workers import messages, tasks
+from tir_mlir.runtime.workers import tasks
+from tir_mlir.runtime.workers.messages import FAILED, TaskRequest, TaskResult
 
 IDLE = 30.0
 """Seconds without a request after which a worker ends."""
 
 
-def main(functions: list[str]) -> None:
-    """Answer the requests of stdin on stdout. functions: are imported before the first one."""
+def main(handle: int, functions: list[str]) -> None:
+    """Answer the requests of the pipe at this descriptor. functions: are imported before the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    requests, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nothing, stream)
     for function in functions:
         with contextlib.suppress(Exception):  # reported where it is called
             tasks.import_function(function)
-    with contextlib.suppress(OSError, EOFError):
-        loaded = store.digest(fingerprint.package_stamps()).encode()
-        messages.write(answers, messages.TaskResult(messages.COMPUTED, 0.0, loaded).to_bytes())
-        while select.select([requests], [], [], IDLE)[0]:
-            messages.write(answers, _compute_results(messages.read_request(requests)).to_bytes())
+    with contextlib.suppress(OSError, EOFError), Connection(handle) as pipe:
+        pipe.send(store.digest(fingerprint.package_stamps()))
+        while pipe.poll(IDLE):
+            pipe.send(_compute_result(pipe.recv()))
 
 
-def _compute_results(request: messages.TaskRequest) -> messages.TaskResult:
+def _compute_result(request: TaskRequest) -> TaskResult:
     try:
         return tasks.attempt(request)
     except Exception:  # the parent computes it, and raises it where it is seen
-        return messages.TaskResult(messages.FAILED)
+        return TaskResult(FAILED)

@@ -18,17 +18,18 @@ from typing import Any
 
 from mlir import ir
 
+from tir_mlir import processes
 from tir_mlir.build import build
 from tir_mlir.dialect.diagnostics import BuildError, TuneError
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.processes import status
+from tir_mlir.processes.watch import PATIENCE
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.sampling_runs import BUDGET, FEWEST, MOST, SHORTEST
-from tir_mlir.runtime.tools import processes
-from tir_mlir.runtime.tools.toolchain import status
 from tir_mlir.target import chosen
 from tir_mlir.tune.boards.board_program import BoardCall, link_executable, results
-from tir_mlir.tune.trials.job import PATIENCE, Job
+from tir_mlir.tune.trials.job import Job
 from tir_mlir.tune.trials.local_measurer import arguments_of
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 

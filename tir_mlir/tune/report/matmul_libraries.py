@@ -7,8 +7,8 @@ import json
 import os
 from typing import Any
 
+from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import ScheduleError
-from tir_mlir.runtime.tools import processes
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.products.contraction import contraction
 

@@ -21,9 +21,6 @@ from tir_mlir.tune.trials.outcome import Outcome
 if TYPE_CHECKING:
     from tir_mlir.tune.trials.reference import Reference
 
-PATIENCE = 5
-"""Seconds of waiting per second of a limit: a limit is one of CPU time, so that a busy machine ends no trial."""
-
 
 def _half_of_memory() -> int:
     try:

@@ -15,12 +15,13 @@ from mlir import ir
 from tir_mlir.build import build
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.equivalence.random_arguments import copy_aligned, random_arguments
+from tir_mlir.processes.forked import End, Ending, run_forked
+from tir_mlir.processes.watch import gigabytes
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.runtime.kernels.registry import emit, register_kernel
 from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.sampling_runs import clock_of, sample, sample_interleaved
 from tir_mlir.tune.trials import tolerance
-from tir_mlir.tune.trials.forked_run import Died, End, gigabytes, run_forked
 from tir_mlir.tune.trials.job import Job
 from tir_mlir.tune.trials.outcome import OUTLYING, Outcome, Status
 from tir_mlir.tune.trials.reference import Reference
@@ -30,6 +31,14 @@ HURRY = 30
 """A run that takes this many times as long as the best is ended, if it takes a second."""
 
 Tell = Callable[[Any], None]
+
+
+class NoReference(Exception):
+    """The program to compare with did not run to its end; what became of it."""
+
+    def __init__(self, outcome: Outcome):
+        super().__init__(outcome.reason)
+        self.outcome = outcome
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,7 @@ class LocalMeasurer:
         if job.best is not None and not job.on_gpu and (short := max(1.0, HURRY * job.best)) < seconds:
             seconds, hurry = short, f"ended after {short:g} s, and the best takes {job.best:.3g} s"
         work = partial(_measure_candidate, built, job, signature, values)
-        return _outcome(run_forked(work, seconds, job.limits.memory, threads_of(job), hurry))
+        return _outcome(run_forked(work, seconds, job.limits.memory, threads_of(job)), hurry)
 
     def compare(self, built: Sequence[Library], jobs: Sequence[Job], rounds: int) -> list[list[float]]:
         """Time candidates in turns in one process; without those that are wrong or crash."""
@@ -70,7 +79,7 @@ class LocalMeasurer:
             candidates = [_TimedCandidate(n, jobs[n], built[n], *arguments_of(built[n], jobs[n])) for n in pending]
             work = partial(_time_interleaved, candidates, rounds)
             end = run_forked(work, limit, memory, threads)
-            if end.status is Status.OK:
+            if end.how is Ending.VALUE:
                 for n, seconds in end.value.items():
                     times[n] = seconds
                 return times
@@ -78,7 +87,7 @@ class LocalMeasurer:
         return times
 
     def reference(self, built: Library, job: Job, folder: str, by: str) -> Reference:
-        """Run a program once and keep its arguments and results. Raises Died, and TuneError for missing sizes."""
+        """Run a program once and keep its arguments and results. Raises NoReference, TuneError."""
         signature, values = arguments_of(built, job)
         module = _module(job)
         end = run_forked(
@@ -87,8 +96,8 @@ class LocalMeasurer:
             job.limits.memory,
             threads_of(job),
         )
-        if end.status is not Status.OK:
-            raise Died(end)
+        if end.how is not Ending.VALUE:
+            raise NoReference(_outcome(end))
         length = sum_length(module, signature, dict(job.sizes))
         bounds = [
             (n, tolerance.relative_tolerance(p.dtype, job.text, length))
@@ -200,10 +209,20 @@ def _record_reference(
     return took
 
 
-def _outcome(end: End) -> Outcome:
-    """The outcome of a copy that ended this way."""
-    if end.status is not Status.OK:
-        return Outcome(end.status, reason=end.reason, peak_memory=end.peak)
+_STATUSES = {
+    Ending.REFUSED: Status.BUILD_ERROR,
+    Ending.OUT_OF_MEMORY: Status.OUT_OF_MEMORY,
+    Ending.LATE: Status.TIMED_OUT,
+    Ending.CRASHED: Status.CRASHED,
+}
+
+
+def _outcome(end: End, hurry: str = "") -> Outcome:
+    """The outcome of a copy that ended this way. hurry: why its time was short, if it was; then passing it is SLOW."""
+    if end.how is Ending.LATE and hurry:
+        return Outcome(Status.SLOW, reason=hurry, peak_memory=end.peak)
+    if end.how is not Ending.VALUE:
+        return Outcome(_STATUSES[end.how], reason=end.reason, peak_memory=end.peak)
     outcome: Outcome = replace(end.value, peak_memory=end.peak)
     if outcome.status is Status.OK and outcome.outliers:
         many = f"{len(outcome.outliers)} of {len(outcome.seconds)} runs took more than {OUTLYING} times the median"

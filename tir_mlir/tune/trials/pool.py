@@ -6,26 +6,22 @@ import hashlib
 import os
 import pickle
 import queue
-import signal
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from multiprocessing import Pipe
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError
-from tir_mlir.runtime.tools import processes
-from tir_mlir.runtime.tools.toolchain import status
-from tir_mlir.tune.trials.forked_run import gigabytes
-from tir_mlir.tune.trials.job import PATIENCE, Job, TrialLimits
+from tir_mlir.processes.watch import PATIENCE, resident_bytes
+from tir_mlir.tune.trials.job import Job, TrialLimits
 from tir_mlir.tune.trials.outcome import Outcome, Status
-from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
 from tir_mlir.tune.trials.reference import STAND_IN, UNSCHEDULED, Reference
+from tir_mlir.tune.trials.worker_process import WorkerLost, WorkerProcess
 
 LOCAL_LANE = "local"
 """The lane of this machine: what runs there needs its other workers to be quiet."""
@@ -223,7 +219,7 @@ class TrialPool:
         except Exception as error:  # no process can be started
             task.future.set_exception(error if isinstance(error, TuneError) else TuneError(str(error)))
         worker = self._workers[slot]
-        if worker is not None and worker.resident > LARGE:
+        if worker is not None and resident_bytes(worker.id) > LARGE:
             self._end(slot)
 
     def _run(self, slot: int, task: _Task) -> Any:
@@ -237,7 +233,7 @@ class TrialPool:
             stack.callback(self._building.discard, slot)
             worker.send((task.what, task.payload))
             limits = task.limits
-            while (message := worker.receive(limits))[0] != "done":
+            while (message := worker.receive_within(limits))[0] != "done":
                 if message[0] == "ready":
                     self._building.discard(slot)
                     stack.enter_context(self._measuring(slot, message[1]))
@@ -259,7 +255,7 @@ class TrialPool:
         with self._lock:
             worker, self._workers[slot] = self._workers[slot], None
         if worker is not None:
-            worker.end()
+            worker.close()
 
     def _lane(self, lane: str) -> threading.Lock:
         with self._lock:
@@ -299,131 +295,3 @@ def _largest(limits: Sequence[TrialLimits]) -> TrialLimits:
 def _worker_limits(limits: TrialLimits) -> TrialLimits:
     """The limits of a worker while its runner watches those of the run: it comes to them only if the runner hangs."""
     return TrialLimits(PATIENCE * limits.run + GRACE_SECONDS, limits.run, 2 * limits.memory)
-
-
-# --- a worker, as its coordinator sees it: starting it, its messages, its limits, its end -----------------------------
-
-
-TICK = 0.05
-"""Seconds between two looks at a worker."""
-START = 60.0
-"""Seconds in which a worker starts, on a busy machine."""
-_LAST_WORDS = 600
-_CODE = "from tir_mlir.tune.trials.worker import main; main(int(sys.argv[1]))"
-
-
-class WorkerLost(Exception):
-    """A worker that died or was ended, and the trial with it. last: its last message."""
-
-    def __init__(self, status: Status, reason: str, last: tuple[Any, ...] = ()):
-        super().__init__(reason)
-        self.status, self.reason, self.last = status, reason, last
-
-
-class WorkerProcess:
-    """A running worker. A new Python process, not a fork: it has nothing of the user's `__main__`, threads or state."""
-
-    def __init__(self) -> None:
-        self.pipe, theirs = Pipe()
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the worker
-        self._process = _start(theirs, self._words)
-        self._stage = Patience(self.id, TICK), 0.0, 0
-        self._last: tuple[Any, ...] = ()
-        try:
-            self.receive(TrialLimits(build=START))
-        except WorkerLost as lost:
-            raise TuneError(f"a worker process does not start: {lost.reason}") from None
-        self._begin()
-
-    @property
-    def id(self) -> int:
-        """The id of the process."""
-        return self._process.pid
-
-    @property
-    def resident(self) -> int:
-        """Bytes of memory that it occupies."""
-        return resident_bytes(self.id)
-
-    def send(self, message: Any) -> None:
-        """Send a message; the limits of the next stage count from here. Raises WorkerLost."""
-        self._begin()
-        try:
-            self.pipe.send(message)
-        except (BrokenPipeError, ConnectionResetError):
-            raise self._dead() from None
-
-    def receive(self, limits: TrialLimits | None) -> tuple[Any, ...]:
-        """Its next message. Raises WorkerLost if it dies, or passes the limits of a build."""
-        while not self.pipe.poll(TICK):
-            if limits is not None and (lost := self._exceeded_limit(limits)) is not None:
-                self.end()
-                raise lost
-        try:
-            self._last = self.pipe.recv()
-        except (EOFError, ConnectionResetError):
-            raise self._dead() from None
-        if self._last[0] == "building":
-            self._begin()
-        return self._last
-
-    def pause(self, paused: bool) -> None:
-        """Stop it, or let it go on."""
-        self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
-
-    def kill(self) -> None:
-        """End it from another thread: whoever waits for its message gets WorkerLost."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """End it now, and close what belongs to it."""
-        self._process.kill()
-        self._process.wait()
-        self.pipe.close()
-        self._words.close()
-
-    def _begin(self) -> None:
-        self._stage = Patience(self.id, TICK), cpu_seconds(self.id), self.resident
-
-    def _exceeded_limit(self, limits: TrialLimits) -> WorkerLost | None:
-        patience, cpu_start, size = self._stage
-        waited = patience.look()
-        if self.resident - size > limits.memory:
-            reason = f"building it takes more than {gigabytes(limits.memory)} of memory"
-            return WorkerLost(Status.OUT_OF_MEMORY, reason, self._last)
-        if cpu_seconds(self.id) - cpu_start > limits.build:
-            reason = f"building it takes longer than {limits.build:g} s of CPU time"
-            return WorkerLost(Status.TIMED_OUT, reason, self._last)
-        if waited > PATIENCE * limits.build:
-            reason = f"building it waits longer than {PATIENCE * limits.build:g} s"
-            return WorkerLost(Status.TIMED_OUT, reason, self._last)
-        return None
-
-    def _dead(self) -> WorkerLost:
-        """How it died, with the last words of an abort."""
-        self._process.wait()
-        words = self._said()
-        self.end()
-        code = self._process.returncode
-        reason = f"its worker was {status(code)}" if code < 0 else f"its worker ended with {status(code)}"
-        if code == -signal.SIGKILL:
-            reason += " (by the system, short of memory, or by another process)"
-        return WorkerLost(Status.CRASHED, reason + (f": {words}" if words else ""), self._last)
-
-    def _said(self) -> str:
-        self._words.seek(0, os.SEEK_END)
-        self._words.seek(max(0, self._words.tell() - _LAST_WORDS))
-        return self._words.read().decode(errors="replace").strip()
-
-
-def _start(theirs: Any, words: Any) -> processes.Process:
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
-    with theirs:
-        return processes.start(
-            processes.Python(_CODE, [str(theirs.fileno())]),
-            pass_fds=(theirs.fileno(),),
-            stdin=processes.NOTHING,
-            stdout=processes.NOTHING,
-            stderr=words,
-            env=environment,
-        )

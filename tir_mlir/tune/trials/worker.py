@@ -20,12 +20,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TirError, TuneError
+from tir_mlir.processes.limits import die_with_parent
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.library import Library
-from tir_mlir.runtime.tools.child_limits import die_with_parent
-from tir_mlir.tune.trials.forked_run import Died
 from tir_mlir.tune.trials.job import Job, Measurer
-from tir_mlir.tune.trials.local_measurer import LocalMeasurer
+from tir_mlir.tune.trials.local_measurer import LocalMeasurer, NoReference
 from tir_mlir.tune.trials.outcome import MachineLost, Outcome, Status
 from tir_mlir.tune.trials.reference import Reference
 
@@ -133,8 +132,8 @@ def _reference(payload: tuple[Job, str, str], pipe: Connection) -> Reference | O
     _wait_for_lane(pipe, LocalMeasurer().lane)
     try:
         return LocalMeasurer().reference(compiled[0], job, folder, by)
-    except Died as died:
-        return Outcome(died.end.status, reason=died.end.reason)
+    except NoReference as missing:
+        return missing.outcome
     except (TirError, OSError) as error:
         return Outcome(Status.REFUSED, reason=str(error))
 

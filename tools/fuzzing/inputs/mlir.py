@@ -9,6 +9,7 @@ import traceback
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import NoReturn
 
 from fuzzing.inputs import corpus, pipelines, texts
 from fuzzing.inputs.judging import Fault, described, short, tried
@@ -18,6 +19,7 @@ from tir_mlir.dialect.ir import clone_module, enter_context
 from tir_mlir.opt import crash_guard
 from tir_mlir.opt.driver import main
 from tir_mlir.passes.lower import lower_to_llvm
+from tir_mlir.processes.forked import run_in_copy
 from tir_mlir.script.module import IRModule
 
 ODD = (
@@ -98,8 +100,8 @@ def _in_child(arguments: list[str], path: Path) -> tuple[int, str, str]:
     """Return the exit code of `tir-opt` (negative: the signal that killed it), its output, and its last action."""
     said, journal = path.with_suffix(".err"), path.with_suffix(".journal")
     journal.write_text("")
-    child = os.fork()
-    if not child:
+
+    def run() -> NoReturn:
         os.environ[crash_guard.JOURNAL] = str(journal)
         code = 1
         with said.open("w", errors="replace") as err, open(os.devnull, "w") as out:
@@ -111,8 +113,8 @@ def _in_child(arguments: list[str], path: Path) -> tuple[int, str, str]:
                 except BaseException:
                     traceback.print_exc(file=err)
         os._exit(code)
-    _, state = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(state), said.read_text(), journal.read_text().partition("\n")[0]
+
+    return run_in_copy(run), said.read_text(), journal.read_text().partition("\n")[0]
 
 
 @cache

@@ -123,7 +123,7 @@ def test_a_space_that_is_slower_than_the_library_is_told():
 
 
 def test_errors_of_a_space_and_of_a_storage_are_told_before_anything_is_built(monkeypatch):
-    monkeypatch.setattr("tir_mlir.tune.trials.pool.Pool.reference", None)
+    monkeypatch.setattr("tir_mlir.tune.trials.pool.TrialPool.reference", None)
     with pytest.raises(TuneError, match="the space raised ZeroDivisionError"):
         tune.tune(Product, trials=2, space=lambda sch: 1 // 0, threads=1, builders=1)
     with pytest.raises(TuneError, match="the storage nothing://x cannot be opened"):

@@ -202,7 +202,7 @@ def test_a_script_without_a_guard_runs_once(tmp_path):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs PR_SET_PDEATHSIG")
 def test_workers_end_with_their_coordinator(tmp_path):
     code = (
-        "import os, signal, time\nfrom tir_mlir.tune.trials import Pool\npool = Pool(1)\n"
+        "import os, signal, time\nfrom tir_mlir.tune.trials import TrialPool\npool = TrialPool(1)\n"
         "while not pool.workers: time.sleep(0.01)\n"
         "print(pool.workers[0], flush=True)\nos.kill(pool.workers[0], signal.SIGSTOP)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"

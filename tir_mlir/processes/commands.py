@@ -1,4 +1,4 @@
-"""Start processes. Nothing else in this package starts one.
+"""Start processes, and say how they ended. Nothing else in this package starts one.
 
 A Python process imports from where this one does. Python itself puts the working directory first for `-c` and `-m`: a
 file of the name of a module that lies there would run in the child, though not in its parent.
@@ -7,6 +7,7 @@ file of the name of a module that lies there would run in the child, though not 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -76,3 +77,21 @@ def _options() -> list[str]:
     options = {"-I": "isolated", "-E": "ignore_environment", "-s": "no_user_site", "-S": "no_site"}
     given = [option for option, flag in options.items() if getattr(sys.flags, flag)]
     return [*given, "-P"] if hasattr(sys.flags, "safe_path") else given
+
+
+def status(code: int) -> str:
+    """An exit status as text."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def death(subject: str, code: int, ended: str = "ended") -> str:
+    """How a process ended, by its exit status: "the run was killed by SIGSEGV"."""
+    if code >= 0:
+        return f"{subject} {ended} with {status(code)}"
+    cause = " (by the system, short of memory, or by another process)" if code == -signal.SIGKILL else ""
+    return f"{subject} was {status(code)}{cause}"

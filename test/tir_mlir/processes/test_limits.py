@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from tir_mlir.runtime.tools import processes
+from tir_mlir import processes
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux")
-_LIMITS = "from tir_mlir.runtime.tools.child_limits import die_with_parent, limit\n"
+_LIMITS = "from tir_mlir.processes.limits import die_with_parent, limit\n"
 
 
 def ended(code: str) -> processes.Completed:
@@ -33,7 +33,7 @@ def test_a_process_whose_parent_has_ended_ends():
 def test_a_process_ends_with_its_parent():
     child = "import os, time\ndie_with_parent()\nprint(os.getpid(), flush=True)\ntime.sleep(600)"
     parent = (
-        "import time\nfrom tir_mlir.runtime.tools import processes\n"
+        "import time\nfrom tir_mlir import processes\n"
         f"processes.start(processes.Python({_LIMITS + child!r}))\ntime.sleep(600)"
     )
     with processes.start(processes.Python(parent), stdout=processes.PIPE) as process:

@@ -1,11 +1,14 @@
-"""What a running process has taken so far: CPU time and memory."""
+"""What a running process takes: CPU time, memory, waiting; and the limits that it passes."""
 
 from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+PATIENCE = 5
+"""Seconds of waiting per second of a limit: a limit is one of CPU time, so that a busy machine ends nothing."""
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -52,3 +55,41 @@ class Patience:
             self.waited += min(instant - self.looked, self.most)
         self.looked = instant
         return self.waited
+
+
+def gigabytes(size: int) -> str:
+    """A number of bytes as text."""
+    return f"{size / (1 << 30):.3g} GiB"
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A limit that a process has passed: of memory, or of time."""
+
+    of_memory: bool
+    reason: str
+
+
+class Watch:
+    """What a process takes from now on, looked at once a tick.
+
+    words: how a reason begins for memory, CPU time and waiting: ("running it takes", "it runs", "it waits").
+    """
+
+    def __init__(self, process: int, tick: float, words: tuple[str, str, str]):
+        self._process, self._words = process, words
+        self._patience, self._cpu = Patience(process, tick), cpu_seconds(process)
+        self.resident = resident_bytes(process)
+        """Bytes that it occupied at first."""
+
+    def excess(self, seconds: float, memory: int, threads: int = 1) -> Excess | None:
+        """The limit that it has passed: CPU seconds a thread, five times that of waiting, bytes that it took."""
+        waited = self._patience.look()
+        takes, runs, waits = self._words
+        if resident_bytes(self._process) - self.resident > memory:
+            return Excess(True, f"{takes} more than {gigabytes(memory)} of memory")
+        if cpu_seconds(self._process) - self._cpu > seconds * threads:
+            return Excess(False, f"{runs} longer than {seconds:g} s of CPU time")
+        if waited > PATIENCE * seconds:
+            return Excess(False, f"{waits} longer than {PATIENCE * seconds:g} s")
+        return None

@@ -9,16 +9,17 @@ import sys
 
 import pytest
 
+from tir_mlir import processes
 from tir_mlir.dialect.diagnostics import ToolError
 from tir_mlir.llm import description
 from tir_mlir.llm.checks.matching import StatedTensor
 from tir_mlir.runtime.drivers import check_intrinsics
 from tir_mlir.runtime.llvm import object_code
-from tir_mlir.runtime.tools import llc_targets, processes, toolchain
+from tir_mlir.runtime.tools import llc_targets, toolchain
 from tir_mlir.runtime.workers.pool import environment
 from tir_mlir.runtime.workers.process import Worker
 from tir_mlir.tune.report import matmul_libraries
-from tir_mlir.tune.trials import pool as trials
+from tir_mlir.tune.trials.worker_process import WorkerProcess
 
 PACKAGES = ("tir_mlir", "numpy", "torch", "transformers", "mlir", "llvm", "optuna", "sitecustomize", "usercustomize")
 PLANT = "import os\nopen(os.path.join(os.path.dirname(__file__), 'mark'), 'a').write(__name__ + ' ')\nraise ImportError"
@@ -43,8 +44,8 @@ def worker_of_builds(monkeypatch):
 
 
 def worker_of_trials(monkeypatch):
-    process = trials.WorkerProcess()
-    process.end()
+    process = WorkerProcess()
+    process.close()
 
 
 def substitute_of_mlir_opt(monkeypatch):
@@ -102,7 +103,7 @@ def test_a_child_imports_nothing_of_the_working_directory(planted, monkeypatch, 
 
 
 def test_nor_where_python_has_no_option_for_it(planted, monkeypatch):
-    monkeypatch.setattr(processes, "_options", list)
+    monkeypatch.setattr("tir_mlir.processes.commands._options", list)
     done = processes.run(processes.Python("import json, tir_mlir; print(json.dumps(sys.argv[1:]))", ["a"]), stdout=-1)
     assert json.loads(done.stdout) == ["a"] and not (planted / "mark").exists()
 
@@ -126,7 +127,7 @@ def test_a_child_imports_from_where_its_parent_does(tmp_path, monkeypatch):
 
 def test_a_child_starts_where_the_working_directory_is_gone(tmp_path):
     code = (
-        "import os, sys; from tir_mlir.runtime.tools import processes\n"
+        "import os, sys; from tir_mlir import processes\n"
         "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); sys.path.insert(0, '')\n"
         "sys.exit(processes.run(processes.Python('import tir_mlir')).returncode)"
     )
@@ -135,6 +136,6 @@ def test_a_child_starts_where_the_working_directory_is_gone(tmp_path):
 
 
 def test_an_isolated_python_starts_isolated_ones():
-    code = "from tir_mlir.runtime.tools import processes; print(processes._options())"
+    code = "from tir_mlir.processes.commands import _options; print(_options())"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("['-I', ")

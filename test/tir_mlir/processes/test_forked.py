@@ -7,21 +7,20 @@ import time
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError
-from tir_mlir.tune.trials import Status
-from tir_mlir.tune.trials.forked_run import run_forked
-from tir_mlir.tune.trials.process_watch import Patience, cpu_seconds, resident_bytes
+from tir_mlir.processes.forked import Ending, run_forked
+from tir_mlir.processes.watch import Patience, cpu_seconds, resident_bytes
 
 LOTS = 1 << 34
 
 
 def test_a_value_comes_back():
     end = run_forked(lambda tell: {"a": 1}, 5, LOTS)
-    assert (end.status, end.value, end.reason) == (Status.OK, {"a": 1}, "")
+    assert (end.how, end.value, end.reason) == (Ending.VALUE, {"a": 1}, "")
 
 
 def test_what_the_copy_changes_stays_there():
     state = [1]
-    assert run_forked(lambda tell: state.append(2), 5, LOTS).status is Status.OK
+    assert run_forked(lambda tell: state.append(2), 5, LOTS).how is Ending.VALUE
     assert state == [1]
 
 
@@ -32,12 +31,12 @@ def test_the_last_report_is_kept():
         os.kill(os.getpid(), signal.SIGILL)
 
     end = run_forked(work, 5, LOTS)
-    assert (end.status, end.reported, end.reason) == (Status.CRASHED, "second", "the run was killed by SIGILL")
+    assert (end.how, end.reported, end.reason) == (Ending.CRASHED, "second", "the run was killed by SIGILL")
 
 
 def test_a_copy_that_exits_is_told():
     end = run_forked(lambda tell: os._exit(3), 5, LOTS)
-    assert (end.status, end.reason) == (Status.CRASHED, "the run ended the process with exit code 3")
+    assert (end.how, end.reason) == (Ending.CRASHED, "the run ended the process with exit code 3")
 
 
 def test_an_error_of_ours_is_no_crash():
@@ -45,7 +44,7 @@ def test_an_error_of_ours_is_no_crash():
         raise ArgumentError("argument A: too short")
 
     end = run_forked(work, 5, LOTS)
-    assert (end.status, end.reason) == (Status.BUILD_ERROR, "argument A: too short")
+    assert (end.how, end.reason) == (Ending.REFUSED, "argument A: too short")
 
 
 def test_memory_that_is_taken_is_told():
@@ -56,7 +55,7 @@ def test_memory_that_is_taken_is_told():
 
 def test_an_allocation_that_fails_is_out_of_memory():
     end = run_forked(lambda tell: np.empty(1 << 60, np.uint8), 5, LOTS)
-    assert end.status is Status.OUT_OF_MEMORY and "Unable to allocate" in end.reason
+    assert end.how is Ending.OUT_OF_MEMORY and "Unable to allocate" in end.reason
 
 
 def test_a_copy_is_gone_after_its_end():
@@ -68,7 +67,7 @@ def test_a_copy_is_gone_after_its_end():
 
     end = run_forked(work, 0.02, LOTS)
     found.append(end.reported)
-    assert end.status is Status.TIMED_OUT and not os.path.exists(f"/proc/{end.reported}")
+    assert end.how is Ending.LATE and not os.path.exists(f"/proc/{end.reported}")
 
 
 def test_a_watcher_that_was_stopped_has_not_waited():
