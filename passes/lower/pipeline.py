@@ -89,38 +89,29 @@ GPU_POSITIONS = {
 
 GPU_PASSES = tuple(GPU_POSITIONS)
 
-NVVM_PASSES = (
-    "gpu.module(lower-affine,canonicalize,cse)",
-    "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
-    "tir-lower-bf16-once",
-    "math-extend-to-supported-types{target-type=f32}",
-    "tir-lower-cast-rounding",
-    "tir-lower-math-polynomials",
-    "tir-lower-gpu-math",  # what has no polynomial
-    "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names
-    "tir-lower-extrema",  # before arith-expand turns them into selects
-    "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-    "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=BITS},canonicalize,cse,"
-    "reconcile-unrealized-casts)",
-    "tir-lower-gpu-shared-names",
-    "tir-lower-keep-rolled-marks",
-    "tir-lower-signed-zeros",
-)
-"""From kernels to the llvm and nvvm dialects, in order. BITS: the width of an index, 32 or 64."""
+THREADS_DONE = "tir-lower-gpu-join-blocks"
+"""After this one of them, threads are loops that a CPU can run: barriers are proved and stand between them."""
 
-ROCDL_PASSES = tuple(
-    name.replace("convert-gpu-to-nvvm{", "convert-gpu-to-rocdl{chipset=CHIP ")
-    for name in NVVM_PASSES
-    if name != "tir-lower-gpu-math"  # of NVIDIA's instructions
-)
-"""From kernels to the llvm and rocdl dialects. CHIP: as gfx942."""
 
-TO_SPIRV = "tir-lower-gpu-spirv"
-SPIRV_PASSES = ("tir-lower-gpu-bounds", *NVVM_PASSES, TO_SPIRV)
-"""From kernels to the llvm dialect with functions of SPIR-V. `TO_SPIRV` runs on the kernels alone."""
-
-LINE_INFO = "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}"
-"""PTX gets the lines of the program, as `.loc`."""
+def kernel_passes(conversion: str, *, own_math: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The passes from kernels to the llvm dialect. conversion: the upstream pass of the functions of a GPU. own_math:
+    of ours, for functions of which there is no polynomial."""
+    return (
+        "gpu.module(lower-affine,canonicalize,cse)",
+        "tir-lower-isinf",  # before narrow floats are widened: its comparisons are, too
+        "tir-lower-bf16-once",
+        "math-extend-to-supported-types{target-type=f32}",
+        "tir-lower-cast-rounding",
+        "tir-lower-math-polynomials",
+        *own_math,
+        "tir-lower-gpu-unroll-locals",  # while loops are loops, and buffers have names
+        "tir-lower-extrema",  # before arith-expand turns them into selects
+        "gpu.module(arith-expand,convert-math-to-llvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+        f"{conversion},canonicalize,cse,reconcile-unrealized-casts)",
+        "tir-lower-gpu-shared-names",
+        "tir-lower-keep-rolled-marks",
+        "tir-lower-signed-zeros",
+    )
 
 
 CLEANUP = ("canonicalize", "cse")

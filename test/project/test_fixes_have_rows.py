@@ -15,7 +15,7 @@ TESTS = Path(__file__).resolve().parents[1]
 TABLES = {"kernels": ("passes/lower/gpu/fixes",), "steps": ("passes/schedule/fixes",)}
 """The folders of tests with tables of fixes."""
 FOLDERS = {
-    "kernels": ("passes/lower/gpu", "tir_mlir/gpu_build.py", "tir_mlir/runtime/gpu"),
+    "kernels": ("passes/lower/gpu", "tir_mlir/targets/kernels.py", "tir_mlir/runtime/gpu"),
     "steps": ("passes/schedule",),
 }
 """The folders whose refusals name the fixes."""

@@ -13,6 +13,7 @@ from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.lower.registry import OLD_NAMES
 from tir_mlir.passes.schedule import PRIMITIVES
+from tir_mlir.targets.opencl import TO_SPIRV, spirv_passes
 
 PASSES = ROOT / "test" / "lit" / "passes"
 STEPS = sorted(p.name for p in PRIMITIVES.values() if not p.pure)
@@ -61,7 +62,13 @@ def test_a_lowering_pass_is_called_as_its_file():
 def test_every_lowering_pass_has_a_position():
     """But for those that only a checked build runs, before the others, and an emulated one, after them."""
     own = {n for n, p in LOWERINGS.items() if p.run.__module__.startswith("tir_mlir.")}
-    run = {*pipeline.MODULE_PASSES, *pipeline.GPU_PASSES, *pipeline.SPIRV_PASSES, *pipeline.pass_names(parallel=True)}
+    run = {
+        *pipeline.MODULE_PASSES,
+        *pipeline.GPU_PASSES,
+        *spirv_passes(32),
+        TO_SPIRV,
+        *pipeline.pass_names(parallel=True),
+    }
     assert own - run == {"tir-lower-checks-mark", "tir-lower-gpu-emulation"}
 
 

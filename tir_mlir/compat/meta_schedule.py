@@ -16,7 +16,6 @@ from tir_mlir.compat.gpu_targets import gpu_of, has_gpu, runnable_target
 from tir_mlir.dialect.diagnostics import TirError, TuneError, TuneWarning, short_repr
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import CUDA
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.replay import replayed
@@ -97,9 +96,12 @@ def tune_tir(
     """
     threads = threads_of(target)
     gpu = gpu_of(str(target))
-    timed_on = gpu if isinstance(gpu, CUDA) and runnable_target(gpu) is gpu else None  # without a GPU that is said
-    if isinstance(gpu, CUDA) and _space(space) is None and timed_on is None:
-        space = ScheduleFn(partial(kernels, target=gpu))
+    nvidia = None if gpu is None else gpu.nvidia
+    timed_on = (
+        nvidia if nvidia is not None and runnable_target(nvidia) is nvidia else None
+    )  # without a GPU that is said
+    if nvidia is not None and _space(space) is None and timed_on is None:
+        space = ScheduleFn(partial(kernels, target=nvidia))
     settings = config or TuneConfig(trials_of(max_trials_global), num_trials_per_iter, max_trials_per_task, strategy)
     folder = work_dir or tempfile.mkdtemp(prefix="tir_mlir-tune-")
     best = tune.tune(
@@ -125,7 +127,7 @@ def compile_tir(database: Database, mod: Any, target: Any) -> Schedule | None:
     function = _function(mod)
     skips_library = getattr(database, "only_given_space", False)
     gpu = gpu_of(str(target))
-    timed_on = gpu if isinstance(gpu, CUDA) and has_gpu() else None
+    timed_on = gpu if gpu is not None and gpu.nvidia is not None and has_gpu() else None
     for record in database.candidates(identity(function), timed_on, threads_of(target)):
         if skips_library and record.space == _LIBRARY:
             continue  # `tune` measures the library's schedule as well
@@ -164,7 +166,8 @@ def _space(space: Any) -> Callable[[Schedule], Any] | None:
 def threads_of(target: Any) -> int | None:
     """The number of threads of a target as TVM writes it; None: all cores."""
     text = str(target)
-    if isinstance(gpu_of(text), CUDA):
+    gpu = gpu_of(text)
+    if gpu is not None and gpu.nvidia is not None:
         return 1
     if text.split()[:1] != ["llvm"]:
         raise TuneError(f'programs are tuned for the CPU and for NVIDIA GPUs, not {text!r}; fix: target="llvm"')

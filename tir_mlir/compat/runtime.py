@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from tir_mlir.compat.gpu_targets import gpu_of, runnable_target
 from tir_mlir.compat.ndarray import Device, NDArray, memory_of
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.runtime.call.keywords import positional_arguments
-from tir_mlir.target import CUDA, OpenCL
+from tir_mlir.target import GPU
 
 
 class Target:
@@ -73,13 +72,13 @@ def build(mod: Any, target: Any = None, target_host: Any = None, name: str = "",
 class KernelModule:
     """The kernels of a compiled module, as TVM's `imported_modules[0]`."""
 
-    def __init__(self, library: Library, program: Any, gpu: CUDA | OpenCL):
+    def __init__(self, library: Library, program: Any, gpu: GPU):
         self._library, self._program, self._gpu = library, program, gpu
 
     @property
     def type_key(self) -> str:
         """ "cuda" or "opencl"."""
-        return "opencl" if isinstance(self._gpu, OpenCL) else "cuda"
+        return self._gpu.kind.removesuffix("-emulated")
 
     kind = format = type_key
 
@@ -87,11 +86,11 @@ class KernelModule:
         """The kernels: "cu" or "cl" in C, the default; "ptx" the code that an NVIDIA GPU's driver gets."""
         if fmt in ("", "c", "cu", "cl"):
             library = self._library
-            if isinstance(self._gpu, OpenCL) and importlib.util.find_spec("pyopencl") is None:
+            if self.type_key == "opencl" and not self._gpu.runs_here:
                 library = _build(self._program, target=self._gpu)
             return library.source
-        if fmt == "ptx" and isinstance(self._gpu, CUDA):
-            return _build(self._program, target=replace(self._gpu, emulated=False)).assembly
+        if fmt == "ptx" and (gpu := self._gpu.nvidia) is not None:
+            return _build(self._program, target=replace(gpu, emulated=False)).assembly
         raise BuildError(f"get_source({short_repr(fmt)}): the formats of kernels are 'cu', 'cl' and 'ptx'")
 
     inspect_source = get_source

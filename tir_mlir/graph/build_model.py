@@ -26,7 +26,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.timing import Timing
-from tir_mlir.target import Target
+from tir_mlir.target import Target, chosen
 
 
 def build_model(
@@ -97,7 +97,7 @@ def library_of(
 
 def is_cross_target(target: Target | str) -> bool:
     """Whether code for a target cannot run in this process."""
-    return isinstance(target, Target) and bool(target.triple) and target.hindrance is not None
+    return target != "llvm" and not chosen(target).runs_here
 
 
 def _add(timing: Timing, build_timing: Timing) -> None:

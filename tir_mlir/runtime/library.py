@@ -14,10 +14,8 @@ from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.keywords import positional_arguments
-from tir_mlir.runtime.drivers.cross import CrossObject
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.drivers.exporting import Exporter, check_path
-from tir_mlir.runtime.drivers.jit import Jit
-from tir_mlir.runtime.drivers.ptx_code import PtxCode
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
@@ -44,7 +42,7 @@ class Library(_FunctionTable):
         self,
         source: str,
         lowered: Callable[[], ir.Module],
-        driver: Any,
+        driver: CompiledCode,
         functions: Mapping[str, Any],
         timing: Timing,
         exporter: Any,  # an Exporter, or the code of a GPU: it writes files
@@ -82,7 +80,7 @@ class Library(_FunctionTable):
     @property
     def scratch(self) -> int:
         """Bytes that a call allocates for buffers of the program, where known when it was built (driver "jit")."""
-        return self._driver.scratch if isinstance(self._driver, Jit) else 0
+        return self._driver.scratch
 
     @property
     def lowered(self) -> str:
@@ -109,7 +107,7 @@ class Library(_FunctionTable):
         args: as for a call, NumPy arrays, which get the results; without, the first block of each launch runs on small
         numbers. name: the function, if there are several. Raises PtxError for a race and what else the machine finds.
         """
-        if not isinstance(self._driver, PtxCode):
+        if not self._driver.is_ptx:
             raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
         name = _function_name(self, name)
         machine = on_demand.load("machine")
@@ -139,8 +137,6 @@ class Library(_FunctionTable):
         """
         path = check_path(path)
         if path.suffix == ".wasm" and isinstance(self.exporter, Exporter):
-            if not isinstance(self._driver, CrossObject):
-                raise BuildError(f'{path.name}: this code is for another CPU; fix: build(..., target="wasm_simd")')
             return self._driver.export_wasm(path)
         return self.exporter.write(path, name)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget
 
 AS_GIVEN = "as given"
 
@@ -23,7 +23,7 @@ class ScheduledProgram:
     origin: str
 
 
-Finder = Callable[[Any, "Target | CUDA | str", "int | None"], ScheduledProgram]
+Finder = Callable[[Any, "AnyTarget | str", "int | None"], ScheduledProgram]
 FINDER: ContextVar[Finder | None] = ContextVar("tir_mlir_finder", default=None)
 """Called by `build` with what is built, the target, and the number of threads (None: not said)."""
 
@@ -38,7 +38,7 @@ def built_as_given() -> Iterator[None]:
         FINDER.reset(token)
 
 
-def find(program: Any, target: Target | CUDA | str, module: ir.Module, threads: int | None = None) -> ScheduledProgram:
+def find(program: Any, target: AnyTarget | str, module: ir.Module, threads: int | None = None) -> ScheduledProgram:
     """What to build for a program whose module is `module`: the program itself unless a hook is set."""
     finder = FINDER.get()
     if finder is None:

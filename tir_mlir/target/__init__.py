@@ -6,8 +6,8 @@ import dataclasses
 import functools
 from pathlib import Path
 
-from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target import mac
+from tir_mlir.target.any_target import AnyTarget, Memory
 from tir_mlir.target.cpu import Target
 from tir_mlir.target.gpu import CUDA, GPU, OPENCL, ROCM, OpenCL, host_gpu
 from tir_mlir.target.host import architecture, assumed_cpu_name, cores
@@ -32,6 +32,7 @@ from tir_mlir.target.predefined import (
     WASM_SIMD,
     ZEN4,
     named,
+    register,
 )
 
 __all__ = [
@@ -56,6 +57,8 @@ __all__ = [
     "SVE",
     "WASM_SIMD",
     "ZEN4",
+    "AnyTarget",
+    "Memory",
     "OpenCL",
     "Target",
     "assumed_cpu",
@@ -63,36 +66,33 @@ __all__ = [
     "host",
     "host_gpu",
     "named",
+    "native",
     "ptx_target",
+    "register",
     "resolved",
 ]  # fmt: skip
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-def chosen(target: Target | GPU | str | None) -> Target:
+def chosen(target: AnyTarget | str | None) -> Target:
     """A CPU as schedules take it: a Target, the name of a predefined one, None or "llvm" for this machine. Raises
     BuildError for a GPU."""
-    cpu = resolved(target)
-    if isinstance(cpu, GPU):
-        raise BuildError(
-            f"{cpu.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
-            'cache_read to shared and local, and build(sch, target="cuda")'
-        )
-    return cpu
+    return resolved(target).as_cpu()
 
 
-def resolved(target: Target | GPU | str | None) -> Target | GPU:
-    """A CPU or GPU: a target itself, or by its name; None or "llvm" is this machine's CPU."""
+def resolved(target: AnyTarget | str | None) -> AnyTarget:
+    """A target itself, or by its name; None or "llvm" is this machine's CPU."""
     if target is None or (isinstance(target, str) and target == "llvm"):
         return host()
-    return target if isinstance(target, Target | GPU) else named(target)
+    return target if isinstance(target, AnyTarget) else named(target)
 
 
 def ptx_target(target: object) -> CUDA | None:
     """The GPU of NVIDIA that a target is, or names: its kernels are PTX. None for others, and for an emulated one."""
     gpu = named(target) if isinstance(target, str) and target != "llvm" else target
-    return gpu if isinstance(gpu, CUDA) and not gpu.emulated else None
+    nvidia = gpu.nvidia if isinstance(gpu, AnyTarget) else None
+    return None if nvidia is None or nvidia.emulated else nvidia
 
 
 def assumed_cpu() -> Target | None:
@@ -125,6 +125,11 @@ def host() -> Target:
         architecture(),
         features_of_host(),
     )
+
+
+def native() -> Target:
+    """This machine's CPU as code generation takes it: also where TIR_HOST names one whose code it does not run."""
+    return dataclasses.replace(host(), triple="", cpu="")
 
 
 def _cache_sizes() -> list[tuple[str, int]]:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
+import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from tir_mlir.target.any_target import AnyTarget, Memory
 from tir_mlir.target.host import machine_architecture, runnable_features
 
 _SYSTEMS = {"linux": "-linux-", "darwin": "-apple-"}
 """The systems that this package runs on, and what the triples of their code contain."""
+_CODE_FEATURES = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
+"""Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(AnyTarget):
     """A CPU: its vector registers (width in bits, number), bytes of cache per core at each level, and cores.
 
     `arch` and `features` (instruction sets) use LLVM's names and select instructions; without them schedules use only
@@ -34,13 +41,39 @@ class Target:
     triple: str = ""
     cpu: str = ""
 
+    kind = "cpu"
+    noun = "CPUs"
+    is_cpu = True
+    is_tuned = True
+
+    def as_cpu(self) -> Target:
+        return self
+
+    @property
+    def chip(self) -> str:
+        return self.cpu or self.arch
+
+    @property
+    def memories(self) -> Mapping[str, Memory]:
+        return {"global": Memory(0, 64, "program")}
+
+    def as_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self) | {"features": sorted(self.features)}
+
+    def record_key(self, threads: int | None = None) -> str:
+        """Architecture, vector registers, threads, and the instruction sets that matter; caches are left out: they
+        differ between machines that run the same code.
+
+            host()  ->  "x86_64 512x32 threads=2 avx avx2 avx512bw ... fma"
+        """
+        return _record_key(self, threads)
+
     def lanes(self, bits: int) -> int:
         """The number of elements of this width in a vector register."""
         return max(1, self.vector_bits // bits)
 
     @property
     def runs_here(self) -> bool:
-        """Whether code for this target runs on this machine."""
         return not self.triple or self.hindrance is None
 
     @property
@@ -90,6 +123,13 @@ class Target:
     def has(self, *features: str) -> bool:
         """Whether the CPU has all of these instruction sets."""
         return self.given.issuperset(features)
+
+
+@functools.lru_cache(maxsize=64)
+def _record_key(target: Target, threads: int | None) -> str:
+    words = sorted(f for f in target.features if _CODE_FEATURES.match(f))
+    vectors = f"{target.vector_bits}x{target.registers}"
+    return " ".join([target.arch or "any", vectors, f"threads={threads or target.cores}", *words])
 
 
 # --- the length of this machine's scalable vector registers (SVE), as its system reports it ---------------------------

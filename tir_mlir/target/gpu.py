@@ -5,9 +5,13 @@ from __future__ import annotations
 import ctypes
 import difflib
 import functools
-from dataclasses import dataclass, field
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.target.any_target import AnyTarget, Memory
 
 CUDA_DRIVER = "libcuda.so.1"
 """The library of NVIDIA's driver."""
@@ -82,8 +86,48 @@ PRODUCTS = {f"nvidia/{name}": chip for chip, names in _PRODUCTS.items() for name
 """The names of GPUs, as TVM has them: `nvidia/tesla-p100`; and the chip of each."""
 
 
+class GPU(AnyTarget):
+    """A target that runs kernels: the nests that are bound to blocks and threads."""
+
+    noun = "GPUs"
+    chip: str
+    max_threads: int
+    """Of a block."""
+    shared: int
+    """Bytes of shared memory of a block."""
+    warp: int
+    """Threads that run together and shuffle values; 1: values are combined in shared memory."""
+
+    @property
+    def shared_declared(self) -> int:
+        """Bytes of shared memory that a kernel can declare."""
+        return self.shared
+
+    @property
+    def memories(self) -> Mapping[str, Memory]:
+        return {
+            "global": Memory(0, 16, "program"),
+            "shared": Memory(self.shared, 16, "block", self.shared_declared),
+            "local": Memory(0, 16, "thread"),
+        }
+
+    def as_gpu(self) -> GPU:
+        return self
+
+    @property
+    def emulation(self) -> CUDA:
+        """The target that runs the same kernels on this machine's CPU."""
+        return CUDA(emulated=True)
+
+    def _refuse(self) -> NoReturn:
+        raise BuildError(
+            f"{self.chip} is a GPU, and this is for CPUs; for GPUs there are schedules.gemm, sch.bind, "
+            'cache_read to shared and local, and build(sch, target="cuda")'
+        )
+
+
 @dataclass(frozen=True)
-class CUDA:
+class CUDA(GPU):
     """An NVIDIA GPU: its compute capability `chip` ("sm_60" to "sm_121") and what a block of threads may use.
 
     max_threads: of a block. shared_static: bytes of shared memory that a kernel can declare; shared: that a launch can
@@ -106,6 +150,12 @@ class CUDA:
     resident_threads: int = field(default=0, init=False)
     resident_blocks: int = field(default=0, init=False)
     resident_shared: int = field(default=0, init=False)
+
+    is_tuned = True
+
+    @property
+    def kind(self) -> str:
+        return EMULATED if self.emulated else "cuda"
 
     def __post_init__(self) -> None:
         if not isinstance(self.chip, str) or self.chip not in _CHIPS:
@@ -144,6 +194,25 @@ class CUDA:
         )
 
     @property
+    def shared_declared(self) -> int:
+        return self.shared_static
+
+    @property
+    def hindrance(self) -> str | None:
+        return None if self.emulated or _local_cuda() is not None else "this machine has no NVIDIA GPU"
+
+    @property
+    def emulation(self) -> CUDA:
+        return replace(self, emulated=True)
+
+    @property
+    def nvidia(self) -> CUDA:
+        return self
+
+    def record_key(self, threads: int | None = None) -> str:
+        return self.chip
+
+    @property
     def triple(self) -> str:
         return "nvptx64-nvidia-cuda"
 
@@ -156,7 +225,7 @@ _SUB_GROUPS = (8, 16, 32)
 
 
 @dataclass(frozen=True)
-class OpenCL:
+class OpenCL(GPU):
     """A device with OpenCL: threads of a block and bytes of shared memory that it has at least.
 
     warp: threads of a sub-group, which shuffle values: 8, 16 or 32; 1: values are combined in shared memory, as not
@@ -169,6 +238,8 @@ class OpenCL:
     warp: int = 1
     spirv: bool = False
 
+    kind = "opencl"
+
     def __post_init__(self) -> None:
         if self.warp not in (1, *_SUB_GROUPS):
             known = ", ".join(map(str, _SUB_GROUPS))
@@ -177,6 +248,10 @@ class OpenCL:
     @property
     def chip(self) -> str:
         return "OpenCL"
+
+    @property
+    def hindrance(self) -> str | None:
+        return None if importlib.util.find_spec("pyopencl") else "pyopencl is not installed"
 
     @property
     def triple(self) -> str:
@@ -190,7 +265,7 @@ _ROCM_CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201")
 
 
 @dataclass(frozen=True)
-class ROCM:
+class ROCM(GPU):
     """A GPU of AMD, experimental: code objects are made, `lib.export("f.hsaco")`, and checked by their assembly only.
     max_threads: of a block; shared: bytes of shared memory of a block. Threads combine values in shared memory. Raises
     BuildError for an unknown chip."""
@@ -199,6 +274,8 @@ class ROCM:
     max_threads: int = 1024
     shared: int = 64 << 10
     warp: int = field(default=1, init=False)
+
+    kind = "rocm"
 
     def __post_init__(self) -> None:
         if self.chip not in _ROCM_CHIPS:
@@ -209,8 +286,10 @@ class ROCM:
     def triple(self) -> str:
         return "amdgcn-amd-amdhsa"
 
+    @property
+    def hindrance(self) -> str:
+        return "code for GPUs of AMD is experimental, and not called from here"
 
-GPU = CUDA | OpenCL | ROCM
 
 DEFAULT_CHIP = "sm_80"
 """What code for "cuda" is for on a machine without a GPU."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
+from tir_mlir.target.any_target import AnyTarget
 from tir_mlir.target.cpu import Target
-from tir_mlir.target.gpu import GPU, NAMES_OF_GPUS, gpu_named
+from tir_mlir.target.gpu import NAMES_OF_GPUS, gpu_named
 from tir_mlir.target.instruction_sets import PREDEFINED, plain_name
 
 
@@ -52,22 +53,28 @@ WASM_SIMD = Target(
     cpu="generic",
 )  # fmt: skip
 
-NAMES = {name.lower(): value for name, value in list(globals().items()) if isinstance(value, Target)}
+NAMES = {name.lower(): value for name, value in list(globals().items()) if type(value) is Target}
+_REGISTERED: dict[str, AnyTarget] = {}
 
 
-def named(name: str) -> Target | GPU:
+def register(name: str, target: AnyTarget) -> None:
+    """Give a target a name, by which `build(..., target=name)` takes it."""
+    _REGISTERED[plain_name(name)] = target
+
+
+def named(name: str) -> AnyTarget:
     """The target of a name: `named("zen4")` is ZEN4, `named("nvidia/tesla-p100")` is CUDA("sm_60"). Upper and lower
     case, `-` and `_` are the same. Raises BuildError with the nearest name."""
     plain = plain_name(name) if isinstance(name, str) else ""
-    if plain in NAMES:
-        return NAMES[plain]
+    if (known := NAMES.get(plain) or _REGISTERED.get(plain)) is not None:
+        return known
     if isinstance(name, str) and (gpu := gpu_named(name)) is not None:
         return gpu
     if isinstance(name, str) and name.lower().startswith(("nvidia/", "sm_", "cuda")):
         near = difflib.get_close_matches(name.lower(), NAMES_OF_GPUS, 3)
         hint = f" (near: {', '.join(map(repr, near))})" if near else ""
         raise BuildError(f'unknown GPU {short_repr(name)}{hint}; fix: its compute capability, CUDA("sm_80")')
-    near = difflib.get_close_matches(plain, NAMES, 1)
+    near = difflib.get_close_matches(plain, [*NAMES, *_REGISTERED], 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     choices = f"'llvm', {', '.join(map(repr, NAMES))}, 'cuda', 'opencl', 'gfx942', 'nvidia/nvidia-a100' and others"
     raise BuildError(f"unknown target {short_repr(name)}{hint}; known: {choices}")

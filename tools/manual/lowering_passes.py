@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tir_mlir.passes.lower import LOWERINGS, pipeline
+from tir_mlir.targets.cuda import nvvm_passes
+from tir_mlir.targets.opencl import TO_SPIRV, spirv_passes
 
 _HEAD = """# Lowering passes
 
@@ -25,9 +27,10 @@ def page() -> str:
     parts = [_HEAD, "## Order", "From blocks to upstream MLIR:", _table(ours, pipeline.POSITIONS)]
     parts += ["From upstream MLIR to the LLVM dialect, passes of `tir_mlir` and upstream passes:", _table(list(after))]
     parts += ["From blocks to kernels for a GPU:", _table(list(pipeline.GPU_PASSES), pipeline.GPU_POSITIONS)]
-    parts += ["From kernels to the llvm and nvvm dialects:", _table(list(pipeline.NVVM_PASSES))]
-    parts += ["From kernels to the llvm dialect with functions of SPIR-V:", _table(list(pipeline.SPIRV_PASSES))]
-    names = [*ours, *after, *pipeline.GPU_PASSES, *pipeline.SPIRV_PASSES]
+    parts += ["From kernels to the llvm and nvvm dialects, for indices of 32 bits:", _table(list(nvvm_passes(32)))]
+    to_spirv = [*spirv_passes(32), TO_SPIRV]
+    parts += ["From kernels to the llvm dialect with functions of SPIR-V:", _table(to_spirv)]
+    names = [*ours, *after, *pipeline.GPU_PASSES, *to_spirv]
     parts += ["## Passes"]
     parts += [section(name, LOWERINGS[name].run) for name in dict.fromkeys(names) if name in LOWERINGS]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"

@@ -155,8 +155,8 @@ def test_an_edit_of_the_package_under_a_process_keeps_it_from_storing(parse, fol
 
 def test_all_that_takes_part_in_a_build_is_in_the_key():
     code = (
-        "import sys\nfrom mlir import ir\nfrom tir_mlir import build\nfrom tir_mlir.dialect.ir import entered\n"
-        f"with entered(): module = ir.Module.parse({TEXT!r})\n"
+        "import sys\nfrom mlir import ir\nfrom tir_mlir import build\nfrom tir_mlir.dialect.ir import enter_context\n"
+        f"with enter_context(): module = ir.Module.parse({TEXT!r})\n"
         "build(module, cache=False)\nprint(*[m.__file__ for n, m in sys.modules.items() if n.startswith('tir_mlir')])"
     )
     done = subprocess.run(

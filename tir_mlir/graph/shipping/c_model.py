@@ -15,7 +15,7 @@ from tir_mlir.graph.memory.data_sizes import is_data_dependent, storage_type
 from tir_mlir.graph.memory.lower_main import output_name
 from tir_mlir.graph.shipping import weights_file
 from tir_mlir.runtime.drivers import c_entry
-from tir_mlir.target import Target
+from tir_mlir.target import Target, chosen, native
 from tir_mlir.target.host import architecture
 from tir_mlir.target.host import features as features_of_host
 
@@ -208,8 +208,8 @@ class CModel:
 
     def _compile(self) -> str:
         """How the example is compiled."""
-        if isinstance(self.target, Target) and self.target.triple:
-            compiler = f"zig cc -target {self.target.triple}"
+        if triple := _cpu(self.target).triple:
+            compiler = f"zig cc -target {triple}"
             return f"   {compiler} example.c {self.name}.c {self.kernels.name}.o -o example -lm"
         found = "-Wl,-rpath,'$ORIGIN'"
         shared = f"   cc example.c {self.name}.so -o example {found}"
@@ -425,9 +425,12 @@ def lacking_code(target: Target | str) -> str:
 
 def _required_features(target: Target | str) -> tuple[str, Collection[str]]:
     """The architecture and the instruction sets that code for a target may use; without a triple it is for this CPU."""
-    if isinstance(target, Target) and target.triple:
-        return target.arch, target.features
-    return architecture(), features_of_host()
+    cpu = _cpu(target)
+    return (cpu.arch, cpu.features) if cpu.triple else (architecture(), features_of_host())
+
+
+def _cpu(target: Target | str) -> Target:
+    return native() if target == "llvm" else chosen(target)
 
 
 def _rows(rows: Collection[tuple[object, ...]]) -> str:

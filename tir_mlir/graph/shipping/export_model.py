@@ -27,7 +27,7 @@ from tir_mlir.runtime.library import Library
 from tir_mlir.runtime.progress import follow_build, stage
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.runtime.tools import c_tools, files
-from tir_mlir.target import Target
+from tir_mlir.target import Target, chosen, native
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -59,8 +59,9 @@ def _export_plan(
     name = name or re.sub(r"\W", "_", out_dir.resolve().name)
     if not _NAME.fullmatch(name) or name == "main":
         raise BuildError(f"the name of an exported model is a C identifier, not {short_repr(name)}; fix: name=...")
-    _check_plan(plan, isinstance(target, Target) and target.arch == "wasm32")
-    for_host = not isinstance(target, Target) or not target.triple
+    cpu = native() if target == "llvm" else chosen(target)
+    for_host, for_web = not cpu.triple, cpu.arch == "wasm32"
+    _check_plan(plan, for_web)
     if for_host:
         c_tools.require("model.export")
     with stage("whole program"), enter_context():
@@ -72,7 +73,7 @@ def _export_plan(
     written = {out_dir / f"{name}.safetensors": weights_file.file_content(plan, weights)}
     with built_as_given():
         library = build(module, target, driver="jit" if for_host else "object", libs=libs)
-    if not for_host and isinstance(target, Target) and target.arch == "wasm32":
+    if for_web:
         return _web(library, out_dir, name, plan, written, ranges)
     (signature,) = library.exporter.signatures
     kernels = f"{name}_kernels"

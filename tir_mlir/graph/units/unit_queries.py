@@ -14,7 +14,7 @@ from tir_mlir.graph.units.canonical import canonical_text
 from tir_mlir.runtime import workers
 from tir_mlir.runtime.cache import fingerprint, store
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, chosen
 
 KIND = "functions"
 """The folder of the cache."""
@@ -88,7 +88,7 @@ def decode_result(result: bytes) -> Any:
 
 def goal_key(target: Target | str, threads: int | None) -> str:
     """What is compiled for, as text that is the same in every process."""
-    cpu = target if isinstance(target, Target) else host()
+    cpu = chosen(target)
     facts = [(f.name, getattr(cpu, f.name)) for f in fields(cpu)]
     plain = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in facts]
     return f"{target if isinstance(target, str) else ''} {plain} {threads}"

@@ -20,6 +20,7 @@ from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsR
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_c import NO_SLP
 from tir_mlir.runtime.llvm.single_lanes import store_single_lanes
@@ -27,7 +28,7 @@ from tir_mlir.runtime.tools import c_tools, files, toolchain
 from tir_mlir.target import assumed_cpu
 
 
-class Aot:
+class Aot(CompiledCode):
     """The object files (`objects`) and shared object of a module, in a temporary folder owned by this object; `libs`:
     the shared libraries that they need."""
 

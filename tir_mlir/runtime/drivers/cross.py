@@ -19,6 +19,7 @@ from tir_mlir.dialect.ir import enter_context
 from tir_mlir.runtime.call.function import PREFIX
 from tir_mlir.runtime.call.signature import BufferDim, BufferParam, CallSignature, ScalarParam
 from tir_mlir.runtime.drivers import vector_length
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
 from tir_mlir.runtime.llvm.object_code import LLVMTarget, compile_module, has_generator, llvm_ir
@@ -26,7 +27,7 @@ from tir_mlir.runtime.tools import clang_codegen, files, toolchain
 from tir_mlir.target import Target
 
 
-class CrossObject:
+class CrossObject(CompiledCode):
     """The code of a module in the llvm dialect for `target`, compiled when it is asked for: an exported object file has
     functions for C, so it is not this one. `hindrance`: why the code does not run here.
 

@@ -19,6 +19,7 @@ from tir_mlir.runtime.call.checked_function import CheckedFunction, OutOfBoundsR
 from tir_mlir.runtime.call.function import PREFIX, Entries, functions
 from tir_mlir.runtime.call.signature import CallSignature
 from tir_mlir.runtime.drivers import cpu_needs, openmp, shared_libraries
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode
 from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.llvm.llvm_kernels import link_kernels
@@ -178,11 +179,11 @@ def needed_libraries(
     return libraries
 
 
-class Jit:
+class Jit(CompiledCode):
     """The loaded code of a module. Its functions keep it alive."""
 
     def __init__(self, compiled: Compiled, names: Sequence[str]):
-        self._compiled = compiled
+        self._compiled, self.scratch = compiled, compiled.scratch
         require(compiled.scratch)
         cpu_needs.require(compiled.needs)
         for lib in compiled.libs:
@@ -196,11 +197,6 @@ class Jit:
         sites = [CheckedSite(*fields) for fields in self._compiled.sites]
         record = OutOfBoundsRecord(self.address(RECORD) if sites else 0, sites)
         return {s.name: CheckedFunction(s, self._entries[s.name], self, record) for s in signatures}
-
-    @property
-    def scratch(self) -> int:
-        """Bytes that a call allocates for buffers of the program."""
-        return self._compiled.scratch
 
     def address(self, symbol: str) -> int:
         """The address of a symbol. Raises BuildError if it is not defined."""

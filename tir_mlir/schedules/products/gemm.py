@@ -44,7 +44,7 @@ from tir_mlir.schedules.steps import (
     place_epilogue,
 )
 from tir_mlir.script import PrimFunc
-from tir_mlir.target import CUDA, Target, chosen, resolved
+from tir_mlir.target import CUDA, AnyTarget, Target, chosen, resolved
 
 THREAD_WORK = 1 << 20
 """The minimum number of multiply-adds per thread."""
@@ -59,7 +59,7 @@ and the memory that limit such a product, and starting them costs as much as rea
 def gemm(
     sch: Schedule,
     block: Any,
-    target: Target | CUDA | str | None = None,
+    target: AnyTarget | str | None = None,
     threads: int | None = None,
     packed: str | None = None,
     free: bool = False,
@@ -86,7 +86,7 @@ def gemm(
     that is not possible it remains as it is. Raises ScheduleError if the block is not a matrix product, or if `packed`
     is not a parameter of constant shape that a product of floats reads.
     """
-    if isinstance(gpu := resolved(target), CUDA):
+    if (gpu := resolved(target).nvidia) is not None:
         _refuse_for_gpus(gpu, threads=threads, packed=packed, free=free or None, epilogue=epilogue)
         return cuda_gemm(sch, sch.get_block(block) if isinstance(block, str) else block, gpu)
     target = chosen(target)

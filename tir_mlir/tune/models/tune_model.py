@@ -27,7 +27,7 @@ from tir_mlir.graph.transforms.schedule_functions import schedule_functions
 from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.scheduled_programs import built_as_given
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import Target, chosen, named
+from tir_mlir.target import AnyTarget, Target, chosen, named
 from tir_mlir.tune.models.best_model import BestOfModel, TunedFunction
 from tir_mlir.tune.models.given_model import given_model
 from tir_mlir.tune.models.tasks import tasks_of
@@ -164,16 +164,19 @@ def _model(value: Any, inputs: Sequence[Any] | None) -> tuple[Graph, Sequence[An
 def _goal(target: Target | str | None) -> Target | str:
     """The target as `build` takes it. Raises TuneError for one that does not run here."""
     goal = "llvm" if target is None or target == "llvm" else named(target) if isinstance(target, str) else target
-    if not isinstance(goal, (Target, str)):
+    if goal == "llvm":
+        return "llvm"
+    if not isinstance(goal, AnyTarget) or not goal.is_cpu:
         raise TuneError(
             f"the schedules of a model are searched for CPUs, not for {short_repr(target)}; fix: target=None"
         )
-    if is_cross_target(goal):
+    cpu = goal.as_cpu()
+    if is_cross_target(cpu):
         raise TuneError(
             f"a model is measured on this machine, which does not run code for {short_repr(target)}; "
             "fix: tune its functions with tune.tune(..., ssh=[...]), or run the search on that machine"
         )
-    return goal
+    return cpu
 
 
 def _trial(prepared: Graph, goal: Target | str, options: Options, records: Sequence[Record]) -> Model:

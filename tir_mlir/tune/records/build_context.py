@@ -15,7 +15,7 @@ from tir_mlir.runtime.scheduled_programs import AS_GIVEN, FINDER, Finder, Schedu
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.script.module import IRModule
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.recorded_program import recorded_program
@@ -28,7 +28,7 @@ class BuildContext:
     databases: tuple[Database, ...]
     outer: Finder | None
 
-    def __call__(self, program: Any, target: Target | CUDA | str, threads: int | None = None) -> ScheduledProgram:
+    def __call__(self, program: Any, target: AnyTarget | str, threads: int | None = None) -> ScheduledProgram:
         """What to build: a schedule, a scheduled program as it is, else the best record or, for a CPU, the library's.
 
         threads: None is as many as the databases are for.
@@ -44,7 +44,7 @@ class BuildContext:
         return scheduled or self._schedule_by_library(module, target, threads)
 
     def _schedule_by_function(
-        self, module: ir.Module, names: Sequence[str], target: Target | CUDA | str, threads: int | None
+        self, module: ir.Module, names: Sequence[str], target: AnyTarget | str, threads: int | None
     ) -> ScheduledProgram:
         """Each function by its own record, or the library's schedule."""
         program, parts, origins = IRModule(module), {}, []
@@ -58,7 +58,7 @@ class BuildContext:
         return ScheduledProgram(IRModule(parts).mlir, "; ".join(origins))
 
     def _schedule_by_record(
-        self, module: ir.Module, target: Target | CUDA | str, threads: int | None
+        self, module: ir.Module, target: AnyTarget | str, threads: int | None
     ) -> ScheduledProgram | None:
         """The scheduled program of the best record that fits; those that do not are named in a warning."""
         about = identity(module)
@@ -72,14 +72,12 @@ class BuildContext:
                 return ScheduledProgram(scheduled, f"{record}, in {database.path}")
         return None
 
-    def _schedule_by_library(
-        self, module: ir.Module, target: Target | CUDA | str, threads: int | None
-    ) -> ScheduledProgram:
+    def _schedule_by_library(self, module: ir.Module, target: AnyTarget | str, threads: int | None) -> ScheduledProgram:
         with enter_context():
-            if isinstance(target, CUDA) or any(_is_scheduled(func) for func in funcs(module)):
+            if not resolved(target).is_cpu or any(_is_scheduled(func) for func in funcs(module)):
                 return ScheduledProgram(module, AS_GIVEN)
         sch = Schedule(module)
-        picked = auto(sch, target, threads or self.databases[0].threads)
+        picked = auto(sch, resolved(target).as_cpu(), threads or self.databases[0].threads)
         words = ", ".join(f"{block}: {name or AS_GIVEN}" for block, name in picked.items())
         return ScheduledProgram(sch.mod.mlir, f"schedules.auto ({words}){self._unused_records_note(module)}")
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
 from tir_mlir.runtime.tools import files
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget
 from tir_mlir.tune.records.environment import machine, same_code, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.record import Record, decode, encode
@@ -82,9 +82,7 @@ class Database:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def best(
-        self, program: Any, target: Target | CUDA | str | None = None, threads: int | None = None
-    ) -> Record | None:
+    def best(self, program: Any, target: AnyTarget | str | None = None, threads: int | None = None) -> Record | None:
         """The best record of a program for a target and this version: verified before unverified, those of this
         machine before others, then the fastest. None without one.
 
@@ -93,7 +91,7 @@ class Database:
         return next(self.candidates(identity(program), target, threads), None)
 
     def candidates(
-        self, about: ProgramIdentity, target: Target | CUDA | str | None = None, threads: int | None = None
+        self, about: ProgramIdentity, target: AnyTarget | str | None = None, threads: int | None = None
     ) -> Iterator[Record]:
         """The usable records for a target and this version, best first; read one by one."""
         key = target_key(target, threads or self.threads)
@@ -111,7 +109,7 @@ class Database:
         """How many records there are of a program, of all targets and versions."""
         return len(self._names(self._folder(about.shape_class, about.program)))
 
-    def records(self, program: Any = None, target: Target | CUDA | str | None = None) -> list[Record]:
+    def records(self, program: Any = None, target: AnyTarget | str | None = None) -> list[Record]:
         """All records of a program, or of all programs, the failed ones too, best first; of one target, or of all."""
         if program is None:
             folders = self._subfolders(self.path / _FOLDER, 2)
@@ -125,7 +123,7 @@ class Database:
     def nearest(
         self,
         program: Any,
-        target: Target | CUDA | str | None = None,
+        target: AnyTarget | str | None = None,
         count: int = 6,
         *,
         threads: int | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import platform
-import re
 from ctypes import byref, c_uint
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +11,12 @@ from pathlib import Path
 from tir_mlir import __version__
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.runtime.llvm import llvm_c
-from tir_mlir.target import CUDA, Target, chosen, host, resolved
+from tir_mlir.target import AnyTarget, Target, chosen, host, resolved
 
 FORMAT = 2  # of records; a higher one is of a newer version
-_CODE_FEATURES = re.compile(r"avx|amx|fma$|f16c|sse4|neon|dotprod|i8mm|bf16|fullfp16|sve|sme(?!p)|v$|zv|simd|relaxed")
-"""Instruction sets that decide which code is fast; a kernel or a system reports many that do not."""
 
 
-def target_key(target: Target | CUDA | str | None = None, threads: int | None = None) -> str:
+def target_key(target: AnyTarget | str | None = None, threads: int | None = None) -> str:
     """A target as records name it: architecture, vector registers, threads, and the instruction sets that matter.
 
         host()  ->  "x86_64 512x32 threads=2 avx avx2 avx512bw ... fma"    CUDA("sm_90a")  ->  "sm_90a"
@@ -28,15 +25,7 @@ def target_key(target: Target | CUDA | str | None = None, threads: int | None = 
     """
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise TuneError(f"threads is a number >= 1, not {short_repr(threads)}")
-    resolved_target = resolved(target)
-    return resolved_target.chip if isinstance(resolved_target, CUDA) else _key(chosen(resolved_target), threads)
-
-
-@functools.lru_cache(maxsize=64)
-def _key(target: Target, threads: int | None) -> str:
-    words = sorted(f for f in target.features if _CODE_FEATURES.match(f))
-    vectors = f"{target.vector_bits}x{target.registers}"
-    return " ".join([target.arch or "any", vectors, f"threads={threads or target.cores}", *words])
+    return resolved(target).record_key(threads)
 
 
 def target_of(target: Target | str | None = None, threads: int | None = None) -> Target:

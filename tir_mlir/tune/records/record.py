@@ -12,7 +12,7 @@ from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, short_repr
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget
 from tir_mlir.tune.records.environment import FORMAT, machine, target_key, versions
 from tir_mlir.tune.records.program_identity import ProgramIdentity, identity
 from tir_mlir.tune.records.program_names import names_of
@@ -89,7 +89,7 @@ class Subject:
         )  # fmt: skip
 
 
-def subject(program: Any, target: Target | CUDA | str | None = None, threads: int | None = None) -> Subject:
+def subject(program: Any, target: AnyTarget | str | None = None, threads: int | None = None) -> Subject:
     """The subject of records of a program on this machine, see `identity` and `target_key`. A PrimFunc is named main,
     as in its schedule: a record holds the trace of that."""
     program = IRModule({"main": program}) if isinstance(program, PrimFunc) else program

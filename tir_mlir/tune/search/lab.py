@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from tir_mlir.dialect.diagnostics import TuneError
 from tir_mlir.schedule import Schedule
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget
 from tir_mlir.tune.boards.board_pool import BoardPool
 from tir_mlir.tune.trials.job import Job, Measurer, TrialLimits, job_of
 from tir_mlir.tune.trials.outcome import Outcome, Status
@@ -106,7 +106,7 @@ def _repeat_outcome(earlier: Future[Outcome]) -> Future[Outcome]:
 
 
 def job_options(
-    target: Target | CUDA | str | None, threads: int | None, timeout: float | None, seed: int | None
+    target: AnyTarget | str | None, threads: int | None, timeout: float | None, seed: int | None
 ) -> dict[str, Any]:
     """The fields of all jobs of a search. timeout: CPU seconds that a build, and the runs, may take."""
     limits = TrialLimits() if timeout is None else TrialLimits(build=timeout, run=timeout)

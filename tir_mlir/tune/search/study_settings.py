@@ -13,7 +13,7 @@ from tir_mlir.dialect.verify import structure, verify
 from tir_mlir.script.mlir_text import add_missing_attributes, parse_mlir
 from tir_mlir.script.module import IRModule, module_text
 from tir_mlir.script.parser.source import SourceText
-from tir_mlir.target import CUDA, Target
+from tir_mlir.target import AnyTarget, Target
 from tir_mlir.tune.records.recorded_program import check_code
 
 SETTINGS = "tir_mlir"
@@ -30,7 +30,7 @@ class StudySettings:
     trials: int
     space: str
     defaults: tuple[tuple[str, int], ...] = ()
-    target: Target | CUDA | str | None = None
+    target: AnyTarget | str | None = None
     threads: int | None = None
     sizes: tuple[tuple[str, int], ...] = ()
     sampler: str = "tpe"
@@ -42,10 +42,8 @@ class StudySettings:
     def as_json(self) -> dict[str, Any]:
         """As a value of JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        if isinstance(self.target, Target):
-            fields["target"] = dataclasses.asdict(self.target) | {"features": sorted(self.target.features)}
-        if isinstance(self.target, CUDA):
-            fields["target"] = self.target.chip
+        if isinstance(self.target, AnyTarget):
+            fields["target"] = self.target.as_json()
         return {"format": FORMAT, **fields}
 
 

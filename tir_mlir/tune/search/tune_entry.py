@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import enter_context, funcs, held_module
 from tir_mlir.runtime.drivers.cuda import runs_on
 from tir_mlir.schedule import Schedule
 from tir_mlir.script.module import IRModule, PrimFunc
-from tir_mlir.target import CUDA, GPU, Target, chosen, host_gpu, ptx_target, resolved
+from tir_mlir.target import AnyTarget, chosen, host_gpu, ptx_target, resolved
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.report.progress import Progress, listener_of
 from tir_mlir.tune.search.best import Best
@@ -58,7 +58,7 @@ def tune(
     timeout: float | None = None,
     stop_after: float | None = None,
     builders: int | None = None,
-    target: Target | CUDA | str | None = None,
+    target: AnyTarget | str | None = None,
     threads: int | None = None,
     sizes: Mapping[str, int] | None = None,
     resume: bool = True,
@@ -108,12 +108,12 @@ def tune(
         return Tuner(module, options, listener, pool).run()
 
 
-def _resolve_gpu(target: Target | CUDA | str | None) -> Target | CUDA | str | None:
+def _resolve_gpu(target: AnyTarget | str | None) -> AnyTarget | str | None:
     """A target; one of a GPU by its chip. Raises BuildError for a GPU that is not that of this machine."""
     way = "tune on a machine with one, or leave target out to tune for this CPU"
     gpu = ptx_target(target)
     if gpu is None:
-        if isinstance(resolved(target), GPU):
+        if not resolved(target).is_cpu:
             raise BuildError(f"kernels for target={short_repr(target)} cannot be timed; fix: {way}")
         return target
     here = host_gpu(way)
@@ -122,7 +122,7 @@ def _resolve_gpu(target: Target | CUDA | str | None) -> Target | CUDA | str | No
     return gpu
 
 
-def _hosts(ssh: Sequence[str], target: Target | CUDA | str | None) -> tuple[str, ...]:
+def _hosts(ssh: Sequence[str], target: AnyTarget | str | None) -> tuple[str, ...]:
     """The names of boards. Raises TuneError for other values, and for boards without a target."""
     if isinstance(ssh, str):
         raise TuneError(f"ssh is a list of names of machines, not {ssh!r}; fix: ssh=[{ssh!r}]")

@@ -19,7 +19,7 @@ from tir_mlir.runtime.progress import log
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.block_queries import LARGE, block_info
 from tir_mlir.script.module import IRModule, module_text
-from tir_mlir.target import CUDA, Target, chosen
+from tir_mlir.target import AnyTarget, resolved
 from tir_mlir.tune.boards import boards_of
 from tir_mlir.tune.records.comparison import verify_schedule
 from tir_mlir.tune.records.database import Database
@@ -64,7 +64,7 @@ class Options:
     timeout: float | None = None
     stop_after: float | None = None
     builders: int | None = None
-    target: Target | CUDA | str | None = None
+    target: AnyTarget | str | None = None
     threads: int | None = None
     resume: bool = True
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Tuner:
 
     def __init__(self, program: Any, options: Options, listener: SearchListener, pool: TrialPool):
         self.program, self.options, self.listener = program, options, listener
-        self.target = options.target if isinstance(options.target, CUDA) else chosen(options.target)
+        self.target = resolved(options.target)
         self.library = library_space(self.target, options.threads)
         self.space = options.space or self.library
         self.about: Subject = subject(program, options.target, options.threads)
@@ -299,10 +299,11 @@ class Tuner:
 
     def _references(self) -> dict[str, float]:
         """Seconds of what others have for this program, where it is one that they know."""
-        if isinstance(self.target, CUDA) or not self.target.runs_here or self.options.ssh:
+        cpu = self.target.as_cpu() if self.target.is_cpu else None
+        if cpu is None or not cpu.runs_here or self.options.ssh:
             return {}
         self._phase("other libraries")
-        return matmul_seconds(self.program, self.options.threads or self.target.cores)
+        return matmul_seconds(self.program, self.options.threads or cpu.cores)
 
     def _phase(self, text: str) -> None:
         """Say what the search does now."""
@@ -369,13 +370,13 @@ def builders_of(builders: int | None, ssh: Sequence[str]) -> int:
     return builders or (os.cpu_count() or 1) + len(ssh)
 
 
-def library_space(target: Target | CUDA, threads: int | None) -> Callable[..., Any]:
+def library_space(target: AnyTarget, threads: int | None) -> Callable[..., Any]:
     """The schedules of the library with their parameters free, and generic rules for what they leave."""
 
     def space(sch: Any) -> None:
-        if isinstance(target, CUDA):
-            kernels(sch, target)
+        if target.nvidia is not None:
+            kernels(sch, target.nvidia)
         else:
-            library(sch, target, threads)
+            library(sch, target.as_cpu(), threads)
 
     return space

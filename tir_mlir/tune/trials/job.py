@@ -15,7 +15,7 @@ from tir_mlir.dialect.ir import enter_context, held_module, visit
 from tir_mlir.runtime.drivers.link_kernels import kernel_text
 from tir_mlir.runtime.kernels.registry import find_kernel, needed_by
 from tir_mlir.runtime.library import Library
-from tir_mlir.target import CUDA, Target, ptx_target
+from tir_mlir.target import AnyTarget, ptx_target
 from tir_mlir.tune.trials.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Job:
     """
 
     text: str
-    target: str | Target | CUDA = "llvm"
+    target: str | AnyTarget = "llvm"
     kernels: tuple[RegisteredKernel, ...] = ()
     libs: tuple[str, ...] = ()
     function: str = ""

@@ -7,13 +7,13 @@ from typing import Any
 
 from tir_mlir import ptx
 from tir_mlir.dialect.ir import enter_context, held_module
-from tir_mlir.gpu_build import gpu_library
-from tir_mlir.passes.lower.gpu.to_device import Follow
+from tir_mlir.passes.lower.run_named import Follow
 from tir_mlir.ptx.program import run
 from tir_mlir.runtime.call.signature import signatures
 from tir_mlir.runtime.gpu.function import DeviceFunction
-from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import CUDA
+from tir_mlir.targets.cuda import BACK_END
+from tir_mlir.targets.stages import BuildOptions, Compilation, compile_program
 
 
 def function_of(program: Any, chip: str = "sm_80", follow: Follow | None = None) -> DeviceFunction:
@@ -22,7 +22,14 @@ def function_of(program: Any, chip: str = "sm_80", follow: Follow | None = None)
     with enter_context():
         module = held_module(program)
         assert module is not None
-        library = gpu_library(module, [*signatures(module).values()], CUDA(chip), Timing(), follow)
+        compilation = Compilation(
+            program=module,
+            source=str(module),
+            signatures=[*signatures(module).values()],
+            options=BuildOptions(target=CUDA(chip)),
+            follow=follow,
+        )
+        library = compile_program(compilation, BACK_END)
     (function,) = library.values()
     return function
 

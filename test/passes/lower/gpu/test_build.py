@@ -10,9 +10,10 @@ from programs import gpu_programs
 from programs.parsed import parse
 from programs.short import each, main
 
-from tir_mlir import Schedule, build, gpu_build
+from tir_mlir import Schedule, build
 from tir_mlir.dialect.diagnostics import BuildError, GraphError
 from tir_mlir.passes.lower import LoweringWarning, pipeline
+from tir_mlir.targets import cuda
 
 
 def test_the_assembly_is_ptx_for_the_chip():
@@ -52,7 +53,7 @@ def test_a_local_buffer_in_memory_is_told():
         warnings.simplefilter("error")
         build(sch, target="sm_80")
     with pytest.warns(LoweringWarning, match="kernel k keeps 48 bytes of local buffers a thread in memory"):
-        gpu_build._warn_of_local_memory(".visible .entry k(\n\t.local .align 16 .b8 \t__local_depot0[48];")
+        cuda.warn_of_local_memory(".visible .entry k(\n\t.local .align 16 .b8 \t__local_depot0[48];")
 
 
 def test_graphs_are_for_cpus():

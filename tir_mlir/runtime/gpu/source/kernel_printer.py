@@ -38,7 +38,8 @@ _RESERVED = frozenset(
 
 
 def source_of(device: ir.Module, dialect: Dialect = CUDA_C) -> str:
-    """The text of all kernels of a module of `lower_to_device`. Raises BuildError for what C has nothing for."""
+    """The text of all kernels of a module, with functions that launch them. Raises BuildError for what C has no word
+    for."""
     unit = _Unit(dialect)
     kernels = [op for op in walk.ops(device.operation) if op.name == "gpu.func"]
     texts = [_KernelPrinter(op, unit).text() for op in kernels]

@@ -15,11 +15,11 @@ from programs.short import each, main
 from fuzzing.kernels.machine import function_of
 from tir_mlir import Schedule, build
 from tir_mlir.dialect.ir import enter_context, held_module
-from tir_mlir.gpu_build import emulation_of
 from tir_mlir.runtime.gpu.host_program import HostProgram
 from tir_mlir.runtime.gpu.source import OPENCL_C, source_of
-from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import CUDA, OPENCL, OpenCL
+from tir_mlir.targets.kernels import DEVICE, device_stages
+from tir_mlir.targets.stages import BuildOptions, Compilation
 
 
 def mapped(value: str, dtype: str) -> Schedule:
@@ -110,7 +110,11 @@ def shared(n: int) -> Schedule:
 def cuda_kernels_in_opencl(program: Schedule, target: CUDA) -> None:
     """Print kernels that were lowered for a GPU of NVIDIA in OpenCL C."""
     with enter_context():
-        source_of(emulation_of(held_module(program), target, Timing(), None).device, OPENCL_C)
+        compilation = Compilation(
+            program=held_module(program), source="", signatures=(), options=BuildOptions(target=target)
+        )
+        compilation.run(device_stages(target))
+        source_of(compilation.values[DEVICE], OPENCL_C)
 
 
 def in_large_opencl(program: Schedule) -> None:

@@ -7,13 +7,10 @@ import json
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 from mlir import ir
 
-from tir_mlir.code_units.divide import Unit
-from tir_mlir.code_units.lowering import LoweringOptions, code_target, lower_program
 from tir_mlir.dialect.calls import function_name
 from tir_mlir.dialect.diagnostics import BuildError, InternalError, LoweringError
 from tir_mlir.dialect.ir import attrs, enter_context, funcs
@@ -21,20 +18,24 @@ from tir_mlir.passes.lower.direct.affine import NotDirect
 from tir_mlir.passes.lower.direct.code import direct_code
 from tir_mlir.passes.lower.direct.nests import VectorRegisters
 from tir_mlir.runtime.drivers import jit, openmp, program_key
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.kernels import registry
 from tir_mlir.runtime.llvm import object_code
 from tir_mlir.runtime.workers import Task
-from tir_mlir.target import Target, host
+from tir_mlir.target import Target, host, native
+from tir_mlir.targets.cpu.lowering import LOWERED, llvm_target, lowering_stages
+from tir_mlir.targets.cpu.units.divide import Unit
+from tir_mlir.targets.stages import BuildOptions, Compilation
 
 KIND = "code"
 
 
-def task(unit: Unit, libs: Sequence[str], wanted: Target | None = None) -> Task:
+def task(unit: Unit, libs: Sequence[str], wanted: Target) -> Task:
     """The task that compiles a unit to the bytes of a `Compiled`. libs: paths of shared objects that it may call.
-    wanted: the CPU that it is for, None for this one."""
+    wanted: the CPU that it is for."""
     own_libs = list(libs) if unit.externals else []
     kernels = {symbol: text for symbol in unit.externals if (text := kernel_registration(symbol)) is not None}
-    cpu = None if wanted is None else {**asdict(wanted), "features": sorted(wanted.features)}
+    cpu = wanted.as_json() if wanted.triple else None  # None: this machine
     head = {"symbol": unit.symbol, "name": unit.name, "libs": own_libs, "kernels": kernels, "cpu": cpu}
     source = unit.text if cpu is None else f"{json.dumps(cpu)}\n{unit.text}"
     key, label = program_key.program_key(source, unit.externals, own_libs), function_name(unit.name)
@@ -75,31 +76,32 @@ def compile_unit(payload: bytes) -> bytes:
             raise type(error)(str(error).replace(head["symbol"], head["name"])) from error
 
 
-def _target(fields: dict[str, Any] | None) -> Target | None:
-    return None if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
+def _target(fields: dict[str, Any] | None) -> Target:
+    return native() if fields is None else Target(**{**fields, "features": frozenset(fields["features"])})
 
 
-def _compile_text(text: str, symbol: str, libs: Sequence[str], wanted: Target | None) -> jit.Compiled:
+def _compile_text(text: str, symbol: str, libs: Sequence[str], wanted: Target) -> jit.Compiled:
     if f"{attrs.DIRECT} = " in text:
         return _compiled_directly(text, symbol, wanted)
-    program = lower_program(ir.Module.parse(text), text, LoweringOptions(libs=libs, wanted=wanted))
+    options = BuildOptions(target=wanted, libs=libs)
+    compilation = Compilation(program=ir.Module.parse(text), source=text, signatures=(), options=options)
+    compilation.run(lowering_stages())
+    program: LoweredProgram = compilation.values[LOWERED]
     needed = jit.needed_libraries(program.module, libs, program.kernels)
-    code = None if wanted is None else code_target(wanted)
     passes = object_code.LIGHT_PASSES if f"{attrs.LIGHT} = true" in text else object_code.OPTIMIZE
-    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), code, passes)
+    return jit.compile_unit(program, symbol, needed, lambda _: nullcontext(), llvm_target(wanted), passes)
 
 
-def _compiled_directly(text: str, symbol: str, wanted: Target | None) -> jit.Compiled:
-    """Compile a module of one function without passes of MLIR. wanted: the CPU that it is for, None for this one."""
+def _compiled_directly(text: str, symbol: str, wanted: Target) -> jit.Compiled:
+    """Compile a module of one function without passes of MLIR. wanted: the CPU that it is for."""
     module = ir.Module.parse(text)
     (func,) = (func for func in funcs(module) if func.name == symbol)
-    cpu = wanted or host()
+    cpu = wanted if wanted.triple else host()
     registers = VectorRegisters.from_vector_registers(cpu.vector_bits, cpu.registers)
     try:
         code = direct_code(func, symbol, attrs.get(func.op, attrs.DIRECT), registers)
     except NotDirect as error:  # it was asked before the function got its attribute
         raise InternalError(f"{symbol} cannot be written directly: {error}") from error
-    target = None if wanted is None else code_target(wanted)
-    data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, target)
+    data = object_code.compile_text(code.text, object_code.DIRECT_PASSES, llvm_target(wanted))
     libs = [openmp.openmp()] if code.threads else []
     return jit.Compiled(data, [len(data)], libs, False, [], code.scratch)

@@ -5,13 +5,13 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.build import build_by_function
-from tir_mlir.code_units import unit_code
-from tir_mlir.code_units.divide import divide
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LoweringWarning, lower_to_llvm
 from tir_mlir.runtime import workers
-from tir_mlir.target import named
+from tir_mlir.target import named, native
+from tir_mlir.targets.cpu.units import unit_code
+from tir_mlir.targets.cpu.units.divide import divide
 
 FUNCTION = """
 func.func private @{name}(%X: memref<{size}xf32> {{tir.name = "X"}}, %Y: memref<{size}xf32> {{tir.name = "Y"}})
@@ -84,7 +84,8 @@ def test_a_function_of_another_program_is_not_compiled_again(parse, monkeypatch)
     done = []
     run = workers.run
     monkeypatch.setattr(
-        "tir_mlir.code_units.program_code.run", lambda tasks, cache: run(tasks, cache=cache, progress=done.append)
+        "tir_mlir.targets.cpu.units.program_code.run",
+        lambda tasks, cache: run(tasks, cache=cache, progress=done.append),
     )
     assert quadrupled(build_by_function(program(parse)))
     build_by_function(program(parse, shift=" * 0"))
@@ -105,7 +106,7 @@ def test_without_the_cache_nothing_is_stored(parse, folder):
 def test_code_for_a_named_cpu_is_apart(parse):
     with enter_context():
         (unit,) = divide(program(parse))
-        assert unit_code.task(unit, []).key != unit_code.task(unit, [], named("avx2")).key
+        assert unit_code.task(unit, [], native()).key != unit_code.task(unit, [], named("avx2")).key
 
 
 def test_a_warning_names_the_function_and_is_repeated(parse):

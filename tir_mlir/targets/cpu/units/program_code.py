@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from mlir import ir
-
-from tir_mlir.code_units import unit_code
-from tir_mlir.code_units.divide import divide
-from tir_mlir.code_units.lowering import LoweringOptions, code_target, lower_program
 from tir_mlir.dialect.ir import clone_module
 from tir_mlir.passes.lower.registry import warn
+from tir_mlir.runtime.cache import crash_notes, fingerprint
 from tir_mlir.runtime.drivers import jit
+from tir_mlir.runtime.drivers.lowered_program import LoweredProgram
 from tir_mlir.runtime.workers import Task, run
+from tir_mlir.targets.cpu.lowering import LOWERED, cpu_of, llvm_target, lowering_stages
+from tir_mlir.targets.cpu.units import unit_code
+from tir_mlir.targets.cpu.units.divide import divide
+from tir_mlir.targets.stages import Compilation
 
 
-def compile_by_function(
-    original: ir.Module,
-    names: Sequence[str],
-    libs: Sequence[str],
-    options: LoweringOptions,
-    *,
-    cache: bool,
-    reached: Callable[[], object] = lambda: None,
-) -> jit.Compiled:
+def compile_by_function(compilation: Compilation) -> jit.Compiled:
     """The code of a program: of each function that a host function calls from the cache or by workers, and of the host
-    functions, `names`. reached: called before LLVM compiles in this process. Errors: BuildError, LoweringError."""
-    timing = options.timing
+    functions. The work of a stage. Errors: BuildError, LoweringError."""
+    timing, options, cpu = compilation.timing, compilation.options, cpu_of(compilation.options)
+    caches = compilation.is_cached and not fingerprint.sources_changed()
     with timing.clock("key"):
-        host = clone_module(original)
+        host = clone_module(compilation.program)
         units = divide(host)
-        tasks = [unit_code.task(unit, libs, options.wanted) for unit in units]
+        tasks = [unit_code.task(unit, options.libs, cpu) for unit in units]
     with timing.clock("functions"):
-        codes = _codes(tasks, cache)
-    program = lower_program(host, str(host), options)
+        codes = _codes(tasks, caches)
+    own = dataclasses.replace(compilation, program=host, source=str(host), values={}, warned=[])
+    own.run(lowering_stages())
+    program: LoweredProgram = own.values[LOWERED]
     with timing.clock("link"):
-        needed = jit.needed_libraries(program.module, libs, program.kernels, [unit.symbol for unit in units])
-    reached()
-    code = None if options.wanted is None else code_target(options.wanted)
-    compiled = jit.compile_program(program, names, needed, timing.clock, code, support=False)
+        needed = jit.needed_libraries(program.module, options.libs, program.kernels, [unit.symbol for unit in units])
+    compilation.reached(crash_notes.COMPILE)
+    compiled = jit.compile_program(program, compilation.names, needed, timing.clock, llvm_target(cpu), support=False)
     with timing.clock("functions"):
         is_needed = any(part.support for part in (compiled, *codes))
-        support = run([unit_code.support_task()], cache=cache) if is_needed else []
+        support = run([unit_code.support_task()], cache=caches) if is_needed else []
     warned = [text.replace(u.symbol, u.name) for u, code in zip(units, codes, strict=True) for text in code.warned]
     for text in warned:
         warn(text)

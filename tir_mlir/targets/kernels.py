@@ -1,0 +1,89 @@
+"""Stages that the back ends of GPUs share: a program to functions that launch kernels, and kernels alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import LoweringError
+from tir_mlir.dialect.ir import funcs
+from tir_mlir.passes.lower import pipeline
+from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits
+from tir_mlir.runtime.drivers.compiled_code import CompiledCode
+from tir_mlir.runtime.gpu.host_program import HostProgram
+from tir_mlir.runtime.library import Library
+from tir_mlir.target import GPU
+from tir_mlir.targets.stages import Compilation, Passes, Stage
+
+DEVICE = "device"
+"""The value that is a module of functions that launch kernels, and `gpu.module`s with these."""
+KERNELS = "kernels"
+"""The value that is the kernels in the llvm dialect, without the functions that launch them."""
+
+_AT = pipeline.GPU_PASSES.index(pipeline.THREADS_DONE) + 1
+TO_THREADS, TO_KERNELS = pipeline.GPU_PASSES[:_AT], pipeline.GPU_PASSES[_AT:]
+
+
+def device_options(gpu: GPU) -> Mapping[str, Mapping[str, Any]]:
+    """The options of passes that ask what a GPU has."""
+    shared = gpu.memories["shared"]
+    limits = KernelLimits(gpu.max_threads, shared.declared or shared.size, shared.size, gpu.chip)
+    return {
+        "tir-lower-gpu-kernels": asdict(limits),
+        "tir-lower-ignored-annotations": {"device": "gpu"},
+        **{name: {"warp": gpu.warp} for name in ("tir-lower-gpu-shuffles", "tir-lower-gpu-fragments")},
+    }
+
+
+def device_stages(gpu: GPU) -> list[Stage]:
+    """From a program to `DEVICE`. Raises LoweringError for what the GPU does not run."""
+    return [
+        Stage("lower", Passes(lambda _: pipeline.GPU_PASSES, options=device_options(gpu)), DEVICE),
+        Stage("lower", require_kernels, DEVICE),
+    ]
+
+
+def require_kernels(compilation: Compilation) -> ir.Module:
+    """The module of `DEVICE`. Raises LoweringError if it has no kernels."""
+    device: ir.Module = compilation.values[DEVICE]
+    if not any(op.operation.name == "gpu.module" for op in device.body.operations):
+        raise LoweringError(
+            'nothing is bound to blocks or threads, which is what a GPU runs; fix: sch.bind(loop, "blockIdx.x") '
+            'and sch.bind(loop, "threadIdx.x")'
+        )
+    return device
+
+
+def extract_kernels(compilation: Compilation) -> ir.Module:
+    """The contents of the `gpu.module`s of `KERNELS`, as a module of their own."""
+    module: ir.Module = compilation.values[KERNELS]
+    kernels = ir.Module.create(module.operation.location)
+    for holder in [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]:
+        for op in list(holder.regions[0].blocks[0].operations):
+            kernels.body.append(op)
+    return kernels
+
+
+def host_programs(compilation: Compilation) -> dict[str, HostProgram]:
+    """What the functions of `DEVICE` launch, by name."""
+    return {func.name: HostProgram(func.op) for func in funcs(compilation.values[DEVICE])}
+
+
+class PrintedKernels(CompiledCode):
+    """The code of kernels, as a library has it."""
+
+    def source(self) -> str:
+        """In C."""
+        raise NotImplementedError
+
+
+def kernel_library(
+    compilation: Compilation, code: PrintedKernels, functions: Mapping[str, Any], lowered: Callable[[], ir.Module]
+) -> Library:
+    """The library of kernels. code: writes files, and prints the kernels in C. lowered: makes them in the llvm
+    dialect."""
+    source, timing = compilation.source, compilation.timing
+    return Library(source, lowered, code, functions, timing, code, compilation.origin, code.source)

@@ -1,0 +1,190 @@
+"""A compilation as a list of stages, run with the cache, the dump and the clock of a build around each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.dialect.ir import clone_module
+from tir_mlir.passes.lower.registry import RECORDED_WARNINGS
+from tir_mlir.passes.lower.run_named import Follow, run_named
+from tir_mlir.runtime.cache import crash_notes, fingerprint, store
+from tir_mlir.runtime.call.signature import CallSignature
+from tir_mlir.runtime.library import Library
+from tir_mlir.runtime.scheduled_programs import AS_GIVEN
+from tir_mlir.runtime.timing import Timing
+from tir_mlir.target import AnyTarget, native
+
+PROGRAM = "program"
+"""The value that the first stages read: the program, which no stage changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """What a build of a program is asked for."""
+
+    target: AnyTarget = field(default_factory=native)
+    driver: str = "jit"
+    """What compiles for a CPU, one of `build.DRIVERS`."""
+    libs: Sequence[str] = ()
+    """Paths of shared objects that the program may call."""
+    cache: bool = True
+    """Whether code may come from the cache, and is stored there."""
+    checked: bool = False
+    """Whether accesses that are not proved are checked when they run."""
+    by_function: bool = False
+    """Whether functions that the public ones call are compiled in modules of their own."""
+
+
+@dataclass(kw_only=True)
+class Compilation:
+    """A program on its way through the stages of its target."""
+
+    program: ir.Module
+    source: str
+    """The text of the program."""
+    signatures: Sequence[CallSignature]
+    """Of its public functions."""
+    options: BuildOptions
+    timing: Timing = field(default_factory=Timing)
+    follow: Follow | None = None
+    """Called with a name and the module after each stage and pass."""
+    origin: str = AS_GIVEN
+    """Where the schedule of the program came from."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """What the stages so far yield, by name."""
+    warned: list[str] = field(default_factory=list)
+    """The warnings of the stages."""
+    reached: Callable[[str], object] = field(default=str)
+    """To be called before a stage that may crash the process."""
+
+    def __post_init__(self) -> None:
+        self.values[PROGRAM] = self.program
+
+    @property
+    def names(self) -> list[str]:
+        """The public functions."""
+        return [signature.name for signature in self.signatures]
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether code may come from the cache; a build whose states are followed runs all of its stages."""
+        return self.options.cache and self.follow is None
+
+    def run(self, stages: Sequence[Stage]) -> None:
+        """Run stages in order."""
+        token = RECORDED_WARNINGS.set(self.warned)
+        try:
+            for stage in stages:
+                with self.timing.clock(stage.name) if stage.name else nullcontext():
+                    self.values[stage.yields] = stage.work(self)
+        finally:
+            RECORDED_WARNINGS.reset(token)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of a compilation."""
+
+    name: str
+    """Of its clock, as in `timing.STAGES`; "" for one that clocks its parts."""
+    work: Callable[[Compilation], Any]
+    """A function of the values so far, or `Passes`."""
+    yields: str
+    """The name of its value."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The work of a stage: passes over a copy of a module, in order."""
+
+    names: Callable[[ir.Module], Sequence[str]]
+    """For a module, the names of ours, and upstream ones as `mlir-opt` takes them."""
+    reads: str = PROGRAM
+    """The value that is the module."""
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of ours, by name."""
+
+    def __call__(self, compilation: Compilation) -> ir.Module:
+        module = clone_module(compilation.values[self.reads])
+        names = self.names(module)
+        run_named(module, names, self.options, timing=compilation.timing.passes, follow=compilation.follow)
+        return module
+
+
+@dataclass(frozen=True)
+class CodeCache:
+    """How the code of a target is kept between processes."""
+
+    key: Callable[[Compilation], str]
+    """What the code depends on; "" where it is not kept."""
+    load: Callable[[Compilation, bytes], Library | None]
+    """The library of stored code; None if it does not load, so that it is compiled again."""
+    pack: Callable[[Compilation], bytes]
+    """What is stored after the stages."""
+    after_crash: Callable[[Compilation, crash_notes.CrashRecord], Sequence[Stage]]
+    """The stages of a program whose build crashed before, which is then not kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackEnd:
+    """How programs are compiled for a kind of target."""
+
+    stages: Callable[[Compilation], Sequence[Stage]]
+    """The stages, for the options of a build."""
+    load: Callable[[Compilation], Library]
+    """The library of what the stages yield. Its `exporter` writes files."""
+    cache: CodeCache | None = None
+    takes: frozenset[str] = frozenset()
+    """Which of the options driver, libs, checked and verify it has."""
+
+
+def compile_program(compilation: Compilation, back_end: BackEnd) -> Library:
+    """The library of a program: from the cache, or by the stages of its target. Raises BuildError, LoweringError."""
+    cache, timing = back_end.cache, compilation.timing
+    if cache is None or not compilation.is_cached or not store.limit():
+        compilation.run(back_end.stages(compilation))
+        return _load(compilation, back_end)
+    with timing.clock("key"):
+        key = cache.key(compilation)
+        stored = store.load("code", key) if key else None
+    if stored and (library := cache.load(compilation, stored)) is not None:
+        timing.cached = True
+        return library
+    if key and (crash := crash_notes.earlier_crash(key)) is not None:
+        compilation.run(cache.after_crash(compilation, crash))
+    else:
+        _run_recorded(compilation, back_end.stages(compilation), cache, key)
+    return _load(compilation, back_end)
+
+
+def _run_recorded(compilation: Compilation, stages: Sequence[Stage], cache: CodeCache, key: str) -> None:
+    """Run stages, with a note of the build for the case that it crashes, and store what they yield."""
+    with crash_notes.record_build(key, compilation.source) if key else nullcontext(str) as compilation.reached:
+        compilation.run(stages)
+    if key:
+        with compilation.timing.clock("store"):
+            if not fingerprint.sources_changed():
+                store.save("code", key, cache.pack(compilation))
+
+
+def _load(compilation: Compilation, back_end: BackEnd) -> Library:
+    with compilation.timing.clock("load"):
+        return back_end.load(compilation)
+
+
+def refuse_options(back_end: BackEnd, target: AnyTarget, used: Mapping[str, bool]) -> None:
+    """Raise BuildError for an option that is used, and that the back end of a target does not have."""
+    ways = {
+        "checked": '; interpret(..., target="cuda") checks every access',
+        "verify": '; sch.verify(target="cuda") runs the kernels',
+    }
+    for name, is_used in used.items():
+        if is_used and name not in back_end.takes:
+            way = ways.get(name, "") if target.nvidia else ""
+            raise BuildError(f"{name} is not for {target.noun}; fix: leave it out{way}")
