@@ -36,6 +36,7 @@ from tir_mlir.dialect.ir import (
     ops,
     parents,
     read_map,
+    read_value,
     symbol_name,
     symbols_by_name,
 )
@@ -339,13 +340,9 @@ def _subview_parts(op: ir.Operation) -> tuple[list[Index], list[Index], list[int
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2]), ("static_strides", segments[3])):
         dynamic = iter(operands[first : first + count])
         static = attrs.integers(op, key)
-        parts.append([_as_index(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in static])
+        parts.append([read_value(next(dynamic)) if n == _DYNAMIC else Index.constant(n) for n in static])
         first += count
     return parts[0], parts[1], [s.as_constant() or 1 for s in parts[2]]
-
-
-def _as_index(value: ir.Value) -> Index:
-    return read_map(ir.AffineMap.get_identity(1), [value])[0]
 
 
 def _through_subview(op: ir.Operation, mins: list[Index], extents: list[Index]) -> tuple[list[Index], list[Index]]:

@@ -25,7 +25,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     is_symbol,
     parents,
-    read_map,
+    read_value,
     symbol_name,
 )
 from tir_mlir.dialect.ir.op_traits import DATA_LOOPS, FOLDED, IFS, INTEGER_RING
@@ -76,7 +76,7 @@ class Forms:
         if not isinstance(value.type, ir.IndexType):
             return None
         if isinstance(value.owner, ir.Block) or is_symbol(value) or value.owner.name in FOLDED:
-            return read_map(ir.AffineMap.get_identity(1), [value])[0]
+            return read_value(value)
         op = value.owner.operation
         if op.name not in _ARITH:
             return None

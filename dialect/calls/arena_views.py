@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
-from tir_mlir.dialect.ir import Buffer, Index, dtypes, read_map
+from tir_mlir.dialect.ir import Buffer, Index, dtypes, read_value
 
 VIEW = "memref.view"
 
@@ -35,7 +35,7 @@ class ArenaView:
     @property
     def offset(self) -> Index:
         """The byte at which the view starts."""
-        return read_map(ir.AffineMap.get_identity(1), [self.op.operands[1]])[0]
+        return read_value(self.op.operands[1])
 
     @property
     def width(self) -> int:

@@ -9,7 +9,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import NotAffine
-from tir_mlir.dialect.ir import Buffer, Func, Index, read_map, sizes_of
+from tir_mlir.dialect.ir import Buffer, Func, Index, read_value, sizes_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def bound_sizes(call: ir.Operation, callee: Func) -> dict[ir.Value, Index]:
     passed, values = dict(zip(callee.args, call.operands, strict=True)), {}
     for arg, value in passed.items():
         if isinstance(arg.type, ir.IndexType):
-            values[arg] = read_map(ir.AffineMap.get_identity(1), [value])[0]
+            values[arg] = read_value(value)
     for op in callee.body_ops():
         if not sizes_of(op):
             continue
@@ -64,7 +64,7 @@ def _times(factors: list[Index | None]) -> Index | None:
 
 def _operand(value: ir.Value, passed: Mapping[ir.Value, ir.Value], values: Mapping[ir.Value, Index]) -> Index | None:
     """An operand in the caller's terms: an expression of sizes that are bound, or of extents."""
-    index = read_map(ir.AffineMap.get_identity(1), [value])[0]
+    index = read_value(value)
     replacements = dict(values)
     for part in index.values:
         if part not in replacements and not isinstance(part.owner, ir.Block) and part.owner.name == "memref.dim":
@@ -76,7 +76,7 @@ def _operand(value: ir.Value, passed: Mapping[ir.Value, ir.Value], values: Mappi
 
 def _extent(op: ir.Operation, passed_values: Mapping[ir.Value, ir.Value]) -> Index | None:
     """The extent of an argument that a `memref.dim` of the callee asks for."""
-    source, axis = op.operands[0], read_map(ir.AffineMap.get_identity(1), [op.operands[1]])[0].as_constant()
+    source, axis = op.operands[0], read_value(op.operands[1]).as_constant()
     passed = passed_values.get(source)
     return None if passed is None or axis is None else extents_of(passed)[axis]
 

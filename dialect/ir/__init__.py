@@ -37,6 +37,7 @@ from tir_mlir.dialect.ir.index import is_symbol as is_symbol
 from tir_mlir.dialect.ir.index import over_dims as over_dims
 from tir_mlir.dialect.ir.index import read_apply as read_apply
 from tir_mlir.dialect.ir.index import read_map as read_map
+from tir_mlir.dialect.ir.index import read_value as read_value
 from tir_mlir.dialect.ir.index import same_indices as same_indices
 from tir_mlir.dialect.ir.index import simplified_expr as simplified_expr
 from tir_mlir.dialect.ir.index import step as step

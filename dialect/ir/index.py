@@ -327,6 +327,12 @@ def _merge(index: Index) -> Index:
     return trim(_compose(index.expr, swap, len(unique)), unique)
 
 
+def read_value(value: ir.Value) -> Index:
+    """The expression of a value, through `affine.apply` and constants."""
+    index = _producer_index(value)
+    return Index.from_value(value) if index is None else index
+
+
 def _producer_index(value: ir.Value) -> Index | None:
     """The expression of an `affine.apply` or constant; None for any other value."""
     owner = value.owner

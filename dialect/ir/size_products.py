@@ -20,7 +20,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import attrs
 from tir_mlir.dialect.ir.create import apply
-from tir_mlir.dialect.ir.index import Index, read_map
+from tir_mlir.dialect.ir.index import Index, read_value
 from tir_mlir.dialect.ir.memo import ENTRIES, touch_size
 from tir_mlir.dialect.ir.views import func_of, is_size, owner_op, symbols_by_name
 from tir_mlir.dialect.symbolic import IntExpr, Symbol, evaluate, from_affine, grouped_text, is_nonnegative, parse
@@ -106,7 +106,7 @@ def factors_of(value: ir.Value) -> list[Index]:
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.name == "arith.muli":
         return [factor for operand in owner.operands for factor in factors_of(operand)]
-    return read_map(ir.AffineMap.get_identity(1), [value])
+    return [read_value(value)]
 
 
 def named_factors(size: Index) -> list[tuple[str, Index]]:

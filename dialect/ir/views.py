@@ -14,7 +14,7 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import VerifyError
 from tir_mlir.dialect.ir import attrs, signs
-from tir_mlir.dialect.ir.index import Index, read_map
+from tir_mlir.dialect.ir.index import Index, read_map, read_value
 from tir_mlir.dialect.ir.memo import ENTRIES, cache_while_frozen, frozen, size_names
 from tir_mlir.dialect.ir.op_traits import ALLOCS, FOLDED, SIZES, VIEWS
 from tir_mlir.dialect.ir.op_views import V, dyn_cast
@@ -523,7 +523,7 @@ def _dynamic_sizes(op: ir.Operation) -> list[Index]:
         operands = list(op.operands)[2:]
     else:
         operands = list(op.operands)[: attrs.integers(op, "operandSegmentSizes")[0]]
-    return read_map(ir.AffineMap.get_identity(len(operands)), operands)
+    return [read_value(v) for v in operands]
 
 
 class Symbols(dict[str, ir.Value]):

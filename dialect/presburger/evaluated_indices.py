@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_map, signs
+from tir_mlir.dialect.ir import Block, Index, cache_while_frozen, dtypes, read_value, signs
 from tir_mlir.dialect.ir.op_traits import CASTS, COMPUTED_ACCESSES, INDEX_CASTS, index_operands
 from tir_mlir.dialect.symbolic import APPLY, fold_affine
 
@@ -63,7 +63,7 @@ def _value(value: ir.Value, points: dict[ir.Value, Values]) -> Values | None:
     if isinstance(value.type, ir.IndexType) and (
         isinstance(value.owner, ir.Block) or value.owner.name == "affine.apply"
     ):
-        return index_values(read_map(ir.AffineMap.get_identity(1), [value])[0], points)
+        return index_values(read_value(value), points)
     if isinstance(value.owner, ir.Block):
         return None
     op = value.owner.operation

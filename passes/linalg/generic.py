@@ -315,7 +315,7 @@ class BodyEmitter:
         if isinstance(value.owner, ir.Block):
             return self._argument(value)
         op = value.owner.operation
-        if op.name in ELEMENT_LOADS and self._is_inside(op):
+        if op.name in ELEMENT_LOADS and op.parent is not None and op.parent.operation == self.generic.op:
             return self._gather(op)
         if op.name.split(".")[0] not in _SCALAR or len(op.results) != 1 or len(op.regions):
             raise LinalgError(
@@ -332,9 +332,6 @@ class BodyEmitter:
             message = f"the body of {self.generic.name} uses a loop variable from outside: use linalg.index"
             raise LinalgError(message, self.generic.op.location)
         return value
-
-    def _is_inside(self, op: ir.Operation) -> bool:
-        return op.parent is not None and op.parent.operation == self.generic.op
 
     def _gather(self, op: ir.Operation) -> ir.Value:
         """A load in the body, at indices that the body computes."""

@@ -1,4 +1,4 @@
-"""Attributes of ops as Python values, small constants, and bounds that hold at an op."""
+"""Small constants, the order of elements, and bounds that hold at an op."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from mlir import ir
 from mlir.dialects import arith
 
 from tir_mlir.dialect.diagnostics import NotProvable
-from tir_mlir.dialect.ir import Index, defining_op, read_map
+from tir_mlir.dialect.ir import Index
 from tir_mlir.dialect.presburger import intervals, sets
 
 
-def index_of(value: ir.Value) -> Index:
-    """An index value as an expression; looks through `affine.apply` and constants."""
-    source = defining_op(value)
-    if source is not None and source.name == "arith.constant":
-        return Index.constant(ir.IntegerAttr(source.attributes["value"]).value)
-    return read_map(ir.AffineMap.get_identity(1), [value])[0]
+def is_row_major(type_: ir.MemRefType) -> bool:
+    """Whether the elements of a memref follow each other, the last index first."""
+    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
 
 
 def zero_vector(type_: ir.Type) -> ir.Value:

@@ -102,14 +102,9 @@ def _keys(x: te.Tensor, dim: int, descending: bool) -> te.Tensor:
     shape = tuple(x.shape[a] for a in order)
     return te.compute(
         shape,
-        lambda *i: key(x(*_replace_axis(i[:last], dim, i[last]) if dim == last else _data_index(i, dim))),
+        lambda *i: key(x(*_replace_axis(i[:last], dim, i[last]) if dim == last else (*i[:dim], i[-1], *i[dim:-1]))),
         "T_key",
     )
-
-
-def _data_index(i: Any, dim: int) -> tuple[Any, ...]:
-    """The index in the data of one whose axis `dim` is the last."""
-    return (*i[:dim], i[-1], *i[dim:-1])
 
 
 def _first_positions(x: te.Tensor, dim: int, count: Any, descending: bool) -> te.Tensor:

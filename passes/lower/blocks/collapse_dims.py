@@ -11,6 +11,7 @@ from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE
 from tir_mlir.dialect.presburger import has_division
 from tir_mlir.dialect.symbolic import DIVISIONS, fold_affine
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
+from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import lowering, programs
 
 
@@ -48,7 +49,7 @@ def joined_indices(buffer: ir.Value) -> Joined | None:
     if (
         not users
         or any(op.name not in AFFINE_ELEMENT_ACCESSES for op in users)
-        or not _is_plain(ir.MemRefType(buffer.type))
+        or not is_row_major(ir.MemRefType(buffer.type))
     ):
         return None
     indices = {op: walk.access_indices(op) for op in users}
@@ -82,10 +83,6 @@ def _has_lanes_before_units(indices: dict[ir.Operation, list[Index]], shape: lis
 def _is_over_lanes(op: ir.Operation, index: Index) -> bool:
     lanes = {loop.var for loop in map(Loop, filter(is_loop, walk.parents(op))) if loop.kind == "vectorized"}
     return any(value in lanes for value in index.values)
-
-
-def _is_plain(type_: ir.MemRefType) -> bool:
-    return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
 def _size(shape: list[int | None], group: list[int]) -> int | None:

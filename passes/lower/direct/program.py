@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Block, Buffer, Func, Index, Loop, attrs, is_block, is_init, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, YIELDS
 from tir_mlir.passes.lower.direct.affine import Affine, NotDirect, read
+from tir_mlir.passes.lower.op_attrs import is_row_major
 
 FLOATS = frozenset(
     "arith.addf arith.subf arith.mulf arith.divf arith.maximumf arith.minimumf arith.maxnumf arith.minnumf "
@@ -143,7 +144,13 @@ class _ProgramReader:
 
     def buffer(self, value: ir.Value, number: int | None) -> ProgramBuffer:
         buffer = Buffer(value) if isinstance(value.type, ir.MemRefType) else None
-        if buffer is None or buffer.dtype != "float32" or None in buffer.shape or not _is_row_major(buffer.type):
+        if (
+            buffer is None
+            or buffer.dtype != "float32"
+            or None in buffer.shape
+            or buffer.type.memory_space is not None
+            or not is_row_major(buffer.type)
+        ):
             raise NotDirect(f"the type {value.type}")
         memory = ProgramBuffer(
             f"%b{len(self._buffers)}", tuple(size for size in buffer.shape if size is not None), number
@@ -268,7 +275,3 @@ class _BlockReader:
         for part in inner:
             self._read(part)
         return self._values[last.operands[0]]
-
-
-def _is_row_major(type_: ir.MemRefType) -> bool:
-    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank)) and type_.memory_space is None

@@ -35,7 +35,7 @@ def run(module: ir.Module) -> None:
             if (
                 not _has_known_space(buffer)
                 and _belongs_to_thread(buffer, _loops_around(op))
-                and _has_elements_only(op)
+                and all(use.owner.name in AFFINE_ELEMENT_ACCESSES for use in op.results[0].uses)
             ):
                 _make_local(op.results[0])
 
@@ -58,10 +58,6 @@ def _has_known_space(buffer: Buffer) -> bool:
 
 def _loops_around(op: ir.Operation) -> list[ir.Operation]:
     return [p for p in walk.parents(op)[::-1] if is_loop(p)]
-
-
-def _has_elements_only(op: ir.Operation) -> bool:
-    return all(use.owner.name in AFFINE_ELEMENT_ACCESSES for use in op.results[0].uses)
 
 
 def _make_local(value: ir.Value) -> None:

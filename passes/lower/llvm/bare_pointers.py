@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.calls import body_symbol
 from tir_mlir.dialect.ir import attrs, direct_ops, walk
 from tir_mlir.passes.lower.llvm.abi import symbol_of
+from tir_mlir.passes.lower.op_attrs import is_row_major
 
 
 def unit_parameters(module: ir.Module) -> dict[str, list[ir.Type]]:
@@ -45,11 +46,7 @@ def pass_bare_pointers(module: ir.Module, parameters: Mapping[str, Sequence[ir.T
 
 def _is_bare(type_: ir.Type) -> bool:
     """Whether a parameter is a buffer whose pointer tells all: of constant shape, row-major."""
-    return isinstance(type_, ir.MemRefType) and type_.has_static_shape and type_.layout == _row_major(type_.rank)
-
-
-def _row_major(rank: int) -> ir.Attribute:
-    return ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    return isinstance(type_, ir.MemRefType) and type_.has_static_shape and is_row_major(type_)
 
 
 def _words(type_: ir.Type) -> int:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from mlir import ir
 
 from tir_mlir.dialect.ir.index import over_dims, used_dims
+from tir_mlir.passes.lower.op_attrs import is_row_major
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +61,15 @@ def _is_pure(expr: ir.AffineExpr) -> bool:
     if not isinstance(expr, ir.AffineBinaryExpr):
         return True
     is_sum = isinstance(expr, ir.AffineAddExpr)
-    return _is_pure(expr.lhs) and (_is_pure(expr.rhs) if is_sum else _is_constant(expr.rhs))
-
-
-def _is_constant(expr: ir.AffineExpr) -> bool:
-    return isinstance(expr.maybe_downcast(), ir.AffineConstantExpr)
+    return _is_pure(expr.lhs) and (
+        _is_pure(expr.rhs) if is_sum else isinstance(expr.rhs.maybe_downcast(), ir.AffineConstantExpr)
+    )
 
 
 def strides_of(type_: ir.MemRefType) -> tuple[int, ...] | None:
     """The strides of a buffer that is dense from its first element on; None if they are not constant."""
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
     unknown, shape = ir.ShapedType.get_dynamic_size(), type_.shape
-    if type_.memory_space is not None or type_.layout != identity or unknown in shape[1:]:
+    if type_.memory_space is not None or not is_row_major(type_) or unknown in shape[1:]:
         return None
     strides = [1]
     for size in reversed(shape[1:]):

@@ -24,6 +24,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     only_reads,
     owner_op,
+    read_value,
     simplified_expr,
     walk,
 )
@@ -35,7 +36,7 @@ from tir_mlir.dialect.ir.op_traits import (
     accessed_memref,
     takes_no_memref,
 )
-from tir_mlir.passes.lower.op_attrs import index_of, is_nonnegative, zero_vector
+from tir_mlir.passes.lower.op_attrs import is_nonnegative, zero_vector
 from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
 
 PROMOTED_ACCESSES = AFFINE_ACCESSES | {"vector.maskedload", "vector.maskedstore"}
@@ -82,7 +83,7 @@ class Slot:
         """The slot that a load or store accesses."""
         operands = list(op.operands)
         if op.name.startswith("vector."):
-            indices = [index_of(v) for v in operands[1:-2]]
+            indices = [read_value(v) for v in operands[1:-2]]
             return Slot(operands[0], indices, (op.results or operands[-1:])[0].type, operands[-2])
         type_ = op.operands[0].type if op.name in STORES else op.results[0].type
         return Slot(accessed_memref(op), walk.access_indices(op), type_, None)

@@ -10,6 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Func, at_end, attrs, dtypes, is_inside, walk
 from tir_mlir.dialect.ir.op_traits import PARALLEL_LOOPS
+from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
 
 STACK_BUFFER = 16 * 1024
@@ -107,7 +108,7 @@ def _scratch_parameter(func: Func) -> ir.Value | None:
 def _fits_scratch(op: ir.Operation, func: Func) -> bool:
     """Whether a buffer may be a view of bytes of its function: of constant size, one for a call, in plain memory."""
     type_ = ir.MemRefType(op.results[0].type)
-    packed = type_.has_static_shape and type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    packed = type_.has_static_shape and is_row_major(type_)
     owner = next(p for p in walk.parents(op) if p.name in (*PARALLEL_LOOPS, "func.func"))
     return packed and is_plain(op) and owner == func.op
 

@@ -25,6 +25,7 @@ from tir_mlir.dialect.ir import (
     is_loop,
     only_reads,
     owner_op,
+    read_value,
     symbols_by_name,
     walk,
 )
@@ -39,7 +40,7 @@ from tir_mlir.dialect.presburger import isl_exprs, sets
 from tir_mlir.passes.lower.blocks.blocks import Simplifier
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.memory.lifetimes import common_loops
-from tir_mlir.passes.lower.op_attrs import index_of
+from tir_mlir.passes.lower.op_attrs import is_row_major
 from tir_mlir.passes.lower.registry import lowering, programs
 
 dim_type = isl.dim_type
@@ -112,7 +113,7 @@ def _plan(
 ) -> CompactionPlan | None:
     """The best placement that can be proved; None to keep the buffer."""
     buffer = Buffer(value)
-    if not _is_plain(buffer.type) or is_used_whole(value):
+    if not is_row_major(buffer.type) or is_used_whole(value):
         return None
     try:
         with sets.question(f"the lifetime of buffer {buffer.name}"):
@@ -164,10 +165,6 @@ def _outside_lanes(loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
 def _full_box(buffer: Buffer) -> tuple[list[Index], list[int | None]]:
     """No offset, all extents unchanged."""
     return [Index.constant(0) for _ in range(buffer.rank)], [None for _ in range(buffer.rank)]
-
-
-def _is_plain(type_: ir.MemRefType) -> bool:
-    return type_ == ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space)
 
 
 def _private_depth(buffer: Buffer, touches: Sequence[lifetimes.TimedAccess], first: int, deepest: int) -> int:
@@ -325,7 +322,7 @@ def _shift_view(view: ir.Operation, new: ir.Value, mins: Sequence[Index]) -> Non
     static, values = [], []
     with ir.InsertionPoint(view), view.location:
         for offset, low in zip(attrs.integers(view, "static_offsets"), mins, strict=True):
-            index = Index.constant(offset) if offset != DYNAMIC else index_of(next(dynamic))
+            index = Index.constant(offset) if offset != DYNAMIC else read_value(next(dynamic))
             index = shorten(index - low)
             number = index.as_constant()
             static.append(DYNAMIC if number is None else number)
@@ -382,10 +379,10 @@ def view_box(view: ir.Operation) -> tuple[list[Index], list[Index]]:
     operands = list(view.operands)[1:]
     offsets, sizes = iter(operands[: segments[1]]), iter(operands[segments[1] : segments[1] + segments[2]])
     mins = [
-        Index.constant(n) if n != DYNAMIC else index_of(next(offsets)) for n in attrs.integers(view, "static_offsets")
+        Index.constant(n) if n != DYNAMIC else read_value(next(offsets)) for n in attrs.integers(view, "static_offsets")
     ]
     extents = [
-        Index.constant(n) if n != DYNAMIC else index_of(next(sizes)) for n in attrs.integers(view, "static_sizes")
+        Index.constant(n) if n != DYNAMIC else read_value(next(sizes)) for n in attrs.integers(view, "static_sizes")
     ]
     strides = attrs.integers(view, "static_strides")
     return mins, [(e - 1) * s + 1 for e, s in zip(extents, strides, strict=True)]

@@ -138,15 +138,12 @@ class _Fusion:
             group = group_of(self.module.mlir, graph, name, nodes, inputs, outputs)
             group.op.move_before(graph.op)
             attrs.put(group.op, attrs.ATTRS, attributes)
-        equal = [n for n in self.groups if n.startswith(prefix) and self._are_equal(n, name)]
+        equal = [n for n in self.groups if n.startswith(prefix) and structural_equal(self.module[n], self.module[name])]
         with enter_context():
             if equal:
                 group.op.erase()
             self.groups += [] if equal else [name]
             call_group(graph, tensor_func(self.module.mlir, (equal or [name])[0]), nodes, list(inputs), outputs)
-
-    def _are_equal(self, lhs: str, rhs: str) -> bool:
-        return structural_equal(self.module[lhs], self.module[rhs])
 
     def _inputs(self, graph: TensorFunc, nodes: list[Node]) -> dict[ir.Value, str]:
         """What a function of these nodes is given, and the names of its parameters, constants last."""

@@ -84,7 +84,7 @@ def convolution(sch: Schedule, block: Any, joined: bool = False) -> Convolution:
     input_iters = [{name for a in r.axes for name in a} for r in inputs]
     single = [a for a in result if sum(a in u for u in input_iters) == 1]
     right = 0 if single and single[-1] in input_iters[0] else 1
-    left_axes = _axes(inputs[1 - right])
+    left_axes = [name for axis in inputs[1 - right].axes for name in axis]
     columns = _adjacent(result, [a for a in single if a in input_iters[right]], extents, last=True)
     rows = _adjacent(result, [a for a in single if a in input_iters[1 - right]], extents)
     sums = [a for a in sums if extents[a] != 1] or sums[:1]
@@ -158,10 +158,6 @@ def _longest(axes: Sequence[str], extents: dict[str, int | None]) -> str:
 
 def _non_unit_axes(axes: Sequence[str], extents: dict[str, int | None]) -> list[str]:
     return [a for a in axes if extents[a] != 1] or list(axes)
-
-
-def _axes(region: RegionInfo) -> list[str]:
-    return [name for axis in region.axes for name in axis]
 
 
 def _not_a_convolution(info: BlockInfo, why: str) -> ScheduleError:

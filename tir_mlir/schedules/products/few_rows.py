@@ -221,7 +221,10 @@ def few_rows_gemm(
     """
     loops = loops_by_iter(sch, block)
     sch.reorder(*(loops[a] for a in (*what.batch, what.m, what.n, what.k)))
-    matrix = max((r for r in block_info(sch, block).reads if not _is(r, what)), key=lambda r: num_elements(r.buffer))
+    matrix = max(
+        (r for r in block_info(sch, block).reads if str(r) not in (what.left.name, what.out)),
+        key=lambda r: num_elements(r.buffer),
+    )
     plan = lane_split(matrix, target.lanes(what.bits))
     _spread(sch, block, what, plan)
     parts = sch.rfactor(sch.split(loops[what.k], plan.factors)[plan.lanes], len(what.batch) + 2)
@@ -259,10 +262,6 @@ def _spread(sch: Schedule, block: Any, what: Contraction, plan: LaneSplit) -> No
         lambda *i: (*i[:k], i[k] // (lanes * shared), i[k] % shared, i[k] // shared % lanes, *i[k + 1 :]),
         assume_injective_transform=True,
     )  # fmt: skip
-
-
-def _is(read: str, what: Contraction) -> bool:
-    return str(read) in (what.left.name, what.out)
 
 
 def _free_tile(free: Free, what: Contraction, target: Target) -> tuple[int, int]:

@@ -120,12 +120,8 @@ def match_region(evaluate: Evaluator, name: str, node: ast.Call) -> BufferRef:
         buffer = state.allocation_scopes[-1].prologue(make)
     for stride, value in zip(strides, buffer.stride_values, strict=False):
         if isinstance(stride, str):
-            state.scope.define(stride, _stride_item(value), node, "stride")
+            state.scope.define(stride, ScriptValue(value, "int32"), node, "stride")
     return buffer
-
-
-def _stride_item(value: ir.Value) -> Any:
-    return ScriptValue(value, "int32")
 
 
 def _as_tuple(item: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from tir_mlir.dialect.analysis import Region
-from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_map, symbols_by_name
+from tir_mlir.dialect.ir import Buffer, Index, attrs, func_of, owner_op, read_value, symbols_by_name
 from tir_mlir.script.printer.literals import quote, sequence
 from tir_mlir.script.printer.precedence import ADD, binary
 
@@ -144,9 +144,5 @@ def window(op: ir.Operation) -> tuple[list[Index], list[Index]]:
     for key, count in (("static_offsets", segments[1]), ("static_sizes", segments[2])):
         values, operands = iter(operands[:count]), operands[count:]
         static = ir.DenseI64ArrayAttr(op.attributes[key])
-        parts.append([_index(next(values)) if n == dynamic else Index.constant(n) for n in static])
+        parts.append([read_value(next(values)) if n == dynamic else Index.constant(n) for n in static])
     return parts[0], parts[1]
-
-
-def _index(value: ir.Value) -> Index:
-    return read_map(ir.AffineMap.get_identity(1), [value])[0]

@@ -67,7 +67,7 @@ def run(module: ir.Module, warp: int | str = 32) -> None:
 def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
     for op in calls:
         _for_all_lanes(op)
-    allocs = [op for op in walk.ops(func.op) if op.name in ALLOCS and _is_fragment(op)]
+    allocs = [op for op in walk.ops(func.op) if op.name in ALLOCS and is_fragment(Buffer(op.results[0]))]
     fragments: dict[ir.Value, _Fragments] = {}
     for op in allocs:
         fragments[op.results[0]] = _Fragments.allocate(op)
@@ -80,10 +80,6 @@ def _lower(func: Func, calls: Sequence[ir.Operation]) -> None:
         edit.drop(op)
     for fragment in fragments.values():
         _drop_views(fragment.alloc)
-
-
-def _is_fragment(op: ir.Operation) -> bool:
-    return is_fragment(Buffer(op.results[0]))
 
 
 def _for_all_lanes(op: ir.Operation) -> None:

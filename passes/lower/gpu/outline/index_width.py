@@ -22,16 +22,14 @@ def fits_32_bits(nest: ir.Operation) -> bool:
 
 
 def _fits(op: ir.Operation) -> bool:
-    if op.name in INDEX_CASTS or (op.name.startswith("arith.") and any(_is_index(v) for v in op.results)):
+    if op.name in INDEX_CASTS or (
+        op.name.startswith("arith.") and any(isinstance(v.type, ir.IndexType) for v in op.results)
+    ):
         return op.name == "arith.constant" and abs(ir.IntegerAttr(op.attributes["value"]).value) < _END
     if any(isinstance(v.type, ir.MemRefType) and not _is_small(ir.MemRefType(v.type)) for v in op.operands):
         return False
     box = intervals.body_ranges(op) if is_loop(op) else intervals.enclosing_ranges(op)
     return all(_expr_fits_32_bits(expr, dims) for expr, dims in _expressions(op, box))
-
-
-def _is_index(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.IndexType)
 
 
 def _is_small(type_: ir.MemRefType) -> bool:

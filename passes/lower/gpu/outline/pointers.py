@@ -10,6 +10,7 @@ from mlir.dialects import arith
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Buffer, Index, apply
 from tir_mlir.passes.lower.gpu.outline.kernel_memory import device_type
+from tir_mlir.passes.lower.op_attrs import is_row_major
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -45,7 +46,7 @@ def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Val
         return arguments[value]
     buffer = Buffer(value)
     fixed = buffer.type.get_strides_and_offset()[0]
-    if not _is_row_major(buffer.type) and DYNAMIC_STRIDE in fixed:
+    if not is_row_major(buffer.type) and DYNAMIC_STRIDE in fixed:
         raise LoweringError(
             f'buffer "{buffer.name}" has strides that only a call knows ({buffer.type}); fix: declare it row-major, '
             "or with constant strides"
@@ -55,10 +56,6 @@ def buffer_at(value: ir.Value, arguments: Mapping[ir.Value, ir.Value]) -> ir.Val
     for size in sizes[:0:-1]:
         strides.insert(0, arith.muli(strides[0], size))
     return _reinterpret_cast(arguments[value], device_type(value.type), sizes, strides)
-
-
-def _is_row_major(type_: ir.MemRefType) -> bool:
-    return ir.MemRefType.get(type_.shape, type_.element_type, memory_space=type_.memory_space) == type_
 
 
 def _reinterpret_cast(
