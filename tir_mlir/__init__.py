@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir import moved, on_demand, sources
+from tir_mlir import on_demand, sources
 
 if TYPE_CHECKING:
     from tir_mlir import cache as cache
@@ -100,7 +100,6 @@ def _intrinsic_checks() -> Any:
 
 
 __path__ = sources.SEARCHED
-moved.install()
 on_demand.provide(
     graphs=_graphs,
     operators=_operators,

@@ -10,18 +10,6 @@ from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk, warn_at_user
 from tir_mlir.passes.module_pass import ModulePass, register_in
 
 LOWERINGS: dict[str, ModulePass] = {}
-OLD_NAMES = {
-    f"tir-lower-{old}": f"tir-lower-{new}"
-    for old, new in {
-        "align": "strides-align", "c-interfaces": "abi-c-interfaces", "collapsed": "collapse-dims",
-        "guards": "hoist-guards", "interleaved": "interleave", "joined": "join-unrolled",
-        "marks": "keep-rolled-marks", "math": "math-polynomials", "pointers": "pointer-arithmetic",
-        "races": "parallel-races", "repeats": "keep-rolled", "runs": "row-copies", "tails": "peel-tails",
-        "thread-stack": "allocs-thread-stack", "threads": "parallel-threads", "transposed": "transpose",
-        "unproved": "checks-mark", "unrolled": "unroll", "vectorized": "vectorize", "words": "bf16-moves",
-    }.items()
-}  # fmt: skip
-"""What passes were called in the release before; `tir-opt` takes these names for one more."""
 lowering = register_in(LOWERINGS)
 
 

@@ -15,7 +15,6 @@ from harness import ROOT
 
 # Each package, lowest first, and what it may import: packages above it, or parts of them with all in them.
 PACKAGES: dict[str, str] = {
-    "moved": "",
     "on_demand": "",
     "sources": "",
     "dialect": "on_demand",
@@ -45,7 +44,7 @@ PACKAGES: dict[str, str] = {
     "llm": "build dialect graph processes runtime schedule schedules script.module target te",
     # the front of the package
     "tir_mlir": (
-        "build cache dialect errors graph interpreter intrin moved on_demand ptx runtime schedule schedules script "
+        "build cache dialect errors graph interpreter intrin on_demand ptx runtime schedule schedules script "
         "sources target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",

@@ -8,10 +8,9 @@ import pytest
 from harness import ROOT
 
 from tir_mlir.opt.graph_passes import GRAPH_PASSES
-from tir_mlir.opt.pipeline_text import our_passes, pass_name
+from tir_mlir.opt.pipeline_text import pass_name
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS, pipeline
-from tir_mlir.passes.lower.registry import OLD_NAMES
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.targets.opencl import TO_SPIRV, spirv_passes
 
@@ -70,12 +69,6 @@ def test_every_lowering_pass_has_a_position():
         *pipeline.pass_names(parallel=True),
     }
     assert own - run == {"tir-lower-checks-mark", "tir-lower-gpu-emulation"}
-
-
-def test_old_names_are_of_passes():
-    assert set(OLD_NAMES.values()) <= LOWERINGS.keys()
-    assert not OLD_NAMES.keys() & LOWERINGS.keys()
-    assert not OLD_NAMES.keys() & our_passes().keys()
 
 
 @pytest.mark.parametrize("name", sorted(CONVERSIONS))

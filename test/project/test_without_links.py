@@ -34,7 +34,6 @@ if __name__ == "__main__":
 TESTS = (
     "test/passes/schedule/loops/test_merge.py",
     "test/tir_mlir/script/test_module.py",
-    "test/project/test_moved.py",
 )
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tir_mlir.dialect.diagnostics import TirError
 from tir_mlir.passes.linalg import CONVERSIONS
 from tir_mlir.passes.lower import LOWERINGS, pipeline
-from tir_mlir.passes.lower.registry import OLD_NAMES
 from tir_mlir.passes.module_pass import ModulePass
 from tir_mlir.passes.schedule import PRIMITIVES
 
@@ -191,10 +189,6 @@ class _Scanner:
 
 
 def _step(name: str, options: str, anchors: tuple[str, ...], text: str, offset: int) -> PassInstance:
-    if name in OLD_NAMES:
-        new = OLD_NAMES[name]
-        print(f"tir-opt: remark: {name} is called {new} now; the old name goes with the next release", file=sys.stderr)
-        name = new
     kind = _kind(name, text, offset)
     if kind != "upstream" and anchors:
         raise PipelineError(f"{name} works on a whole module: write it outside {anchors[-1]}(...)", text, offset)
