@@ -26,8 +26,12 @@ NOT_STORED = "not stored: the folder of the cache cannot be written, or is full"
 
 @dataclass(frozen=True)
 class Transfer:
-    """What `export` or `load` did. entries: that are now in the folder or in the cache; size: their bytes;
-    passed_over: of the others, how many for which reason."""
+    """What `export` or `load` did.
+
+    entries: that are now in the folder or in the cache.
+    size: their bytes.
+    passed_over: of the others, how many for which reason.
+    """
 
     entries: int = 0
     size: int = 0

@@ -65,8 +65,9 @@ class Operand:
 class Form:
     """`operands[output] = payload` at every point of the box of `axes`, preceded by a fill with `init`, if any.
 
-    `partial_init`: the init runs only in some iterations of the outer loops. `top`: the raised op. `keep`: objects that
-    must live as long as the form (values do not keep their module alive).
+    partial_init: the init runs only in some iterations of the outer loops.
+    top: the raised op.
+    keep: objects that must live as long as the form (values do not keep their module alive).
     """
 
     axes: tuple[Axis, ...]

@@ -61,13 +61,19 @@ _NARROW = AFFINE_ACCESSES | YIELDS
 class NestSummary:
     """What is known of one op in the body of a function. Shared by all versions in which that op is the same.
 
-    signature: its id, or name of its buffer; None if it has neither. ids: of the loops and blocks in it. blocks: their
-    names, also of those in inits. declared: the buffers that declared regions and annotations name. buffers: names of
-    what is allocated or viewed in it. sizes: the shape variables that it defines. uses: the buffers from outside that
-    are used in it, and whether they may be written: parameters by number, others by the signature of their ops; None if
-    one has none. is_head: whether allocations may come after it at the start of a body. name: of the op. has_results:
-    whether it has. is_wide: whether an index or an extent in it may be declared as int64. infos: snapshots of the loops
-    and blocks in it, by id, as they are asked for.
+    signature: its id, or name of its buffer; None if it has neither.
+    ids: of the loops and blocks in it.
+    blocks: their names, also of those in inits.
+    declared: the buffers that declared regions and annotations name.
+    buffers: names of what is allocated or viewed in it.
+    sizes: the shape variables that it defines.
+    uses: the buffers from outside that are used in it, and whether they may be written: parameters by number, others by
+        the signature of their ops; None if one has none.
+    is_head: whether allocations may come after it at the start of a body.
+    name: of the op.
+    has_results: whether it has.
+    is_wide: whether an index or an extent in it may be declared as int64.
+    infos: snapshots of the loops and blocks in it, by id, as they are asked for.
     """
 
     signature: Hashable
@@ -101,8 +107,11 @@ class Run(NamedTuple):
 class FunctionContents:
     """The ops in the body of a function, in order, and where to find what they contain.
 
-    signed: by signature; None where several ops have the same. nests_by_id: by the id of a loop or block. blocks: by
-    the name of one. declared: by the name of a buffer that one names. buffers: how many ops are a buffer of that name.
+    signed: by signature; None where several ops have the same.
+    nests_by_id: by the id of a loop or block.
+    blocks: by the name of one.
+    declared: by the name of a buffer that one names.
+    buffers: how many ops are a buffer of that name.
     """
 
     number: int
@@ -396,8 +405,10 @@ _PRODUCT = "arith.muli"
 class ChangedNests:
     """The ops in the bodies of functions that differ from those before a step.
 
-    edited: those that were edited or created. affected: these, and those that share a buffer with an edited one, now or
-    before. runs: by function, all others. contents: of each function after the step.
+    edited: those that were edited or created.
+    affected: these, and those that share a buffer with an edited one, now or before.
+    runs: by function, all others.
+    contents: of each function after the step.
     """
 
     edited: list[ir.Operation]

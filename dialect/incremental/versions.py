@@ -48,7 +48,8 @@ _HANDLED = AFFINE_LOOPS | {"func.func"}
 class ModuleContents:
     """The contents of the functions of a module.
 
-    lost: the ids that the step to it consumed. runs: the ops that it left alone, by function. None if unknown.
+    lost: the ids that the step to it consumed.
+    runs: the ops that it left alone, by function. None if unknown.
     """
 
     functions: list[FunctionContents] = field(repr=False)

@@ -143,7 +143,8 @@ def _single(bound: isl.PwAff, context: isl.Set) -> isl.Aff:
 class Span(NamedTuple):
     """The values of a sum of digits, in [low, high] (None: unbounded).
 
-    `dense`: every value in between is taken; `distinct`: different digits give different values.
+    dense: every value in between is taken.
+    distinct: different digits give different values.
     """
 
     low: Bound

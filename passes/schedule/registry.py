@@ -54,11 +54,14 @@ what a block reads or writes.
 class Primitive:
     """A registered primitive. `pure` primitives do not change the module.
 
-    `samples` is the result type of a primitive that makes a random decision and returns a `Sample`. `moves`: where it
-    may let accesses run. `keeps_order`: it keeps the order of all accesses, or decides it by dependences, which know
-    what parameters may alias; so does one that moves nothing. `marks`: it sets the kind of loops or annotations and
-    edits nothing else; no rule of the verifier reads those. `proves`: unset where no program makes the step illegal, so
-    that there is nothing to prove; every other step says what it proved (`proved`).
+    `samples` is the result type of a primitive that makes a random decision and returns a `Sample`.
+
+    moves: where it may let accesses run.
+    keeps_order: it keeps the order of all accesses, or decides it by dependences, which know what parameters may alias;
+        so does one that moves nothing.
+    marks: it sets the kind of loops or annotations and edits nothing else; no rule of the verifier reads those.
+    proves: unset where no program makes the step illegal, so that there is nothing to prove; every other step says what
+        it proved (`proved`).
     """
 
     name: str

@@ -35,9 +35,13 @@ from tir_mlir.target import Target
 
 @dataclass(frozen=True)
 class Options:
-    """What a graph is compiled for. threads: None is one for each core of the target. extra: of further stages. cache:
-    keep what is found about a function for other graphs, see `graph.units`. optimize: "full", or "fast" to be ready
-    soon, with plain schedules."""
+    """What a graph is compiled for.
+
+    threads: None is one for each core of the target.
+    extra: of further stages.
+    cache: keep what is found about a function for other graphs, see `graph.units`.
+    optimize: "full", or "fast" to be ready soon, with plain schedules.
+    """
 
     target: Target | str = "llvm"
     threads: int | None = None
@@ -53,11 +57,12 @@ class Options:
 class Stage:
     """A stage: `run(graph)` is a new graph that computes the same.
 
-    name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens. run:
-    may also take fields of `Options`, by their names. only_for: operators, kinds of them, and kinds of functions
-    that are called; `compile_graph` does not run it on a graph without any of these. None: it is run on each graph.
-    saves: what it saves when the model runs is not worth its time where the model is to be ready soon. by_body: it
-    changes one graph, so that it is run on each region of branches and loops as well.
+    name: `compile_graph(graph, until=name)` stops after it, and tir-opt runs it as `tir-graph-name`, with hyphens.
+    run: may also take fields of `Options`, by their names.
+    only_for: operators, kinds of them, and kinds of functions that are called; `compile_graph` does not run it on a
+        graph without any of these. None: it is run on each graph.
+    saves: what it saves when the model runs is not worth its time where the model is to be ready soon.
+    by_body: it changes one graph, so that it is run on each region of branches and loops as well.
     """
 
     name: str

@@ -22,10 +22,15 @@ from tir_mlir.visual.svg import Picture
 
 @dataclass(frozen=True)
 class ModelMemory:
-    """Bytes. arena: of a thread, or its size by slot where it depends on named sizes; unshared: what the buffers in it
-    would take side by side, where sizes are numbers; buffers: how many; scratch: what each thread of the function
-    that needs most allocates while it runs, for buffers of constant size that are not in the arena; drawn: where each
-    buffer lies, and when it is alive, where sizes are numbers."""
+    """Bytes.
+
+    arena: of a thread, or its size by slot where it depends on named sizes.
+    unshared: what the buffers in it would take side by side, where sizes are numbers.
+    buffers: how many.
+    scratch: what each thread of the function that needs most allocates while it runs, for buffers of constant size that
+        are not in the arena.
+    drawn: where each buffer lies, and when it is alive, where sizes are numbers.
+    """
 
     weights: int
     arena: int | str

@@ -123,8 +123,11 @@ def writes(*names: str) -> Callable[[Handler], Handler]:
 
 @dataclass
 class Options:
-    """Options of a run. `origins`: record where an uninitialized element was first read; `aliased`: one array is passed
-    for several parameters."""
+    """Options of a run.
+
+    origins: record where an uninitialized element was first read.
+    aliased: one array is passed for several parameters.
+    """
 
     exact: bool = False
     strict: bool = False

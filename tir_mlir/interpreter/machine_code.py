@@ -45,8 +45,12 @@ def check(library: Any, module: ir.Module) -> None:
 
 @dataclass(frozen=True)
 class FunctionTraits:
-    """What decides on the data and on the comparison of a function. rounds: it has functions such as exp; sums: of
-    floats, in an order that schedules may change; has_extrema: a maximum of zeros may have either sign."""
+    """What decides on the data and on the comparison of a function.
+
+    rounds: it has functions such as exp.
+    sums: of floats, in an order that schedules may change.
+    has_extrema: a maximum of zeros may have either sign.
+    """
 
     func: Any
     limits: Mapping[int, int]

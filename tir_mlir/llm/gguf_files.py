@@ -49,8 +49,11 @@ _PERMUTED_ROWS = ("llama",)
 
 @dataclass(frozen=True)
 class GgufTensor:
-    """A tensor in a file: its elements start at `offset`. dtype: as the format names it. order: of the rows; None: as
-    they lie."""
+    """A tensor in a file: its elements start at `offset`.
+
+    dtype: as the format names it.
+    order: of the rows; None: as they lie.
+    """
 
     path: Path
     dtype: str

@@ -31,8 +31,12 @@ _BITS, _WORD = 4, 8
 
 @dataclass(frozen=True)
 class RoundedTensor:
-    """A weight (outputs, inputs) of several tensors of a file, `parts`, the scales among them. method: who wrote it;
-    made: the weight from the elements of the parts; bits: of a number."""
+    """A weight (outputs, inputs) of several tensors of a file, `parts`, the scales among them.
+
+    method: who wrote it.
+    made: the weight from the elements of the parts.
+    bits: of a number.
+    """
 
     method: str
     parts: tuple[StoredTensor, ...]

@@ -13,9 +13,13 @@ from tir_mlir.llm.native.load_loop import LoopSampling, loop
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn. temperature: 0 takes the one with the highest score; others divide the scores.
-    top_k: of the so many highest, 0: of all; top_p: of the fewest whose probabilities add up to it. seed: of the
-    numbers that are drawn, 0 to 2**64 - 1; the same seed gives the same tokens."""
+    """How the next token is drawn.
+
+    temperature: 0 takes the one with the highest score; others divide the scores.
+    top_k: of the so many highest, 0: of all.
+    top_p: of the fewest whose probabilities add up to it.
+    seed: of the numbers that are drawn, 0 to 2**64 - 1; the same seed gives the same tokens.
+    """
 
     temperature: float = 0.0
     top_k: int = 0

@@ -44,7 +44,10 @@ class PipelineError(TirError):
 
 @dataclass(frozen=True)
 class PassInstance:
-    """A pass with its options. `anchors`: the ops that it is nested in. `kind`: primitive, module, driver or upstream.
+    """A pass with its options.
+
+    anchors: the ops that it is nested in.
+    kind: primitive, module, driver or upstream.
 
     A pass of kind module is one of this package that rewrites a whole module.
     """

@@ -38,8 +38,11 @@ class PassSettings:
 
 @dataclass
 class PassRunner:
-    """Runs passes on a module. `step`: the number of the current pass; `seconds`: the time of each; `follow(name,
-    module)` is called after each."""
+    """Runs passes on a module.
+
+    step: the number of the current pass.
+    seconds: the time of each; `follow(name, module)` is called after each.
+    """
 
     module: ir.Module
     settings: PassSettings

@@ -39,8 +39,11 @@ FAIRNESS_PERIOD = 64
 
 @dataclass
 class Step:
-    """A compiled instruction. `control`: it moves its lanes itself, and gets (lanes, position). `registers`: those of
-    products of warpgroups that it accesses."""
+    """A compiled instruction.
+
+    control: it moves its lanes itself, and gets (lanes, position).
+    registers: those of products of warpgroups that it accesses.
+    """
 
     run: Callable[..., None]
     control: bool

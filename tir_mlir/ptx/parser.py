@@ -56,8 +56,12 @@ class PtxInstruction:
 
 @dataclass
 class Kernel:
-    """An entry function. `registers`: name -> type; `labels`: name -> index of the instruction that follows;
-    `tables`: the targets of `brx.idx` by label."""
+    """An entry function.
+
+    registers: name -> type.
+    labels: name -> index of the instruction that follows.
+    tables: the targets of `brx.idx` by label.
+    """
 
     name: str
     parameters: list[KernelParameter]

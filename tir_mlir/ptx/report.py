@@ -13,8 +13,12 @@ from tir_mlir.ptx.parser import PtxInstruction
 
 @dataclass
 class AccessCount:
-    """The accesses of one instruction. `requests`: warps that executed it; `units`: passes over the banks of shared
-    memory, or sectors of 32 bytes of global memory; `least`: units if each were used in full."""
+    """The accesses of one instruction.
+
+    requests: warps that executed it.
+    units: passes over the banks of shared memory, or sectors of 32 bytes of global memory.
+    least: units if each were used in full.
+    """
 
     line: int
     source: tuple[str, int] | None
@@ -27,9 +31,13 @@ class AccessCount:
 
 @dataclass
 class Report:
-    """The counts of a launch. `shared_bytes`: shared memory of a block, declared and dynamic; `instructions`: by kind,
-    one for each warp; `accesses`: by instruction of shared and global memory; `branches` and `divergent`: of warps;
-    `barriers`: of blocks."""
+    """The counts of a launch.
+
+    shared_bytes: shared memory of a block, declared and dynamic.
+    instructions: by kind, one for each warp.
+    accesses: by instruction of shared and global memory; `branches` and `divergent`: of warps.
+    barriers: of blocks.
+    """
 
     kernel: str = ""
     grid: tuple[int, int, int] = (1, 1, 1)

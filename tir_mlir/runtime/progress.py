@@ -27,8 +27,10 @@ PATIENCE = 2.0
 class Done:
     """A function that is done.
 
-    label: its name in the graph. seconds: of CPU time. cached: its result came from the cache, or from an equal one
-    of the same build. kind: of what was done with it, the folder of the cache.
+    label: its name in the graph.
+    seconds: of CPU time.
+    cached: its result came from the cache, or from an equal one of the same build.
+    kind: of what was done with it, the folder of the cache.
     """
 
     label: str

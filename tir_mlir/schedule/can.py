@@ -53,9 +53,10 @@ Verdict = Literal["legal", "illegal", "not provable"]
 class Answer:
     """The legality of a step. Truthy if it is legal.
 
-    `reason`: why the step is refused (for "not provable": what could not be proven). `counterexample`: the conflicting
-    iterations and element, if known. `fix`: a suggested change, if the reason does not imply one. `mod`: the program
-    after a legal step.
+    reason: why the step is refused (for "not provable": what could not be proven).
+    counterexample: the conflicting iterations and element, if known.
+    fix: a suggested change, if the reason does not imply one.
+    mod: the program after a legal step.
     """
 
     call: str

@@ -51,10 +51,14 @@ class Diff(str):
 class HistoryEntry:
     """A step of a schedule.
 
-    `number`: its position in the trace, from 1. `call`: with the names of loops and blocks before the step. `ms`: its
-    run time. `decision`: that of a sampling step. `versions`: of the program, before and after it. `first`: index of
-    the first entry of the same user call, as looking up a block by name is a step of its own. `lost`: ids of the loops
-    and blocks that the step removed. `facts`: what was proved of this program, as sentences.
+    number: its position in the trace, from 1.
+    call: with the names of loops and blocks before the step.
+    ms: its run time.
+    decision: that of a sampling step.
+    versions: of the program, before and after it.
+    first: index of the first entry of the same user call, as looking up a block by name is a step of its own.
+    lost: ids of the loops and blocks that the step removed.
+    facts: what was proved of this program, as sentences.
     """
 
     number: int

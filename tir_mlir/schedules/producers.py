@@ -14,7 +14,11 @@ from tir_mlir.schedules.block_queries import block_info, iters
 
 @dataclass
 class Member:
-    """A block; `along`: the iter of the last block that each of its iters corresponds to; `readers`: its consumers."""
+    """A block.
+
+    along: the iter of the last block that each of its iters corresponds to.
+    readers: its consumers.
+    """
 
     block: Any
     info: BlockInfo

@@ -130,13 +130,14 @@ class GPU(AnyTarget):
 class CUDA(GPU):
     """An NVIDIA GPU: its compute capability `chip` ("sm_60" to "sm_121") and what a block of threads may use.
 
-    max_threads: of a block. shared_static: bytes of shared memory that a kernel can declare; shared: that a launch can
-    ask for, by default what the chip has. `ptx`: the version of PTX, 80 is 8.0. emulated: run the kernels on this
-    machine's CPU, the threads of a block one after the other. Raises BuildError for an unknown chip, and for a limit
-    below 0.
-
-    Facts of the chip: warp, threads that run together and shuffle values; registers, of a multiprocessor, for all of
-    its blocks; resident_threads, resident_blocks, resident_shared: of a multiprocessor.
+    max_threads: of a block.
+    shared_static: bytes of shared memory that a kernel can declare.
+    shared: that a launch can ask for, by default what the chip has.
+    ptx: the version of PTX, 80 is 8.0.
+    emulated: run the kernels on this machine's CPU, the threads of a block one after the other. Raises BuildError for
+        an unknown chip, and for a limit below 0. Facts of the chip: warp, threads that run together and shuffle values;
+        registers, of a multiprocessor, for all of its blocks.
+    resident_threads, resident_blocks, resident_shared: of a multiprocessor.
     """
 
     chip: str = "sm_80"
@@ -229,8 +230,9 @@ class OpenCL(GPU):
     """A device with OpenCL: threads of a block and bytes of shared memory that it has at least.
 
     warp: threads of a sub-group, which shuffle values: 8, 16 or 32; 1: values are combined in shared memory, as not
-    every device has shuffles. spirv: the device gets the kernels as SPIR-V, by MLIR and LLVM; else as OpenCL C. Raises
-    BuildError for another warp.
+        every device has shuffles.
+    spirv: the device gets the kernels as SPIR-V, by MLIR and LLVM; else as OpenCL C. Raises BuildError for another
+        warp.
     """
 
     max_threads: int = 1024
@@ -267,8 +269,11 @@ _ROCM_CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1201")
 @dataclass(frozen=True)
 class ROCM(GPU):
     """A GPU of AMD, experimental: code objects are made, `lib.export("f.hsaco")`, and checked by their assembly only.
-    max_threads: of a block; shared: bytes of shared memory of a block. Threads combine values in shared memory. Raises
-    BuildError for an unknown chip."""
+
+    max_threads: of a block.
+    shared: bytes of shared memory of a block. Threads combine values in shared memory. Raises BuildError for an unknown
+        chip.
+    """
 
     chip: str = "gfx942"
     max_threads: int = 1024

@@ -22,10 +22,14 @@ from tir_mlir.visual.tile_motion import Motion, motion
 class AccessedRegion:
     """The elements of a buffer that a block reads or writes in one iteration of a loop.
 
-    `tile`: boxes that cover exactly these elements; `hull`: their bounding box; `count`: their number; `sweep`: the
-    bounding box of the elements of all iterations of the loop; `motion`: where the tile is in them, None for the whole
-    run. `exact`: false if an access is not affine, so that the
-    tile is an over-approximation. `at`: the iteration shown, by loop. `sizes`: the values of the shape variables.
+    tile: boxes that cover exactly these elements.
+    hull: their bounding box.
+    count: their number.
+    sweep: the bounding box of the elements of all iterations of the loop.
+    motion: where the tile is in them, None for the whole run.
+    exact: false if an access is not affine, so that the tile is an over-approximation.
+    at: the iteration shown, by loop.
+    sizes: the values of the shape variables.
     """
 
     buffer: str

@@ -21,10 +21,12 @@ UNKNOWN = "not counted"
 
 @dataclass(frozen=True)
 class ElementCount:
-    """A number of elements. `value`: None if unknown; `text`: a formula if sizes are symbolic.
+    """A number of elements.
 
-    `at_most`: an upper bound, as an access depends on a data-dependent condition. `by_calls`: includes the operands of
-    kernel calls, which count each element of the region once per call.
+    value: None if unknown.
+    text: a formula if sizes are symbolic.
+    at_most: an upper bound, as an access depends on a data-dependent condition.
+    by_calls: includes the operands of kernel calls, which count each element of the region once per call.
     """
 
     value: int | None = 0

@@ -20,11 +20,15 @@ class Measured:
 class PageStep:
     """A step: its call, source location and outcome, and the program before and after it.
 
-    `kind`: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`. `number`:
-    that of the history; of a refused step, that of the last step before it. `facts`: what was proved of this program;
-    `proves`: unset for a primitive that has nothing to prove; `requires`: its preconditions, for any program. `proof`:
-    the reason of a refusal; `example`: its counterexample as text; `fix`: a suggested change. `focus`: the ids of the
-    loops and blocks involved, results first.
+    kind: `start` (the initial program), `step`, `choice` (a sampling step), `refused` or `not provable`.
+    number: that of the history; of a refused step, that of the last step before it.
+    facts: what was proved of this program.
+    proves: unset for a primitive that has nothing to prove.
+    requires: its preconditions, for any program.
+    proof: the reason of a refusal.
+    example: its counterexample as text.
+    fix: a suggested change.
+    focus: the ids of the loops and blocks involved, results first.
     """
 
     kind: str

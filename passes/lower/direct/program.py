@@ -70,8 +70,11 @@ Expression = ConstantExpr | LoadExpr | OperationExpr | BranchExpr | PartialExpr
 
 @dataclass(eq=False)
 class ElementNest:
-    """A block: for all iters, store[indices] = value. sums: of a reduction, the iters over which it is taken; start:
-    its first value. Iters that are no sums are each an index of the store, in their order."""
+    """A block: for all iters, store[indices] = value.
+
+    sums: of a reduction, the iters over which it is taken.
+    start: its first value. Iters that are no sums are each an index of the store, in their order.
+    """
 
     memory: ProgramBuffer
     extents: tuple[int, ...]

@@ -62,8 +62,10 @@ def run(module: ir.Module) -> None:
 class ThreadSum:
     """`update` of one element of each of its buffers in all iterations of `top`; `inits` are their first writes.
 
-    `threads`: the loops over threads that it sums over; `spatial`: the loops in `top` that select the element.
-    `conditions`: for which elements it runs. `starts_always`: whether each of these is one that an init starts.
+    threads: the loops over threads that it sums over.
+    spatial: the loops in `top` that select the element.
+    conditions: for which elements it runs.
+    starts_always: whether each of these is one that an init starts.
     """
 
     update: Update

@@ -41,7 +41,8 @@ class PatternCheckContext:
 class FusionPattern:
     """A pattern with a name; `annotation_patterns` names parts of it for `check` and `attrs_getter`.
 
-    check: whether to fuse where it matches. attrs_getter: more attributes of the function, of the named parts.
+    check: whether to fuse where it matches.
+    attrs_getter: more attributes of the function, of the named parts.
     """
 
     name: str

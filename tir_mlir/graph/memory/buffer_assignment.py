@@ -50,9 +50,11 @@ class BufferSlot:
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """A call of a function of TensorIR, or of a packed one: what it reads and writes. `name`: of its first result.
+    """A call of a function of TensorIR, or of a packed one: what it reads and writes.
 
-    in_place: pairs of parameters, an input and a result, that are one buffer. scratch: bytes for the function itself.
+    name: of its first result.
+    in_place: pairs of parameters, an input and a result, that are one buffer.
+    scratch: bytes for the function itself.
     control: what a branch or a loop runs, instead of a function.
     """
 
@@ -68,9 +70,12 @@ class PlannedCall:
 
 @dataclass
 class ExecutionPlan:
-    """A graph as calls on memory, in order, and copies at its end. donated: see `donations`; such results are no
-    outputs of the function. bounds: of the sizes that data decide on. ranges: the least and the greatest value (-1:
-    none) of sizes that it is right for."""
+    """A graph as calls on memory, in order, and copies at its end.
+
+    donated: see `donations`; such results are no outputs of the function.
+    bounds: of the sizes that data decide on.
+    ranges: the least and the greatest value (-1: none) of sizes that it is right for.
+    """
 
     inputs: list[tuple[str, TensorType]] = field(default_factory=list)
     outputs: list[TensorType] = field(default_factory=list)

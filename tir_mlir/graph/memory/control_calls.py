@@ -39,10 +39,13 @@ class PlannedBranch:
 class PlannedLoop:
     """Steps that are repeated, on a state in memory.
 
-    steps: their number, a position that has it, or None; condition: tested before each step, if there is one; index:
-    where the number of the step is put. before: copies to the state; rows: of what is scanned, each with where it is
-    put before a step; body; after: copies to the state after it; stacked: rows, and the tensors that they become a
-    part of.
+    steps: their number, a position that has it, or None.
+    condition: tested before each step, if there is one.
+    index: where the number of the step is put.
+    before: copies to the state.
+    rows: of what is scanned, each with where it is put before a step; body.
+    after: copies to the state after it.
+    stacked: rows, and the tensors that they become a part of.
     """
 
     steps: Size | BufferSlot | None

@@ -35,8 +35,9 @@ class ArrayRule:
     """`compute(*arrays, out=array or None, **attributes)` is the result, or a list of them: views, new arrays, or `out`
     itself, which has the shape of the result. bfloat16 is its bits, as uint16.
 
-    operands, results: the element types that it is right for, None: all, as bits are only moved; is_view: it does not
-    copy, whatever the sizes; fits: whether it is right for these attributes and types.
+    operands, results: the element types that it is right for, None: all, as bits are only moved.
+    is_view: it does not copy, whatever the sizes.
+    fits: whether it is right for these attributes and types.
     """
 
     compute: Callable[..., Any]

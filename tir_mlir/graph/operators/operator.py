@@ -31,15 +31,17 @@ class OperatorKind(Enum):
 class Operator:
     """An operator: `te(*tensors, **attrs)` is its result, a tensor or several.
 
-    name: as in relax, without `relax.`; own_attrs: attributes with their defaults, None: the parameters of `te` after
-    the operands; linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are
-    equal, or None; kind: what transforms know of it; num_inputs: how many of the parameters of `te` are operands, None:
-    all up to `*tensors`, or those without a default; named: the operands behind them that `te` and calls take by
-    keyword only, each of which needs all before it; torch, onnx: the operators of PyTorch ("exp", or "max.other", of
-    an overload) and ONNX ("Exp"), separated by spaces, that are this one on operands of the type of the result;
-    divides: it is not defined for integers divided by 0; homogeneous: of operands that are multiplied by one positive
-    number, the result is multiplied by it; arrays: how NumPy computes it on weights, where it does so at
-    the speed of memory.
+    name: as in relax, without `relax.`.
+    own_attrs: attributes with their defaults, None: the parameters of `te` after the operands.
+    linalg: the named linalg op ("linalg.add") that computes the same where operand and result types are equal, or None.
+    kind: what transforms know of it.
+    num_inputs: how many of the parameters of `te` are operands, None: all up to `*tensors`, or those without a default.
+    named: the operands behind them that `te` and calls take by keyword only, each of which needs all before it.
+    torch, onnx: the operators of PyTorch ("exp", or "max.other", of an overload) and ONNX ("Exp"), separated by spaces,
+        that are this one on operands of the type of the result.
+    divides: it is not defined for integers divided by 0.
+    homogeneous: of operands that are multiplied by one positive number, the result is multiplied by it.
+    arrays: how NumPy computes it on weights, where it does so at the speed of memory.
     """
 
     name: str

@@ -18,8 +18,11 @@ GROUP = 32
 
 @dataclass(frozen=True)
 class Format:
-    """How weights are stored. group: the adjacent weights of a row that share a scale; None: all of a channel.
-    activations: the type that the other operand of products is rounded to, None: not."""
+    """How weights are stored.
+
+    group: the adjacent weights of a row that share a scale; None: all of a channel.
+    activations: the type that the other operand of products is rounded to, None: not.
+    """
 
     name: str
     group: int | None = None
@@ -33,9 +36,13 @@ class Format:
 
 @dataclass(frozen=True)
 class Rounded:
-    """A weight in a format. stored: its numbers, as they lie in memory (bfloat16 as its bits, two numbers of 4 bits in
-    a byte of uint8, numbers of 8 bits by group, for activations of int8, plus 128); scale: None of bfloat16; values:
-    what they stand for, in float32."""
+    """A weight in a format.
+
+    stored: its numbers, as they lie in memory (bfloat16 as its bits, two numbers of 4 bits in a byte of uint8, numbers
+        of 8 bits by group, for activations of int8, plus 128).
+    scale: None of bfloat16.
+    values: what they stand for, in float32.
+    """
 
     stored: np.ndarray
     scale: np.ndarray | None

@@ -14,8 +14,12 @@ from tir_mlir.graph.precision.formats import Format, Rounded
 
 @dataclass(frozen=True)
 class WeightError:
-    """A rounded weight. relative: the norm of the difference over that of the weight; largest: the largest difference
-    over the largest weight; before, after: bytes."""
+    """A rounded weight.
+
+    relative: the norm of the difference over that of the weight.
+    largest: the largest difference over the largest weight.
+    before, after: bytes.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -82,8 +86,11 @@ class Rounding:
 
 @dataclass(frozen=True)
 class LayerError:
-    """A layer in 8 bits, by the name of its weight. relative, largest: the errors of its product as those of a weight,
-    the mean over the batches; scale, zero: an integer q that it reads stands for (q - zero) * scale."""
+    """A layer in 8 bits, by the name of its weight.
+
+    relative, largest: the errors of its product as those of a weight, the mean over the batches.
+    scale, zero: an integer q that it reads stands for (q - zero) * scale.
+    """
 
     name: str
     relative: float

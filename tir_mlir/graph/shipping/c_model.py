@@ -30,9 +30,14 @@ _OWN_NAMES = frozenset(
 @dataclass(frozen=True)
 class CModel:
     """A model with a C name. `tensors`: name, type and whether it is read, written or both, as state that the model
-    changes where it lies. kernels: the C function of its code. target: what that is for; ranges: the least and the
-    greatest value (-1: none) of sizes that the graph is right for; counts: the outputs that tell a size which data
-    decide on, by its name. runtime: the files of libraries that the code for this machine calls."""
+    changes where it lies.
+
+    kernels: the C function of its code.
+    target: what that is for.
+    ranges: the least and the greatest value (-1: none) of sizes that the graph is right for.
+    counts: the outputs that tell a size which data decide on, by its name.
+    runtime: the files of libraries that the code for this machine calls.
+    """
 
     name: str
     plan: ExecutionPlan

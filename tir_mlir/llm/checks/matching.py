@@ -40,9 +40,13 @@ class StatedTensor:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a model has: the shape of each parameter in the files; tied: names that may be missing, and the parameters
-    that they are; prefix: of all names, which files may leave out; layers: what names of layers start with; ignored:
-    expressions of names that transformers knows to be of no use."""
+    """What a model has: the shape of each parameter in the files.
+
+    tied: names that may be missing, and the parameters that they are.
+    prefix: of all names, which files may leave out.
+    layers: what names of layers start with.
+    ignored: expressions of names that transformers knows to be of no use.
+    """
 
     shapes: Mapping[str, tuple[int, ...]]
     tied: Mapping[str, str]

@@ -70,8 +70,12 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Parts:
-    """All of a model. rotary: cosines and sines of positions; scored: the tokens whose scores a part
-    of `scores` computes; threads: of the programs, None: one a core."""
+    """All of a model.
+
+    rotary: cosines and sines of positions.
+    scored: the tokens whose scores a part of `scores` computes.
+    threads: of the programs, None: one a core.
+    """
 
     limits: ModelLimits
     rows: Rows

@@ -31,9 +31,12 @@ class Waiting:
 
 @dataclass
 class Mbarrier:
-    """An mbarrier: `completed` phases, `pending` of `count` arrivals of this phase, `bytes` expected and not come
-    yet; `issued` copies, of which `landed` have, in order.
-    `message`: what those that have arrived know; `phase_message`: of the phases that are complete."""
+    """An mbarrier: `completed` phases, `pending` of `count` arrivals of this phase, `bytes` expected and not come yet;
+    `issued` copies, of which `landed` have, in order.
+
+    message: what those that have arrived know.
+    phase_message: of the phases that are complete.
+    """
 
     block: int
     address: int

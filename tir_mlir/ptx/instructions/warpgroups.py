@@ -30,9 +30,12 @@ _SWIZZLES = {0: 0, 1: 128, 2: 64, 3: 32}
 @dataclass
 class Products:
     """The products of a warpgroup on their way: committed groups, the open one last; `done` groups are complete.
-    `busy`: the registers that they write or read. `fenced`: there was a `wgmma.fence`; `touched`: registers that other
-    instructions have accessed since it, and with which thread; `shapes`: the shape of the product that has each
-    accumulator since then."""
+
+    busy: the registers that they write or read.
+    fenced: there was a `wgmma.fence`.
+    touched: registers that other instructions have accessed since it, and with which thread.
+    shapes: the shape of the product that has each accumulator since then.
+    """
 
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
     done: int = 0

@@ -27,8 +27,11 @@ _GRAD = sys.intern("requires_grad")  # in torch: tensors that DLPack's Python pr
 @dataclass(frozen=True)
 class ArgumentSource:
     """A type of arguments: its function that lends a tensor (0: NumPy arrays), the address of the name of an attribute
-    that must be False or 0; the dtype and strides of one argument, as arrays or tensors have them. device: DLPack's
-    kind and number; current_stream: the function of its package that says the stream of a GPU."""
+    that must be False or 0; the dtype and strides of one argument, as arrays or tensors have them.
+
+    device: DLPack's kind and number.
+    current_stream: the function of its package that says the stream of a GPU.
+    """
 
     type: Any
     exchange: int

@@ -28,9 +28,11 @@ SUFFIXES = (".so", ".a", ".o", ".h")
 class Exporter:
     """Writes the files of a library.
 
-    symbols: the `global_symbol` of functions that have one. program: what is compiled (for another CPU with the test of
-    the length of its registers). libs: the shared libraries that the
-    code may call. cpu: None for this machine. by_tools: the object file is made by LLVM's tools, as the library was.
+    symbols: the `global_symbol` of functions that have one.
+    program: what is compiled (for another CPU with the test of the length of its registers).
+    libs: the shared libraries that the code may call.
+    cpu: None for this machine.
+    by_tools: the object file is made by LLVM's tools, as the library was.
     """
 
     signatures: Sequence[CallSignature]

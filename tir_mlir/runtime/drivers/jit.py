@@ -32,11 +32,16 @@ from tir_mlir.runtime.tools import files, toolchain
 class Compiled:
     """Object files and what is needed to run them: the cache entry of a program.
 
-    data: the object files, one behind the other. sizes: their lengths. libs: shared libraries that it calls. calls_out:
-    it calls code that was not compiled with it. warned: warnings of the lowering. scratch: bytes that a call allocates
-    for buffers of the program. sites: the fields of the accesses that the code checks; None for code without checks.
-    needs: the CPU features that its kernels need, see `cpu_needs`. support: functions of `support_code` are to be
-    linked. units: what the program calls the functions of other modules, by their symbols.
+    data: the object files, one behind the other.
+    sizes: their lengths.
+    libs: shared libraries that it calls.
+    calls_out: it calls code that was not compiled with it.
+    warned: warnings of the lowering.
+    scratch: bytes that a call allocates for buffers of the program.
+    sites: the fields of the accesses that the code checks; None for code without checks.
+    needs: the CPU features that its kernels need, see `cpu_needs`.
+    support: functions of `support_code` are to be linked.
+    units: what the program calls the functions of other modules, by their symbols.
     """
 
     data: bytes

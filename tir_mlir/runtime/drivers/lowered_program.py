@@ -14,10 +14,13 @@ from tir_mlir.dialect.diagnostics import CheckedSite
 class LoweredProgram:
     """A module in the llvm dialect, and what its code needs.
 
-    calls_out: it calls code that is not compiled with it. warned: warnings of the lowering. scratch: bytes that a call
-    allocates for buffers of the program. sites: the accesses that the code checks; None for code without checks. needs:
-    the CPU features that its kernels need, see `cpu_needs`. kernels: texts of LLVM IR, each with the functions that the
-    program calls in it. low_precision: the program computes in 16-bit floats.
+    calls_out: it calls code that is not compiled with it.
+    warned: warnings of the lowering.
+    scratch: bytes that a call allocates for buffers of the program.
+    sites: the accesses that the code checks; None for code without checks.
+    needs: the CPU features that its kernels need, see `cpu_needs`.
+    kernels: texts of LLVM IR, each with the functions that the program calls in it.
+    low_precision: the program computes in 16-bit floats.
     """
 
     module: ir.Module

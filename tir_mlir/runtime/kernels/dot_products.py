@@ -90,10 +90,14 @@ _MLIR = {"bfloat16": "bf16", "float32": "f32"}
 
 @dataclass(frozen=True)
 class Dot:
-    """A dot product instruction: `lanes` sums of `group` products of `dtype`. `spare`: registers needed besides its
-    operands. `needs`: the required instruction sets. `left`: the type of A, if it is not `dtype`. `slow`: instruction
-    sets of CPUs on which it is slower than widened operands. `unpacked`: B is in registers, where it is unpacked from
-    fewer bits."""
+    """A dot product instruction: `lanes` sums of `group` products of `dtype`.
+
+    spare: registers needed besides its operands.
+    needs: the required instruction sets.
+    left: the type of A, if it is not `dtype`.
+    slow: instruction sets of CPUs on which it is slower than widened operands.
+    unpacked: B is in registers, where it is unpacked from fewer bits.
+    """
 
     instruction: str
     lanes: int

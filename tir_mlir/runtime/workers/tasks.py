@@ -19,9 +19,10 @@ from tir_mlir.runtime.workers.messages import BUSY, CACHED, COMPUTED, TaskReques
 class Task:
     """A call of a pure function, bytes -> bytes.
 
-    function: "package.module:name", importable in a worker. kind, key: folder and name of the result in the cache;
-    equal keys of a kind have equal results, and a key of "" is not cached. label: for progress and timing, the name of
-    the function in the graph.
+    function: "package.module:name", importable in a worker.
+    kind, key: folder and name of the result in the cache; equal keys of a kind have equal results, and a key of "" is
+        not cached.
+    label: for progress and timing, the name of the function in the graph.
     """
 
     function: str

@@ -19,8 +19,12 @@ FEWEST = 4
 
 @dataclass(frozen=True)
 class ConvTiles:
-    """mr x nr: register tile; depth: iterations of the longest reduction per pass; panels: number of panels, of nr
-    columns each, packed at once; unrolled: the maximum number of unrolled reduction steps."""
+    """mr x nr: register tile.
+
+    depth: iterations of the longest reduction per pass.
+    panels: number of panels, of nr columns each, packed at once.
+    unrolled: the maximum number of unrolled reduction steps.
+    """
 
     mr: int
     nr: int

@@ -20,13 +20,16 @@ class Convolution:
     """`Y[.. rows .. columns] += left[rows, sums] * right[columns, sums]`; operand indices may be expressions of several
     iters.
 
-    `columns`: the contiguous axes of the result (pixels in NCHW, channels in NHWC), which index the right operand.
-    `outer`: the other spatial iters; `sums`: the reduction iters, in the order of the left operand; both without iters
-    of extent 1. `as_one`: whether the sums can be fused, as the left operand has them adjacent, the longest first.
-    `extents`: of all iters, None if symbolic. `dimensions`: the iters of each dimension of the result. `panel`: the
-    length of the rows of the right operand if they are along the columns; else 0. `grouped`: the channels of the result
-    and how many of them are a group, which reads the same channels of the image. `widened`: the operands that are only
-    read cast to the type of the sums, which represents their values; see `reads_only_as`.
+    columns: the contiguous axes of the result (pixels in NCHW, channels in NHWC), which index the right operand.
+    outer: the other spatial iters.
+    sums: the reduction iters, in the order of the left operand; both without iters of extent 1.
+    as_one: whether the sums can be fused, as the left operand has them adjacent, the longest first.
+    extents: of all iters, None if symbolic.
+    dimensions: the iters of each dimension of the result.
+    panel: the length of the rows of the right operand if they are along the columns; else 0.
+    grouped: the channels of the result and how many of them are a group, which reads the same channels of the image.
+    widened: the operands that are only read cast to the type of the sums, which represents their values; see
+        `reads_only_as`.
     """
 
     outer: tuple[str, ...]

@@ -30,10 +30,11 @@ from tir_mlir.schedules.block_queries import LARGE, block_info, block_view
 class ContractionOperand:
     """An operand: buffer name, iter that indexes each dimension, dtype, index in the reads of the block.
 
-    `dequantized`: whether a block computes it from a smaller array, so that it is best computed again where it is read.
-    `panel`: the width of its panels, if it is laid out in panels, W[n // 48, k, n % 48]; else 0. `group`: the adjacent
-    terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0. `copy_dtype`: the
-    type of copies of it: that of the sums, if the block reads it only cast to that, see `reads_only_as`; else its own.
+    dequantized: whether a block computes it from a smaller array, so that it is best computed again where it is read.
+    panel: the width of its panels, if it is laid out in panels, W[n // 48, k, n % 48]; else 0.
+    group: the adjacent terms of a sum, if they are in groups within a panel, W[n // 48, k // 2, n % 48, k % 2]; else 0.
+    copy_dtype: the type of copies of it: that of the sums, if the block reads it only cast to that, see
+        `reads_only_as`; else its own.
     """
 
     name: str
@@ -64,8 +65,9 @@ class ContractionOperand:
 class Contraction:
     """`C[batch.., m, n] += left[.. m, k ..] * right[.. k, n ..]`: iter names and their extents (None if symbolic).
 
-    batch: the axes of both operands, and other axes of extent 1. `plain`: whether each term is the product of an
-    element of each operand, see `is_product`; else it is any function of them.
+    batch: the axes of both operands, and other axes of extent 1.
+    plain: whether each term is the product of an element of each operand, see `is_product`; else it is any function of
+        them.
     """
 
     batch: tuple[str, ...]

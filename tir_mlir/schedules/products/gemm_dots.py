@@ -37,10 +37,11 @@ REUSE = 16
 
 @dataclass(frozen=True)
 class DotTile:
-    """rows x vectors: register tile of accumulators; block: number of rows whose left operand fits in L2.
+    """rows x vectors: register tile of accumulators.
 
+    block: number of rows whose left operand fits in L2.
     by_columns: whether each panel of the right operand is packed just before all rows use it, and threads share the
-    panels; else it is packed as a whole, and threads share the blocks of rows.
+        panels; else it is packed as a whole, and threads share the blocks of rows.
     """
 
     rows: int

@@ -31,12 +31,15 @@ EVEN = 0.95
 
 @dataclass(frozen=True)
 class Panels:
-    """mr x nr: register tile; kc: reduction steps per pass over a panel of kc x nr; steps: those unrolled.
+    """mr x nr: register tile.
 
-    packed: whether panels of the right operand are packed. by_columns: whether threads share the columns, not the rows.
-    block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread. prefetch: whether a
-    tile of the result is prefetched while the one before is computed. share: tiles of rows in a share of a thread, if
-    the number of rows is symbolic.
+    kc: reduction steps per pass over a panel of kc x nr.
+    steps: those unrolled.
+    packed: whether panels of the right operand are packed.
+    by_columns: whether threads share the columns, not the rows.
+    block: tiles of rows that pass over all panels before the next ones do; 0: all rows of a thread.
+    prefetch: whether a tile of the result is prefetched while the one before is computed.
+    share: tiles of rows in a share of a thread, if the number of rows is symbolic.
     """
 
     mr: int

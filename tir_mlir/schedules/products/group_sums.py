@@ -33,8 +33,14 @@ class GroupSums:
     """Totals `Y[.., i, j] += f(P[.., i, j, g], ..)` of sums by group, `P[.., i, j, g] += X[.., i, k] * Q[j, k]` for k =
     g * G + t.
 
-    block: of Y; parts: of P; unpacks: the block that computes Q from bytes. weight: where these are read; by_group: the
-    other arrays with an element for each column and group; group: G; left: X; halves: the numbers in a byte.
+    block: of Y.
+    parts: of P.
+    unpacks: the block that computes Q from bytes.
+    weight: where these are read.
+    by_group: the other arrays with an element for each column and group.
+    group: G.
+    left: X.
+    halves: the numbers in a byte.
     """
 
     block: Any

@@ -96,8 +96,13 @@ def _match_with_copy(sch: Schedule, block: Any, fixed: Collection[str], epilogue
 
 @dataclass(frozen=True)
 class AttentionBlocks:
-    """The blocks of an attention. `rows`: the iter of the last block that is tiled; `batch`: those around it;
-    `products`: by block name; `outside`: the names of the blocks that compute its inputs."""
+    """The blocks of an attention.
+
+    rows: the iter of the last block that is tiled.
+    batch: those around it.
+    products: by block name.
+    outside: the names of the blocks that compute its inputs.
+    """
 
     members: list[Member]
     batch: list[str]

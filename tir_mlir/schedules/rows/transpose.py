@@ -34,7 +34,11 @@ THREAD_WORK = 1 << 15
 
 @dataclass(frozen=True)
 class Transposition:
-    """`out[.. across .. lane] = f(in[.. lane .. across])`; `rest`: the other iters; `inputs`: the transposed reads."""
+    """`out[.. across .. lane] = f(in[.. lane .. across])`.
+
+    rest: the other iters.
+    inputs: the transposed reads.
+    """
 
     across: str
     lane: str

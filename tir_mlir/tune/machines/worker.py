@@ -32,9 +32,14 @@ LOOK = 2.0
 
 @dataclass
 class SearchWorker:
-    """Takes part in searches. spaces: by name, for searches in a user's space. builders: as for `tune.tune`. idle:
-    seconds without work after which it ends; None: never. tell: called with what it does, a line each. ssh: its
-    boards, for searches on boards."""
+    """Takes part in searches.
+
+    spaces: by name, for searches in a user's space.
+    builders: as for `tune.tune`.
+    idle: seconds without work after which it ends; None: never.
+    tell: called with what it does, a line each.
+    ssh: its boards, for searches on boards.
+    """
 
     url: str
     spaces: Mapping[str, Space] = field(default_factory=dict)

@@ -19,9 +19,11 @@ HEAD = (
 class TunedFunction:
     """A function of a model.
 
-    calls: in a run. before, after: seconds of all of them in a run of the model, with the library's schedule and with
-    the best found. library_seconds, seconds, gain: of one call, measured alone. best: the result of its search; None
-    if it was not searched. used: False if what was found is slower in the model, and the library's schedule was kept.
+    calls: in a run.
+    before, after: seconds of all of them in a run of the model, with the library's schedule and with the best found.
+        library_seconds, seconds, gain: of one call, measured alone.
+    best: the result of its search; None if it was not searched.
+    used: False if what was found is slower in the model, and the library's schedule was kept.
     """
 
     name: str
@@ -59,9 +61,13 @@ class TunedFunction:
 class BestOfModel:
     """A tuned model, and how it was found. Prints as a table.
 
-    model: compiled with the best schedules. functions: those of the model, most time first. library_seconds, seconds:
-    of a run with the library's schedules and with the best found, the fastest of interleaved rounds. trials: how many
-    candidates, those of earlier runs included. notes: what did not go as asked. interrupted: by Ctrl-C.
+    model: compiled with the best schedules.
+    functions: those of the model, most time first.
+    library_seconds, seconds: of a run with the library's schedules and with the best found, the fastest of interleaved
+        rounds.
+    trials: how many candidates, those of earlier runs included.
+    notes: what did not go as asked.
+    interrupted: by Ctrl-C.
     """
 
     model: Model

@@ -21,8 +21,10 @@ from tir_mlir.tune.records.program_identity import identity
 class TuningTask:
     """A function that a model calls; several, if they differ in names only.
 
-    functions: their names. calls: in a run. seconds, least: of all calls of a run, with the library's schedule, and as
-    the roofs of the machine allow. sizes: of its shape variables, in the call that takes most time.
+    functions: their names.
+    calls: in a run.
+    seconds, least: of all calls of a run, with the library's schedule, and as the roofs of the machine allow.
+    sizes: of its shape variables, in the call that takes most time.
     """
 
     functions: tuple[str, ...]

@@ -439,8 +439,12 @@ HEADROOM = 0.05
 
 @dataclass
 class Standing:
-    """How far the search of a function is. seconds: of all its calls in a run, after each round; first without any.
-    least: what these calls take at the roofs of the machine. over: nothing is left to try."""
+    """How far the search of a function is.
+
+    seconds: of all its calls in a run, after each round; first without any.
+    least: what these calls take at the roofs of the machine.
+    over: nothing is left to try.
+    """
 
     seconds: list[float]
     least: float = 0.0

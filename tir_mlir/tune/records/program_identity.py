@@ -23,8 +23,9 @@ _EXTENT = re.compile(r"(?<![\w.])\d+(?![\w.])")
 class ProgramIdentity:
     """A program without its names: `program` and `shape_class` are hashes of 32 hexadecimal digits.
 
-    program: of the canonical form. shape_class: of that with every number left out, the same for an operator at other
-    sizes. sizes: the constant extents of the loops, in order.
+    program: of the canonical form.
+    shape_class: of that with every number left out, the same for an operator at other sizes.
+    sizes: the constant extents of the loops, in order.
     """
 
     program: str

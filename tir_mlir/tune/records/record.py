@@ -31,11 +31,17 @@ def now() -> str:
 class Record:
     """One candidate: what was asked, what was decided, how it ended.
 
-    program, shape_class, sizes: see `ProgramIdentity`. target: see `target_key`. space: the name of the space that was
-    searched. decisions: by name. trace: `Trace.as_json()`. names: of the program, see `names_of`, as the trace calls
-    its blocks by them. status: "ok", or what went wrong, with its `reason`. seconds: of single runs. stages: seconds
-    by stage. verified: how the result was checked beyond the comparison on data; "" if it was not; a build does not
-    believe it. when: UTC, ISO 8601.
+    program, shape_class, sizes: see `ProgramIdentity`.
+    target: see `target_key`.
+    space: the name of the space that was searched.
+    decisions: by name.
+    trace: `Trace.as_json()`.
+    names: of the program, see `names_of`, as the trace calls its blocks by them.
+    status: "ok", or what went wrong, with its `reason`.
+    seconds: of single runs.
+    stages: seconds by stage.
+    verified: how the result was checked beyond the comparison on data; "" if it was not; a build does not believe it.
+    when: UTC, ISO 8601.
     """
 
     program: str

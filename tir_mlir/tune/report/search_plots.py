@@ -39,8 +39,12 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Search:
-    """A search that is drawn. name: of the function. library: seconds of the library's schedule. facts: name and value,
-    of the program and the machine."""
+    """A search that is drawn.
+
+    name: of the function.
+    library: seconds of the library's schedule.
+    facts: name and value, of the program and the machine.
+    """
 
     name: str
     trials: Sequence[StudyTrial]

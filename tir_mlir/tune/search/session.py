@@ -42,7 +42,12 @@ class SearchListener(Protocol):
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What became of one candidate. seconds: of single runs. origin: who proposed it. machine: "" or a board."""
+    """What became of one candidate.
+
+    seconds: of single runs.
+    origin: who proposed it.
+    machine: "" or a board.
+    """
 
     number: int
     origin: str
@@ -71,7 +76,11 @@ class TrialResult:
 
 @dataclass(frozen=True)
 class Budget:
-    """When a search ends. trials: of the study, those of earlier runs included. seconds: of this run."""
+    """When a search ends.
+
+    trials: of the study, those of earlier runs included.
+    seconds: of this run.
+    """
 
     trials: int
     seconds: float | None = None

@@ -22,9 +22,15 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Data of a search. program: its text. space: the name of its space. defaults: how many candidates each of the
-    default's decisions has, in order, by which a worker knows the space again. about: target and versions, in words.
-    boards: whether candidates run on boards. The rest is as for `tune.tune`."""
+    """Data of a search.
+
+    program: its text.
+    space: the name of its space.
+    defaults: how many candidates each of the default's decisions has, in order, by which a worker knows the space
+        again.
+    about: target and versions, in words.
+    boards: whether candidates run on boards. The rest is as for `tune.tune`.
+    """
 
     program: str
     trials: int

@@ -31,8 +31,12 @@ def _half_of_memory() -> int:
 
 @dataclass(frozen=True)
 class TrialLimits:
-    """What a trial may take. build: CPU seconds of its build. run: CPU seconds per thread of all its runs. Five times
-    as many seconds of waiting end a trial. memory: bytes that building or running it takes."""
+    """What a trial may take.
+
+    build: CPU seconds of its build.
+    run: CPU seconds per thread of all its runs. Five times as many seconds of waiting end a trial.
+    memory: bytes that building or running it takes.
+    """
 
     build: float = 30.0
     run: float = 10.0
@@ -77,11 +81,17 @@ class Measurer(Protocol):
 class Job:
     """A candidate: data only, so that any process can build and run it.
 
-    text: the scheduled program as module text. target: "llvm", or what `build` takes. kernels: code of the registered
-    kernels that it calls. libs: paths of shared libraries that it calls. function: its name, "" for the only one.
-    sizes: values of its shape variables. seed: of its arguments, if it has no reference. best: seconds of the best
-    so far: what takes three times as long is given up. reference: arguments and results of the unscheduled program;
-    None: results are not compared. threads: how many parallel loops may use. runner: None for this machine.
+    text: the scheduled program as module text.
+    target: "llvm", or what `build` takes.
+    kernels: code of the registered kernels that it calls.
+    libs: paths of shared libraries that it calls.
+    function: its name, "" for the only one.
+    sizes: values of its shape variables.
+    seed: of its arguments, if it has no reference.
+    best: seconds of the best so far: what takes three times as long is given up.
+    reference: arguments and results of the unscheduled program; None: results are not compared.
+    threads: how many parallel loops may use.
+    runner: None for this machine.
     """
 
     text: str

@@ -39,10 +39,11 @@ class MachineLost(TuneError):
 class Outcome:
     """The result of a trial.
 
-    seconds: of single runs; of CPU time for a program of one thread, of wall time for parallel loops. stages: CPU
-    seconds by stage (`build.lower`, `build.compile`, `measure.run`). reason: why it is not ok, or what was odd about
-    the times. peak_memory: bytes that running took, None if it was not run or the system does not tell. machine: what
-    it was measured on; "": this machine.
+    seconds: of single runs; of CPU time for a program of one thread, of wall time for parallel loops.
+    stages: CPU seconds by stage (`build.lower`, `build.compile`, `measure.run`).
+    reason: why it is not ok, or what was odd about the times.
+    peak_memory: bytes that running took, None if it was not run or the system does not tell.
+    machine: what it was measured on; "": this machine.
     """
 
     status: Status

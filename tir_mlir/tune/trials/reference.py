@@ -20,9 +20,12 @@ UNSCHEDULED, STAND_IN = "the unscheduled program", "the library's schedule"
 class Reference:
     """Where arguments and results lie, and how results are compared.
 
-    folder: a file a buffer, before and after the call. scalars: the other arguments, by position. tolerances: relative,
-    by position of a written buffer; 0.0: equal. rounded: integers may differ by one, since floats were rounded to them.
-    by: the program that computed the results. seconds: CPU seconds of that.
+    folder: a file a buffer, before and after the call.
+    scalars: the other arguments, by position.
+    tolerances: relative, by position of a written buffer; 0.0: equal.
+    rounded: integers may differ by one, since floats were rounded to them.
+    by: the program that computed the results.
+    seconds: CPU seconds of that.
     """
 
     folder: str

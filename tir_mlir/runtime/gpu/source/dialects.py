@@ -19,8 +19,12 @@ HELPERS = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """A C for kernels. types: of elements, by MLIR's name. vectors: widths of vector types that the language has.
-    sub_group: the threads that shuffle values in OpenCL C."""
+    """A C for kernels.
+
+    types: of elements, by MLIR's name.
+    vectors: widths of vector types that the language has.
+    sub_group: the threads that shuffle values in OpenCL C.
+    """
 
     name: str
     inline: str

@@ -17,8 +17,13 @@ _HERE = "unit.of.this.text"
 
 @dataclass(frozen=True)
 class Unit:
-    """A function in a module of its own. symbol: its name there, by its content. text: the module. name: what the
-    program calls it. externals: the functions without a body that it calls."""
+    """A function in a module of its own.
+
+    symbol: its name there, by its content.
+    text: the module.
+    name: what the program calls it.
+    externals: the functions without a body that it calls.
+    """
 
     symbol: str
     text: str
