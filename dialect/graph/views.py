@@ -109,7 +109,7 @@ class TensorFunc(View, metaclass=EachView):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What `R.func_attr` set."""
+        """The attributes that `R.func_attr` set."""
         return attrs.get(self.op, attrs.ATTRS, {})
 
     @property

@@ -216,7 +216,7 @@ def _update_nests_by_name(
     gone: Sequence[tuple[NestSummary, frozenset[str]]],
     fresh: Sequence[tuple[NestSummary, frozenset[str]]],
 ) -> NestsByName:
-    """Nests by name, without some and with others."""
+    """A table of nests by name, with the nests of `gone` removed and those of `fresh` added."""
     result = dict(nests)
     for nest, names in gone:
         for name in names:

@@ -101,7 +101,7 @@ class IndexMap:
         return map_._lambda_text([text_of(t, text_of_handle) for t in map_.terms])
 
     def renamed(self, names: Sequence[str]) -> IndexMap:
-        """The same map with other names for its variables."""
+        """This map with new names for its variables."""
         new = dict(zip(self.names, names, strict=True))
 
         def leaf(term: IntExpr) -> IntExpr:

@@ -75,13 +75,13 @@ class QueryCache(type(threading.RLock())):  # type: ignore[misc]
         self.operations = given_operations()
 
     def end(self) -> None:
-        """Forget all: what it is about is edited."""
+        """Forget all results: the module is edited."""
         self.known = {}
         if frozen.held() is self:
             frozen.held = _dead
 
     def is_open(self) -> bool:
-        """Whether the next edit ends it: there was none since it was entered."""
+        """Whether no edit has ended this memo since it was entered."""
         return frozen.open() is self
 
 

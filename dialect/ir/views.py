@@ -370,7 +370,7 @@ class Func(View):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What `T.func_attr` set."""
+        """The attributes that `T.func_attr` set."""
         return attrs.get(self.op, attrs.ATTRS, {})
 
     def body_ops(self) -> list[ir.Operation]:  # a lowered function may have several basic blocks

@@ -69,7 +69,7 @@ class Domain:
         return self.with_dims(self.dims, self.env)
 
     def with_dims(self, dims: list[ir.Value], env: dict[ir.Value, isl.Aff]) -> Domain:
-        """The same points, in terms of other values."""
+        """This set with its dimensions renamed to other values."""
         points: Any = self.points
         return Domain(dims, self.params, points, env, self.zero, self.free, self.outer, self.exact)
 

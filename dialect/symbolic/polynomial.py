@@ -55,7 +55,7 @@ class Polynomial:
         return f"Polynomial({self.expr()})"
 
     def constant(self) -> int | None:
-        """The number, if it is one."""
+        """The number that a constant polynomial is; None for others."""
         return self.terms.get((), 0) if not self.terms or (len(self.terms) == 1 and () in self.terms) else None
 
     def expr(self) -> IntExpr:

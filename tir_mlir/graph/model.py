@@ -258,7 +258,7 @@ def _bits(tensor: Any) -> Any:
 
 
 def _maker(shape: tuple[int, ...], type_: TensorType, torch: bool) -> Callable[[], Any]:
-    """What makes an output."""
+    """A function that allocates an output."""
     if torch:
         import torch as library
 

@@ -56,7 +56,7 @@ class ProgramReport:
 
     @cached_property
     def kernels(self) -> dict[str, KernelFacts]:
-        """What each kernel needs."""
+        """The facts of the launched kernels, by name."""
         return facts(self.code.text, self.code.chip, {r.kernel for r in self.launches})
 
     @property

@@ -165,7 +165,7 @@ class Shadow:
             self.atomics = AccessSet(granules, order, across_blocks)
 
     def continue_with(self, order: Epochs | Clocks) -> None:
-        """Other blocks of the same launch run now."""
+        """Continue with the next blocks of the launch."""
         self.order = self.reads.order = self.atomics.order = order
 
     def mark_written(self, start: int, end: int) -> None:

@@ -50,7 +50,7 @@ class Build:
         self.unit = "functions"
 
     def expect(self, count: int, unit: str = "functions") -> None:
-        """So many functions come, or other units."""
+        """Announce a number of functions, or of other units."""
         self.unit = unit
         if self.done == self.count:
             self.count = self.done = 0

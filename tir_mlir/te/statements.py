@@ -109,7 +109,7 @@ def _parse_function(body: Callable[..., Any]) -> tuple[list[str], list[ast.stmt]
 
 
 def _constants(body: Any) -> dict[str, Any]:
-    """What a function names around it: numbers, texts, sizes."""
+    """The captured constants of a function: numbers, texts, sizes."""
     variables = inspect.getclosurevars(body)
     by_name = {**variables.globals, **variables.nonlocals}
     constants: dict[str, Any] = {}

@@ -181,7 +181,7 @@ def integers(op: str, name: str, value: Any, count: int, least: int | None = Non
 
 
 def one_of(op: str, name: str, value: Any, choices: Sequence[str]) -> str:
-    """An attribute that is one of some words."""
+    """Check an attribute against the words that are allowed."""
     if value not in choices:
         raise refuse(op, f"{name}={short_repr(value)}", f"use one of {', '.join(map(str, choices))}")
     return value

@@ -150,7 +150,7 @@ class _Box2D:
         return svg.rectangle(x, y, w, h, style)
 
     def corner(self, box: Box) -> tuple[float, float]:
-        """Where a box begins."""
+        """The first corner of a box."""
         rows, columns = ((0, 0), *box)[-2:] if box else ((0, 0), (0, 0))
         return _part(columns, self.columns, self.width)[0], _part(rows, self.rows, self.height)[0]
 
@@ -175,7 +175,7 @@ class _Box3D:
         return self._faces(spans[0], spans[1], spans[2], style)
 
     def corner(self, box: Box) -> tuple[float, float]:
-        """Where a box begins."""
+        """The first corner of a box."""
         sides = zip(box, self.shape, (self.deep, self.down, self.across), strict=True)
         deep, down, across = (_part(span, extent, side)[0] for span, extent, side in sides)
         return self._project(deep, down, across)

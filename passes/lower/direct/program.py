@@ -62,7 +62,7 @@ class BranchExpr:
 
 @dataclass(frozen=True, eq=False)
 class PartialExpr:
-    """What a reduction has so far."""
+    """The partial result of a reduction."""
 
 
 Expression = ConstantExpr | LoadExpr | OperationExpr | BranchExpr | PartialExpr

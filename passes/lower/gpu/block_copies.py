@@ -48,7 +48,7 @@ def run(module: ir.Module) -> None:
 
 @only_reads
 def check(func: Func) -> None:
-    """The same for one function."""
+    """Check the buffers of one function that blocks share."""
     kernels = [(top, _group_by_buffer(top)) for top in kernel_nests(func)]
     for top, groups in kernels:
         axes = [Loop(o) for o in walk.ops(top) if is_axis(o)]

@@ -35,7 +35,7 @@ def run(module: ir.Module) -> None:
 
 
 def move_vthreads(func: Func) -> None:
-    """The same for one function."""
+    """Move the loops over virtual threads of one function."""
     for op in [op for op in walk.ops(func.op) if is_vthread(op)][::-1]:
         loop = Loop(op)
         attrs.put(op, attrs.KIND, None)

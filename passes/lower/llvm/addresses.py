@@ -43,7 +43,7 @@ class _Word:
 
 @lowering("tir-lower-addresses", "Lower accesses of dense buffers to loads and stores of shared addresses")
 def run(module: ir.Module) -> None:
-    """Compute what is common to addresses once, where it is first known.
+    """Compute common parts of addresses once, where their operands are first known.
 
         affine.for %i {                                    affine.for %i {
           affine.for %j {                                    %a = llvm.mul %i, 64

@@ -131,7 +131,7 @@ class _Fusion:
         return {"Composite": fusion.name, **codegen, **extra}
 
     def _outline(self, graph: TensorFunc, nodes: list[Node], prefix: str, attributes: dict[str, Any]) -> None:
-        """Call a function instead of nodes; what others read of them, it returns."""
+        """Replace nodes by a call of a function that returns their results."""
         prefix += f"_{attributes['Codegen']}" if "Codegen" in attributes else ""
         with enter_context():
             inputs, outputs = self._inputs(graph, nodes), _results(nodes)

@@ -394,7 +394,7 @@ class SeqExpr(Expr):
 
     @property
     def bindings(self) -> list[VarBinding]:
-        """Those of all blocks."""
+        """The bindings of all blocks, in order."""
         return [b for block in self.blocks for b in block.bindings]
 
 

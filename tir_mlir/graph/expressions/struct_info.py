@@ -43,11 +43,11 @@ class StructInfo:
     """What is known of a value."""
 
     def is_equal_to(self, rhs: object) -> bool:
-        """Whether the other one says the same."""
+        """Whether another type has the same kind, shape and element type."""
         return isinstance(rhs, StructInfo) and str(self) == str(rhs)
 
     def could_be(self, rhs: StructInfo) -> bool:
-        """Whether some value is both: of one kind, and equal in what both of them know."""
+        """Whether a value can have both types: they agree in kind and in all sizes known of both."""
         return isinstance(self, ObjectStructInfo) or isinstance(rhs, ObjectStructInfo) or self._agrees(rhs)
 
     def _agrees(self, rhs: StructInfo) -> bool:

@@ -128,7 +128,7 @@ def with_bias(e: OperatorEmitter, x: Any, bias: Any, axes: int) -> Any:
 
 
 def every_axis(value: Any, axes: int) -> list[int]:
-    """One number, or one an axis, as one an axis."""
+    """A number for each axis, from one number for all or one for each."""
     numbers = [value] if isinstance(value, int) else list(value)
     return numbers * axes if len(numbers) == 1 else numbers
 

@@ -18,12 +18,12 @@ class Refusal:
 
     @property
     def why(self) -> str:
-        """The reason without the way out."""
+        """The reason, without the suggested fix."""
         return self.reason.partition("\n  fix: ")[0]
 
     @property
     def way_out(self) -> str:
-        """What to do instead."""
+        """The suggested fix."""
         return self.reason.partition("\n  fix: ")[2] or f"give its meaning: ops={{{self.operator}: f}}"
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Refusals:
     found: list[Refusal] = field(default_factory=list)
 
     def add(self, operator: str, node: str, line: str, reason: str) -> None:
-        """Remember one."""
+        """Record the refusal of one node."""
         self.found.append(Refusal(operator, node, line, reason))
 
     def check(self, importer: str, fix: str) -> None:

@@ -175,5 +175,5 @@ def resample_axis(e: OperatorEmitter, x: Any, axis: int, table: Table) -> Any:
 
 
 def _single_positions(positions: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Where each element is read, if it is one."""
+    """The one position that each element is read at: the one with the greatest weight."""
     return positions[:, 0] if weights is None else np.take_along_axis(positions, weights.argmax(1)[:, None], 1)[:, 0]

@@ -27,7 +27,7 @@ class ArenaRequest:
     last: int
 
     def meets(self, request: ArenaRequest) -> bool:
-        """Whether both are alive in some call."""
+        """Whether two buffers are alive in one call."""
         return self.first <= request.last and request.first <= self.last
 
 

@@ -110,7 +110,7 @@ _NESTS = op_traits.AFFINE_OPS | op_traits.CHOICES
 
 
 def _copies_to_itself(nest: ir.Operation) -> bool:
-    """Whether a nest writes only what it has read at the same position."""
+    """Whether a nest only stores elements that it loads from the same position."""
     if nest.name not in op_traits.AFFINE_LOOPS:
         return False
     inner = list(ops(nest))

@@ -118,7 +118,7 @@ def _own_slots(control: Control) -> list[BufferSlot]:
 
 
 def remap_steps(steps: RegionSteps, to: Callable[[BufferSlot], BufferSlot]) -> RegionSteps:
-    """What a region does, on other memory: `to` is what each position becomes."""
+    """The steps of a region with each slot replaced by `to(slot)`."""
     return RegionSteps(tuple(_remap_call(call, to) for call in steps.calls), _remap_copies(steps.copies, to))
 
 

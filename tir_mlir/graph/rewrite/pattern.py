@@ -61,7 +61,7 @@ class Matcher:
         return False
 
     def match_all(self, patterns: Any, values: Any) -> bool:
-        """The same for several, one by one."""
+        """Match several patterns with as many values, pairwise."""
         snapshot = dict(self.matches)
         if len(patterns) == len(values) and all(map(self.match, patterns, values)):
             return True
@@ -267,7 +267,7 @@ def is_gv(name: str = "") -> DFPattern:
 
 
 def is_expr(expr: Any) -> DFPattern:
-    """One expression, or one value."""
+    """A pattern of one expression, or of one value."""
     return DFPattern(
         lambda value, matcher: is_same_value(value, expr) or is_same_value(matcher.definition(value), expr)
     )

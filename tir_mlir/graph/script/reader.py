@@ -94,7 +94,7 @@ class _ModuleMember(GlobalVar):
 
 
 class _GraphReader:
-    """Reads one graph."""
+    """The reader of one graph: nodes and values -> expressions."""
 
     def __init__(self, program: FunctionSource, functions: _GraphFunctions):
         self.program, self.source, self.node = program, program.source, program.node

@@ -62,7 +62,7 @@ def check_fields(folder: Path, given: Mapping[str, Any], config: Any, model: Any
 
 
 def _check_positions(folder: Path, facts: Mapping[str, Any]) -> None:
-    """The same for what rotary positions are computed of."""
+    """Check the fields of rotary positions."""
     kind = facts.get("rope_type")
     if kind not in _POSITIONS:
         raise ArgumentError(

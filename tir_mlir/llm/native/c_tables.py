@@ -37,7 +37,7 @@ class Tables:
     layout: int
 
     def before_loop(self) -> str:
-        """What loop.c needs."""
+        """The definitions that precede loop.c."""
         headers = dict.fromkeys(f'#include "{kernel.entry.name}.h"' for kernel in self.kernels.values())
         return "\n".join([*headers, "#define SHOWN static", ""])
 

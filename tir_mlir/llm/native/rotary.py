@@ -58,7 +58,7 @@ class Rotary:
         return {"cos": self.table[0], "sin": self.table[1], "long_cos": cos, "long_sin": sin, "growth": growth}
 
     def facts(self) -> dict[str, Any]:
-        """The same as what JSON can hold."""
+        """The fields as a JSON object."""
         growth = None
         if self.growth is not None:
             growth = {

@@ -93,7 +93,7 @@ class MappedEntryWriter:
         return mapped
 
     def finish(self) -> None:
-        """Make it an entry that others find."""
+        """Publish the file as an entry of the cache."""
         if self._file is None:
             return
         text = json.dumps(self._places).encode()

@@ -78,7 +78,7 @@ def _fault(text: str, target: object_code.LLVMTarget) -> str:
 
 
 def _translate_to_llvm(text: str) -> tuple[str, str]:
-    """LLVM IR, or what is wrong with it."""
+    """Translate a module to LLVM IR; the error message if that fails."""
     messages: list[str] = []
     module = ir.Module.parse(text)
     handler: Any = module.context.attach_diagnostic_handler(lambda d: messages.append(d.message) or True)

@@ -112,7 +112,7 @@ class DeviceDriver(Protocol):
         ...
 
     def load(self, device: int, code: KernelCode) -> Any:
-        """Load code on a device; what it returns keeps it loaded."""
+        """Load code on a device; the result keeps the code loaded."""
         ...
 
     def launcher(self, module: Any, launch: Launch) -> Launcher:

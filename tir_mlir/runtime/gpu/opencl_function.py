@@ -19,7 +19,7 @@ class OpenclFunction(DeviceFunction):
         return opencl.opencl()
 
     def _warn_of_copies(self, args: Sequence[Any]) -> None:
-        """NumPy arrays are what it is for."""
+        """Warn of nothing: OpenCL functions take NumPy arrays."""
 
 
 def functions(

@@ -55,7 +55,7 @@ class SshMeasurer:
 
     @property
     def lane(self) -> str:
-        """What it is called in records."""
+        """The name of the board in records."""
         return f"board {self.host}"
 
     def build(self, job: Job) -> Library:
@@ -76,7 +76,7 @@ class SshMeasurer:
         return built
 
     def measure(self, built: Library, job: Job) -> Outcome:
-        """Run it on the board, compare its results here, and time it there."""
+        """Run a program on the board, compare its results here, and time it there."""
         start = time.process_time()
         outcome, data = self._trial(built, job)
         if data is None:

@@ -29,7 +29,7 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Record:
-    """One candidate: what was asked, what was decided, how it ended.
+    """One candidate: the task, the decisions, the outcome.
 
     program, shape_class, sizes: see `ProgramIdentity`.
     target: see `target_key`.

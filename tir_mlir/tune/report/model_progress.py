@@ -59,7 +59,7 @@ class ModelProgress(LiveProgress):
         self.tried += 1
 
     def render(self) -> Group:
-        """What is shown now."""
+        """The lines of the display."""
         head = f"{self.progress_text(self.tried, self.trials)}, {self.current}: {self.text}"
         return Group(Text(head), self._table())
 

@@ -75,7 +75,7 @@ class LiveProgress(ABC):
 
     @abstractmethod
     def render(self) -> Group:
-        """What is shown now."""
+        """The lines of the display."""
 
     def phase(self, text: str) -> None:
         """What the search does now."""
@@ -105,7 +105,7 @@ class Progress(LiveProgress):
         self.done.append(trial)
 
     def render(self) -> Group:
-        """What is shown now."""
+        """The lines of the display."""
         head = f"{self.title} {self.progress_text(len(self.done), self.trials)}, {self.text}"
         ends = Counter(t.status for t in self.done)
         counts = ", ".join(f"{n} {status}" for status, n in ends.most_common())

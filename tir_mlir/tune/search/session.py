@@ -42,7 +42,7 @@ class SearchListener(Protocol):
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What became of one candidate.
+    """The result of one candidate.
 
     seconds: of single runs.
     origin: who proposed it.
@@ -112,7 +112,7 @@ class Session:
 
     @property
     def best(self) -> TrialResult | None:
-        """The fastest one so far."""
+        """The fastest candidate so far."""
         return min((r for r in self.results if r.ok), key=lambda r: r.median or 0.0, default=None)
 
     def resume(self) -> None:

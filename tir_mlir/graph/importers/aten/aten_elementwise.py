@@ -250,7 +250,7 @@ def shift_right(e: TorchEmitter, x: Any, other: Any) -> Any:
 
 @aten("fmax")
 def greater_number(e: TorchEmitter, x: Any, other: Any) -> Any:
-    """The greater one; of a NaN the other one."""
+    """The maximum of two numbers; the number, if the other is NaN."""
     return e.binary("fmax" if e.dtype in FLOATS else "maximum", x, other, e.dtype)
 
 

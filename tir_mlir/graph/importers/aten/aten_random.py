@@ -97,7 +97,7 @@ def dropout(e: TorchEmitter, x: Any, p: float, train: bool) -> Any:
 
 @aten("native_dropout.default")
 def native_dropout(e: TorchEmitter, x: Any, p: float, train: Any) -> Any:
-    """The same, and where elements remain."""
+    """Dropout of x, and the mask of the elements that are kept."""
     if train is False or not p:
         return [x, e.broadcast(e.constant(True, "bool"), x.shape)]
     return _drop_elements(e, x, p)

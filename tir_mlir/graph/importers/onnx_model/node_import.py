@@ -64,7 +64,7 @@ class NodeImporter:
         self.needed: set[str] = set()  # those of values that are not known and have to be
 
     def add_all(self, nodes: Iterable[Any]) -> None:
-        """Translate nodes, each behind those that it needs."""
+        """Translate nodes in topological order."""
         for node in nodes:
             self._import_node(node)
 

@@ -148,7 +148,7 @@ def _example_value(node: Any) -> Any:
 
 
 def _memory(value: Any) -> Any:
-    """What is equal for tensors in the same memory, None for other values."""
+    """A key that is equal for tensors in the same memory; None for other values."""
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
@@ -194,7 +194,7 @@ def _sources(inputs: Sequence[Any]) -> dict[Any, tuple[int, Any]]:
 
 
 def _restore_layout(value: torch.Tensor, layout: _Layout) -> torch.Tensor:
-    """A value with its elements where torch has them."""
+    """A tensor with the strides that torch gives it."""
     if value.stride() == layout.strides:
         return value
     return torch.empty_strided(layout.sizes, layout.strides, dtype=value.dtype).copy_(value)

@@ -91,7 +91,7 @@ class _Recorder(TorchFunctionMode):
         self._kept: list[Any] = []  # an id belongs to its tensor as long as that lives
 
     def bare(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor like one, without data; the same one for the same."""
+        """A tensor without data, with the shape and type of another; the same for the same tensor."""
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer) or tensor.layout != torch.strided:
             raise NotRecorded(f"a tensor of {type(tensor).__name__}")
         if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():

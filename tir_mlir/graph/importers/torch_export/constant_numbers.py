@@ -129,7 +129,7 @@ class _ConstantTracker(TorchFunctionMode):
         return None if value is None or _memory(value) in self._written else value
 
     def _evaluate_call(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """The result on values; None where there is none."""
+        """The result of a call on known values; None if it cannot be computed."""
         if any(isinstance(leaf, (torch.SymInt, torch.SymBool, torch.SymFloat)) for leaf in tree_leaves((args, kwargs))):
             return None
 
