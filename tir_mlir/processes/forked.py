@@ -95,7 +95,12 @@ class Ending(enum.Enum):
 
 @dataclass
 class End:
-    """The end of a copy. value: what the work returned. reported: what it reported last. peak: bytes that it took."""
+    """The end of a copy.
+
+    value: what the work returned.
+    reported: what it reported last.
+    peak: bytes that it took.
+    """
 
     how: Ending
     value: Any = None

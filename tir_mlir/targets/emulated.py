@@ -1,4 +1,4 @@
-"""The back end of an emulated GPU: kernels as loops of a CPU, the threads of a block in turn."""
+"""The back end of an emulated GPU: kernels as loops of a CPU, the threads of a block one after the other."""
 
 from __future__ import annotations
 

@@ -60,8 +60,11 @@ def load(compilation: Compilation) -> Library:
 
 @dataclass
 class RocmCode(PrintedKernels):
-    """The kernels of a library. device: the module with the functions that launch them. kernels: the kernels in the
-    llvm dialect."""
+    """The kernels of a library.
+
+    device: the module with the functions that launch them.
+    kernels: the kernels in the llvm dialect.
+    """
 
     device: ir.Module
     kernels: ir.Module

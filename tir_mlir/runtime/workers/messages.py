@@ -12,8 +12,12 @@ from outside; it crashed the process, by the signal of the result."""
 
 @dataclass(frozen=True)
 class TaskRequest:
-    """A task for a worker. cache: whether the cache is used. insist: compute it though another build is at it.
-    operations: what `budget` gives; None outside."""
+    """A task for a worker.
+
+    cache: whether the cache is used.
+    insist: compute it though another build is at it.
+    operations: what `budget` gives; None outside.
+    """
 
     function: str
     kind: str

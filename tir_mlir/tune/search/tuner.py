@@ -298,7 +298,7 @@ class Tuner:
         return Best(finals, record, session.results, ledger.study, libraries, session.interrupted)
 
     def _references(self) -> dict[str, float]:
-        """Seconds of what others have for this program, where it is one that they know."""
+        """The times of the library's schedule and of other libraries for this program."""
         cpu = self.target.as_cpu() if self.target.is_cpu else None
         if cpu is None or not cpu.runs_here or self.options.ssh:
             return {}
