@@ -158,7 +158,7 @@ _search_passes = "MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTu
 _transforms = {
     **{name: f"{_RELAX}.transforms:{name}" for name in _transform_names},
     **{name: f"{_RELAX}.tuning:{name}" for name in _search_passes},
-    "FoldConstant": f"{_RELAX}.fold_constant:FoldConstant",
+    "FoldConstant": f"{_RELAX}.transforms:FoldConstant",
     **{n: f"{_RELAX}.fuse_by_pattern:{n}" for n in ("FuseOpsByPattern", "FusionPattern", "PatternCheckContext")},
 }
 _known_patterns = {
@@ -177,8 +177,8 @@ _patterns = {
     **{name: f"{_GRAPHS}:{name}" for name in ("PatternContext", "rewrite_bindings", "rewrite_call")},
 }
 _from_fx = {
-    "from_fx": f"{_RELAX}.from_fx:from_fx",
-    "from_exported_program": f"{_RELAX}.exported_program:from_exported_program",
+    "from_fx": f"{_RELAX}.torch_frontend:from_fx",
+    "from_exported_program": f"{_RELAX}.torch_frontend:from_exported_program",
 }
 _relax = {
     **_relax_expressions,
@@ -216,7 +216,7 @@ _graph_modules: dict[str, dict[str, str]] = {
     "tvm.relax.vm_build": _machine,
     "tvm.relax.testing": _layers,
     "tvm.relax.testing.nn": _layers,
-    "tvm.relax.frontend": {"detach_params": f"{_RELAX}.exported_program:detach_params"},
+    "tvm.relax.frontend": {"detach_params": f"{_RELAX}.torch_frontend:detach_params"},
     "tvm.relax.frontend.torch": _from_fx,
     "tvm.transform": _passes,
     "tvm.ir.transform": _passes,

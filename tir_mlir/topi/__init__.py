@@ -12,16 +12,13 @@ from typing import NoReturn as _NoReturn
 from tir_mlir.topi import broadcast as _broadcast
 from tir_mlir.topi import creation as _creation
 from tir_mlir.topi import elementwise as _elementwise
-from tir_mlir.topi import grouped_products as _grouped_products
 from tir_mlir.topi import image, nn
 from tir_mlir.topi import indexing as _indexing
 from tir_mlir.topi import joining as _joining
 from tir_mlir.topi import prefix_sums as _prefix_sums
 from tir_mlir.topi import products as _products
 from tir_mlir.topi import quantization as _quantization
-from tir_mlir.topi import random_numbers as _random_numbers
 from tir_mlir.topi import reductions as _reductions
-from tir_mlir.topi import scattering as _scattering
 from tir_mlir.topi import searching as _searching
 from tir_mlir.topi import shapes as _shapes
 from tir_mlir.topi import sorting as _sorting
@@ -30,16 +27,13 @@ from tir_mlir.topi import views as _views
 from tir_mlir.topi.broadcast import *  # noqa: F403
 from tir_mlir.topi.creation import *  # noqa: F403
 from tir_mlir.topi.elementwise import *  # noqa: F403
-from tir_mlir.topi.grouped_products import *  # noqa: F403
 from tir_mlir.topi.indexing import *  # noqa: F403
 from tir_mlir.topi.joining import *  # noqa: F403
 from tir_mlir.topi.operands import missing_name_error as _absent
 from tir_mlir.topi.prefix_sums import *  # noqa: F403
 from tir_mlir.topi.products import *  # noqa: F403
 from tir_mlir.topi.quantization import *  # noqa: F403
-from tir_mlir.topi.random_numbers import *  # noqa: F403
 from tir_mlir.topi.reductions import *  # noqa: F403
-from tir_mlir.topi.scattering import *  # noqa: F403
 from tir_mlir.topi.searching import *  # noqa: F403
 from tir_mlir.topi.shapes import *  # noqa: F403
 from tir_mlir.topi.sorting import *  # noqa: F403
@@ -50,15 +44,12 @@ __all__ = ["image", "nn"]
 __all__ += _broadcast.__all__
 __all__ += _creation.__all__
 __all__ += _elementwise.__all__
-__all__ += _grouped_products.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
 __all__ += _prefix_sums.__all__
 __all__ += _products.__all__
 __all__ += _quantization.__all__
-__all__ += _random_numbers.__all__
 __all__ += _reductions.__all__
-__all__ += _scattering.__all__
 __all__ += _searching.__all__
 __all__ += _shapes.__all__
 __all__ += _sorting.__all__

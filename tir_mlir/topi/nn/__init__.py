@@ -11,9 +11,7 @@ from tir_mlir.topi.nn import convolutions_by_layout as _convolutions_by_layout
 from tir_mlir.topi.nn import dense as _dense
 from tir_mlir.topi.nn import normalization as _normalization
 from tir_mlir.topi.nn import padding as _padding
-from tir_mlir.topi.nn import patches as _patches
 from tir_mlir.topi.nn import pooling as _pooling
-from tir_mlir.topi.nn import softmax as _softmax
 from tir_mlir.topi.nn import transposed_convolution as _transposed_convolution
 from tir_mlir.topi.nn import windows as _windows
 from tir_mlir.topi.nn.activations import *  # noqa: F403
@@ -23,9 +21,7 @@ from tir_mlir.topi.nn.convolutions_by_layout import *  # noqa: F403
 from tir_mlir.topi.nn.dense import *  # noqa: F403
 from tir_mlir.topi.nn.normalization import *  # noqa: F403
 from tir_mlir.topi.nn.padding import *  # noqa: F403
-from tir_mlir.topi.nn.patches import *  # noqa: F403
 from tir_mlir.topi.nn.pooling import *  # noqa: F403
-from tir_mlir.topi.nn.softmax import *  # noqa: F403
 from tir_mlir.topi.nn.transposed_convolution import *  # noqa: F403
 from tir_mlir.topi.nn.windows import *  # noqa: F403
 from tir_mlir.topi.operands import missing_name_error as _absent
@@ -40,9 +36,7 @@ __all__ += _convolutions_by_layout.__all__
 __all__ += _dense.__all__
 __all__ += _normalization.__all__
 __all__ += _padding.__all__
-__all__ += _patches.__all__
 __all__ += _pooling.__all__
-__all__ += _softmax.__all__
 __all__ += _transposed_convolution.__all__
 __all__ += _windows.__all__
 
