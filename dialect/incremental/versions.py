@@ -1,13 +1,12 @@
 """Versions of a program: which were verified, what they contain, and how one is made into the next.
 
-Of a version that steps have left behind, only what the next version has not is kept. A step edits the module of the
-version, of which much is known by then (`Answers`), and the version keeps a copy, so that an error or an interrupt
-leaves it as it was. Among many nests, to copy all costs more than the step. So the module of the version before is made
-into the copy: it gets copies of the nests that the last step changed. Those it had instead go to a module of their own,
-from which the version can be made again:
+A step edits a copy of the module of a version, so that an error or an interrupt leaves that as it was. Among many
+nests, to copy all costs more than the step. So the module of the version before is made into the copy: it gets copies
+of the nests that the last step changed. Those it had instead go to a module of their own, from which the version can be
+made again: of a version that steps have left behind, only what the next version has not is kept.
 
     version 7: module   --step-->  version 8: module
-    version 7: nests that version 8 has not;  version 8: the old module of 7, now as 8;  the next step edits that of 8
+    version 7: nests that version 8 has not;  the old module of 7, now as 8:  the next step edits it
 
 The table of the module after a step is that of the module before, except for what the step changed. Users may edit
 their modules, so those are known by a digest.
@@ -61,14 +60,6 @@ class ModuleContents:
         numbers = {f.number for f in self.functions}
         return frozenset(numbers.union(*(f.nests_by_id for f in self.functions)))
 
-    def position(self, number: int) -> tuple[int, int] | None:
-        """Where a loop or block is: its function, and its position in the body."""
-        for f, function in enumerate(self.functions):
-            nest = function.nests_by_id.get(number)
-            if nest is not None:
-                return f, function.body.index(nest)
-        return None
-
 
 _tables: WeakKeyDictionary[ir.Module, ModuleContents] = WeakKeyDictionary()
 
@@ -82,11 +73,6 @@ def journal_of(module: ir.Module) -> Journal:
     """A journal for a step that reads a module, so that lookups use its table."""
     table = _tables.get(module)
     return Journal() if table is None else KnownModule(module, table.functions)
-
-
-def forget(module: ir.Module) -> None:
-    """Take the table of a module that is about to be edited."""
-    _tables.pop(module, None)
 
 
 def read(module: ir.Module) -> ModuleContents | None:
@@ -139,23 +125,20 @@ def ids_of(module: ir.Module) -> frozenset[int]:
     return ids_in(module.operation) if table is None else table.ids
 
 
-def find(module: ir.Module, number: int, like: ir.Module | None = None) -> ir.Operation | None:
-    """The op of a module whose id is `number`. `like`: the module it is an unchanged copy of, whose table is used."""
-    table = _tables.get(like or module)
-    if table is None:
-        return walk.find(module, number)
-    position, bodies = table.position(number), _bodies(module)
-    if position is None:
-        return next((op for op in bodies if attrs.get(op, attrs.ID) == number), None)
-    return walk.find(Func(bodies[position[0]]).body.operations[position[1]].operation, number)
-
-
-def _bodies(module: ir.Module) -> list[ir.Operation]:
-    """The functions of a module with a body."""
-    current = open_journal()
+def find(module: ir.Module, number: int) -> ir.Operation | None:
+    """The op of a module whose id is `number`; while a step runs, of one that it has not edited yet."""
+    current, table = open_journal(), _tables.get(module)
     if isinstance(current, KnownModule) and current.module is module:
-        return current.bodies
-    return [f.op for f in funcs(module)]
+        functions, bodies = current.contents, current.bodies
+    elif table is not None:
+        functions, bodies = table.functions, [f.op for f in funcs(module)]
+    else:
+        return walk.find(module, number)
+    for function, op in zip(functions, bodies, strict=True):
+        nest = function.nests_by_id.get(number)
+        if nest is not None:
+            return walk.find(Func(op).body.operations[function.body.index(nest)].operation, number)
+    return next((op for op in bodies if attrs.get(op, attrs.ID) == number), None)
 
 
 def infos_with(module: ir.Module, number: int) -> dict[int, Any]:
@@ -215,8 +198,8 @@ _lock = threading.RLock()
 class Version:
     """A version of a program. `before`: the one that a step was applied to. `answers`: what is known of its module.
 
-    Its module is only edited if nobody else has it. shared: several schedules have the version, or a user its module
-    (an op does not keep its module alive, so references do not tell).
+    Its module is only made into that of another version if nobody else has it. shared: several schedules have the
+    version, or a user its module (an op does not keep its module alive, so references do not tell).
     """
 
     smallest = 32
@@ -228,6 +211,8 @@ class Version:
         self._answers = answers
         self._before = None if before is None else weakref.ref(before)
         self._difference: _Difference | None = None
+        if before is not None:
+            before._answers = None  # lookups ask of the new version from now on
 
     @property
     def module(self) -> ir.Module:
@@ -251,27 +236,11 @@ class Version:
             self._answers = QueryCache()
         return self._answers
 
-    def borrow_module(self) -> BorrowedModule:
-        """A module for a step to edit: that of the version, which gets a copy instead. The copy, if others have it."""
-        copy = self._copy()
-        if self.shared:
-            return BorrowedModule(copy, QueryCache())
-        borrowed = BorrowedModule(self.module, self.query_cache(), self)
-        self._answers = None
-        _hand_over(borrowed.module, copy)
-        self._module = copy
-        return borrowed
-
-    def _copy(self) -> ir.Module:
+    def copy_module(self) -> ir.Module:
+        """A copy of the module, for a step to edit."""
         previous = None if self._before is None or self.shared else self._before()
         copy = None if previous is None or previous.shared else previous._convert_to_later(self)
         return clone_module(self.module) if copy is None else copy
-
-    def _take_back(self, borrowed: BorrowedModule) -> None:
-        assert self._module is not None
-        _hand_over(self._module, borrowed.module)
-        self._module = borrowed.module
-        self._answers = borrowed.answers
 
     def _convert_to_later(self, later: Version) -> ir.Module | None:
         """The module of this version, made into a copy of the next one. None if someone has it, or if it is not
@@ -286,7 +255,7 @@ class Version:
                 later, [part.extract_removed_ops() for part in parts], _attributes(self._module)
             )
             module, self._module, self._answers = self._module, None, None
-        forget(module)
+        _tables.pop(module, None)
         for part in parts:
             part.renew()
         _set_attributes(module, _attributes(later.module))
@@ -317,28 +286,6 @@ class Version:
                     old._module, old._difference = module, None
                     module = module if old is self else clone_module(module)
         return module
-
-
-@dataclass(frozen=True)
-class BorrowedModule:
-    """A module that a step edits, and what is known of it until then. owner: the version whose module it was."""
-
-    module: ir.Module
-    answers: QueryCache
-    owner: Version | None = None
-
-    def give_back(self) -> None:
-        """Return the module, after a step that was refused, if nothing in it was edited."""
-        if self.owner is not None and self.answers.is_open():
-            self.owner._take_back(self)
-
-
-def _hand_over(module: ir.Module, copy: ir.Module) -> None:
-    """Give the table of a module to a copy of it; the module has none then."""
-    table = _tables.get(module)
-    if table is not None:
-        _tables[copy] = table
-        forget(module)
 
 
 def _parse_version(text: str) -> Version:

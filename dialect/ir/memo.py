@@ -80,10 +80,6 @@ class QueryCache(type(threading.RLock())):  # type: ignore[misc]
         if frozen.held() is self:
             frozen.held = _dead
 
-    def is_open(self) -> bool:
-        """Whether no edit has ended this memo since it was entered."""
-        return frozen.open() is self
-
 
 def active_cache() -> dict[Any, Any] | None:
     """The cache of the current frozen period; None while modules may change."""

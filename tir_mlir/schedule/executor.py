@@ -19,7 +19,7 @@ from tir_mlir.dialect.diagnostics import (
     VerifyError,
 )
 from tir_mlir.dialect.incremental import ChangedNests, StepJournal, changed_nests, versions
-from tir_mlir.dialect.incremental.versions import BorrowedModule, Version
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import Func, QueryCache, View, attrs, create, enter_context, funcs, until_edit, user_line
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.ir.memo import Journal
@@ -219,36 +219,32 @@ class Executor(HandleTable):
         self, primitive: Primitive, arguments: dict[str, Any], names: dict[int, str]
     ) -> tuple[Version, Any, list[str]]:
         """Run a primitive. Returns the version that it makes, its result, and what was proved."""
-        old = self.version
-        borrowed = old.borrow_module()
-        try:
-            verified = versions.known_table(old.module)
-            table = verified or (versions.read(old.module) if self.audit is not None else None)
-            with Journal() if table is None else StepJournal(borrowed.module, table.functions) as journal:
-                result, first = self._run_edits(primitive, arguments, borrowed, names, journal)
-                answers = self._verify_edits(primitive, borrowed.module, journal, first, verified is not None)
-        except BaseException:
-            borrowed.give_back()
-            raise
-        return Version(borrowed.module, old, answers), result, journal.facts
+        old, module = self.version, self.version.copy_module()
+        verified = versions.known_table(old.module)
+        table = verified or (versions.read(old.module) if self.audit is not None else None)
+        with Journal() if table is None else StepJournal(module, table.functions) as journal:
+            result, first = self._run_edits(primitive, arguments, module, names, journal)
+            answers = self._verify_edits(primitive, module, journal, first, verified is not None)
+        return Version(module, old, answers), result, journal.facts
 
     def _run_edits(
         self,
         primitive: Primitive,
         arguments: dict[str, Any],
-        borrowed: BorrowedModule,
+        module: ir.Module,
         names: dict[int, str],
         journal: Journal,
     ) -> tuple[Any, int]:
         """Run a primitive that edits a module. Returns its result, and the first id of what it creates."""
-        with until_edit(borrowed.answers):
-            call = self._call(primitive, arguments, borrowed.module, names)
+        answers = QueryCache()
+        with until_edit(answers):
+            call = self._call(primitive, arguments, module, names)
             for view in _views_in(call.values()):
                 if not isinstance(view, Func):
                     journal.add(view.op)  # without `touch`: nothing is edited yet
-            first = create.next_id(borrowed.module)
+            first = create.next_id(module)
             result = self._run_with(primitive, call)
-        borrowed.answers.end()
+        answers.end()
         return result, first
 
     def _verify_edits(

@@ -246,7 +246,7 @@ class HandleTable:
         self.check_known(handle)
         if isinstance(handle, LoopHandle) and handle.is_mark:
             return SpecialLocation(handle.id)
-        op = versions.find(module, handle.id, self.module)
+        op = versions.find(module, handle.id)
         if op is None:
             reason, results = self._dead.reason(handle.id), self._dead.results(handle.id)
             alive = next((n for n in results if versions.find(self.module, n) is not None), None)

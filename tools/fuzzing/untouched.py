@@ -9,14 +9,12 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
 from mlir import ir
 
 from tir_mlir.dialect.incremental import ChangedNests, FunctionContents
 from tir_mlir.dialect.incremental.contents import read_function
-from tir_mlir.dialect.incremental.versions import BorrowedModule, Version
+from tir_mlir.dialect.incremental.versions import Version
 from tir_mlir.dialect.ir import QueryCache, attrs, funcs, ops
 from tir_mlir.dialect.ir.op_traits import FOLDED
 from tir_mlir.passes.schedule import PRIMITIVES
@@ -32,34 +30,29 @@ class NotRecorded(BaseException):
 @contextmanager
 def audited() -> Iterator[None]:
     """Check every step of every schedule. The copies of versions are made of modules of before, also small ones."""
-    before, smallest, lend = Executor.audit, Version.smallest, Version.borrow_module
+    audit, smallest, copy, end = Executor.audit, Version.smallest, Version.copy_module, QueryCache.end
+    unedited: list[tuple[ir.Module, bytes]] = []
+
+    def copy_module(version: Version) -> ir.Module:
+        module = copy(version)
+        unedited[:] = [(module, _text(module))]
+        return module
+
+    def end_period(period: QueryCache) -> None:
+        """What is known of a module is kept until it is edited: there must be no edit before one that ends it."""
+        end(period)
+        modules, unedited[:] = list(unedited), []
+        for module, text in modules:
+            if _text(module) != text:
+                raise NotRecorded(f"a step edits an op without a record, before any that has one: {module}")
+
     Executor.audit, Version.smallest = staticmethod(check_untouched), 0
-    Version.borrow_module = lambda version: _watched(lend(version))  # type: ignore[method-assign]
+    Version.copy_module, QueryCache.end = copy_module, end_period  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Version.smallest, Version.borrow_module = smallest, lend  # type: ignore[method-assign]
-        Executor.audit = staticmethod(before) if before is not None else None
-
-
-class _Watched(QueryCache):
-    """What is known of a module until it is edited: there must be no edit before one that ends it."""
-
-    def __init__(self, module: ir.Module, known: dict[Any, Any]):
-        super().__init__()
-        self.known = known
-        self._module: ir.Module | None = module
-        self._text = _text(module)
-
-    def end(self) -> None:
-        module, self._module = self._module, None
-        super().end()
-        if module is not None and _text(module) != self._text:
-            raise NotRecorded(f"a step edits an op without a record, before any that has one: {module}")
-
-
-def _watched(lent: BorrowedModule) -> BorrowedModule:
-    return replace(lent, answers=_Watched(lent.module, lent.answers.known))
+        Version.smallest, Version.copy_module, QueryCache.end = smallest, copy, end  # type: ignore[method-assign]
+        Executor.audit = staticmethod(audit) if audit is not None else None
 
 
 def _text(module: ir.Module) -> bytes:
