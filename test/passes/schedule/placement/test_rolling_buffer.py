@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from programs.parsed import parse
-from programs.short import each, main, nest, program, sblock
+from programs.short import each, main, nest, program, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.script.structural_equal import difference
@@ -125,6 +125,73 @@ def test_refuses_blocks_that_do_not_roll(refused):
     refused(sch, "has no buffer number 1 among those it writes", lambda: sch.rolling_buffer("B", 1))
     sch = at_consumer(blur(16, 1))
     refused(sch, "so there is nothing to keep", lambda: sch.rolling_buffer("B", 0))
+
+
+READ = "C[vi] = B[vi] + B[vi + 2]"
+COMPUTED = nest("ax0:3", sblock("B", "vi:18=i + ax0", "B[vi] = A[vi]"))
+CONSUMED = sblock("C", "vi:16=i", READ)
+REFUSED = {
+    "another value later": (
+        nest(
+            "i:16",
+            sblock("E", "vi:16O=i", "E[0] = A[vi]"),
+            nest("ax0:3", sblock("B", "vi:18=i + ax0", "B[vi] = A[vi] * E[0]")),
+            CONSUMED,
+        ),
+        "writes an element of E in several iterations, so its value depends on when it is read",
+    ),
+    "two writers": (
+        nest("i:16", COMPUTED, sblock("D", "vi:16O=i", "B[vi] = A[vi + 1]"), CONSUMED),
+        'block "D" also uses B, other than to read what block "B" wrote before it',
+    ),
+    "no consumer": (
+        nest("i:18", sblock("B", "vi:18=i", "B[vi] = A[vi]")),
+        'block "B" has no consumer; a rolling buffer needs one',
+    ),
+    "a view": (
+        nest(
+            "i:16",
+            COMPUTED,
+            sblock("C", "vi:16=i", "V = T.match_buffer(B[vi:vi + 3], (3,), offset_factor=1)", "C[vi] = V[0] + V[2]"),
+        ),
+        "B is also used by memref.subview; only plain loads and stores can use a rolling buffer",
+    ),
+    "a consumer outside": (
+        nest(
+            "i:16",
+            nest(
+                "j:1",
+                nest("ax0:3", sblock("B", "vi:18=i + j + ax0", "B[vi] = A[vi]")),
+                sblock("C", "vi:16=i + j", READ),
+            ),
+            sblock("D", "vi:16=i", "D[vi] = B[vi] + B[vi + 2]"),
+        ),
+        'blocks "B" and "C" are not adjacent in the loop around all uses of B',
+    ),
+    "an input that is updated": (
+        nest("i:16", sblock("A", "vi:16O=i", "A[vi] = A[vi] + 1.0"), COMPUTED, CONSUMED),
+        "A, which the block reads, is not written by one block that overwrites it; recomputing an element may give",
+    ),
+    "a condition": (
+        nest(
+            "i:16",
+            nest("ax0:3", sblock("B", "vi:18=i + ax0", under("if A[vi] > T.float32(0):", "B[vi] = A[vi]"))),
+            CONSUMED,
+        ),
+        "a write has a condition or an index that isl cannot express",
+    ),
+    "a loop from a size on": (
+        nest("i:16", nest("ax0:n..n+3", sblock("B", "vi:18=i + ax0 - n", "B[vi] = A[vi]")), CONSUMED),
+        'the bounds of the loops of block "B" are not constant, so its guard is not affine',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_other_programs(case, refused):
+    body, match = REFUSED[case]
+    sch = Schedule(program("A:18 C:16 D:16 M:n; B:18 E:1", body))
+    refused(sch, match, lambda: sch.rolling_buffer("B", 0))
 
 
 def test_refuses_a_symbolic_loop(refused):

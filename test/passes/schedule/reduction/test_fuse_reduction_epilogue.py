@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from harness.schedules import reads_back
 from programs.parsed import parse
-from programs.short import each, nest, program, sblock
+from programs.short import each, nest, program, sblock, under
 
 from tir_mlir import Schedule
 from tir_mlir.script.structural_equal import difference
@@ -152,6 +152,46 @@ WRONG = [
 @pytest.mark.parametrize(("epilogue", "update", "start", "match"), WRONG)
 def test_refuses_what_is_not_the_same(epilogue, update, start, match, refused):
     sch = Schedule(followed(epilogue, update, start))
+    refused(sch, match, lambda: sch.fuse_reduction_epilogue("C", "D"))
+
+
+SUM = each("C i:8 k:4R", "C[vi] += A[vi, vk]", init="C[vi] = 0.0")
+ADDED = "B[vi] = C[vi] + 1.0"
+REFUSED = {
+    "a reduction itself": (
+        [SUM, each("D i:8 k:4R", "B[vi] += C[vi]", init="B[vi] = 0.0")],
+        'block "D" is a reduction itself; an epilogue has no init',
+    ),
+    "a guard": (
+        [SUM, nest("i:9", sblock("D", "vi:8=i", ADDED, where="i < 8"))],
+        r'block "D" has a guard \(T.where\), which the merged block would lose',
+    ),
+    "several buffers": (
+        [
+            each("C i:8 k:4R", "C[vi] += A[vi, vk]", "E[vi] += A[vi, vk]", init="C[vi] = 0.0; E[vi] = 0.0"),
+            each("D:8", ADDED),
+        ],
+        'block "C" reduces into several buffers; only a single one can have an epilogue',
+    ),
+    "another reader": (
+        [SUM, each("D:8", ADDED), each("X:8", "X[vi] = C[vi]")],
+        'C is also used outside block "D", so it must remain',
+    ),
+    "a condition": (
+        [SUM, under("if X[0] > T.float32(0):", each("D:8", ADDED))],
+        'block "D" runs only where a condition on data holds',
+    ),
+    "a gather": (
+        [SUM, each("D:8", "B[vi] = C[Y[vi]] + 1.0")],
+        'block "D" uses C by memref.load; an epilogue loads it at an affine index',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_other_programs(case, refused):
+    body, match = REFUSED[case]
+    sch = Schedule(program("A:8x4 B:8 X:8 Y:8:int32; C:8 E:8", *body))
     refused(sch, match, lambda: sch.fuse_reduction_epilogue("C", "D"))
 
 
