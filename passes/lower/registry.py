@@ -7,7 +7,10 @@ from contextvars import ContextVar
 from mlir import ir
 
 from tir_mlir.dialect.ir import Func, attrs, funcs, is_block, walk, warn_at_user
+from tir_mlir.passes.module_pass import THREAD as THREAD
+from tir_mlir.passes.module_pass import Content as Content
 from tir_mlir.passes.module_pass import ModulePass, register_in
+from tir_mlir.passes.module_pass import content_of as content_of
 
 LOWERINGS: dict[str, ModulePass] = {}
 lowering = register_in(LOWERINGS)
@@ -16,11 +19,6 @@ lowering = register_in(LOWERINGS)
 def programs(module: ir.Module) -> list[Func]:
     """The tensor programs of a module: functions with a body, except kernels (private and without an id)."""
     return [f for f in funcs(module) if attrs.ID in f.op.attributes or not is_private(f.op)]
-
-
-def text_of(module: ir.Module) -> str:
-    """The text of a module, for `ModulePass.run_if_needed`: without the values of large constants."""
-    return str(module.operation.get_asm(large_elements_limit=16, large_resource_limit=16))
 
 
 def called_programs(module: ir.Module) -> set[str]:

@@ -17,7 +17,7 @@ from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.llvm import abi, bare_pointers
 from tir_mlir.passes.lower.loops.registers import REGISTERS
 from tir_mlir.passes.lower.memory import checks
-from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, location_text, text_of
+from tir_mlir.passes.lower.registry import LOWERINGS, called_programs, content_of, location_text
 
 KEEP_ROLLED, MARKS = "tir-lower-keep-rolled", "tir-lower-keep-rolled-marks"
 CPU_TARGETS = ("llvm", "cpu")
@@ -60,19 +60,19 @@ def lower_to_llvm(
 
 def _run_passes(module: ir.Module, clock: PassTimer, single: bool) -> dict[str, Any]:
     """Run all passes; the results of ours by name. `single`: the upstream ones run one by one."""
-    text = text_of(module)
-    bf16 = "bf16" in text  # values of this type, or buffers of them; no pass makes the first one
+    content = content_of(module)
+    bf16 = "bf16" in content.elements  # no pass makes the first one
     results = {
-        name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, text))
+        name: clock.run(name, lambda name=name: LOWERINGS[name].run_if_needed(module, content))
         for name in pipeline.MODULE_PASSES
     }
-    math = "math." in text or llvm_intrinsics.CALL in text
+    math = llvm_intrinsics.CALL in content.ops or any(name.startswith("math.") for name in content.ops)
     module.operation.verify()  # once: what the passes after it make is checked by LLVM
     for run in pipeline.stages(results["tir-lower-parallel"], math, bf16, single=single):
         if run[0] == MARKS and not results[KEEP_ROLLED] and not single:
             continue
         if run[0].startswith("tir-"):
-            results[run[0]] = clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, text))
+            results[run[0]] = clock.run(run[0], lambda run=run: LOWERINGS[run[0]].run_if_needed(module, content))
         else:
             clock.run(f"upstream:{run[-1]}", lambda run=run: run_upstream(module, run, verify=single))
     return results

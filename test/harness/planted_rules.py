@@ -116,7 +116,7 @@ def _signed_code() -> None:
                 op.erase()
         return known.run(module, *args, **kwargs)
 
-    LOWERINGS[name] = replace(known, run=run, only_with=())
+    LOWERINGS[name] = replace(known, run=run, works_on=None)
     judges.build = partial(judges.build, cache=False)
 
 

@@ -22,10 +22,14 @@ from tir_mlir.dialect.ir import (
     walk,
 )
 from tir_mlir.dialect.presburger import intervals
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 
-@lowering("tir-lower-empty-reductions", "Run the init of reductions that have no iterations", only_with=(attrs.INIT,))
+@lowering(
+    "tir-lower-empty-reductions",
+    "Run the init of reductions that have no iterations",
+    works_on=Content(attributes={attrs.INIT}),
+)
 def run(module: ir.Module) -> None:
     """Add the init of each reduction that may have no terms, for sizes with which it has none.
 

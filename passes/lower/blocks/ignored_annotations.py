@@ -5,13 +5,13 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import Block, Loop, annotation_keys, is_block, is_loop, walk
-from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
+from tir_mlir.passes.lower.registry import Content, location_text, lowering, programs, warn
 
 
 @lowering(
     "tir-lower-ignored-annotations",
     "Warn about annotations that lowering ignores",
-    only_with=annotation_keys.IGNORED,
+    works_on=Content(annotations={*annotation_keys.IGNORED}),
 )
 def run(module: ir.Module, device: str = "cpu") -> None:
     """Give a LoweringWarning for each annotation of TVM that asks for code which lowering does not generate.

@@ -7,7 +7,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import Block, Loop, defining_op, edit, is_block, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ROUNDINGS
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 KEY = "reciprocal"
 
@@ -15,7 +15,7 @@ KEY = "reciprocal"
 @lowering(
     "tir-lower-reciprocals",
     "Multiply with the reciprocal of divisors that are the same in all iterations",
-    only_with=(KEY,),
+    works_on=Content(annotations={KEY}),
 )
 def run(module: ir.Module) -> None:
     """Divide once for the innermost loop around a block with the annotation "reciprocal".

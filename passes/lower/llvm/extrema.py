@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 _NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.minimum"}
 
@@ -13,7 +13,7 @@ _NAMES = {"arith.maximumf": "llvm.intr.maximum", "arith.minimumf": "llvm.intr.mi
 @lowering(
     "tir-lower-extrema",
     "Lower float maxima and minima to LLVM intrinsics",
-    only_with=tuple(_NAMES),
+    works_on=Content(ops={*_NAMES}),
 )
 def run(module: ir.Module) -> None:
     """Lower a maximum to one intrinsic, which uses each operand once.

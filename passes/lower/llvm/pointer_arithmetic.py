@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
 
@@ -13,7 +13,7 @@ _DYNAMIC = -(1 << 31)  # in a getelementptr: a dynamic operand
 @lowering(
     "tir-lower-pointer-arithmetic",
     "Lower pointer arithmetic on integers to llvm.getelementptr",
-    only_with=("llvm.inttoptr",),
+    works_on=Content(ops={"llvm.inttoptr"}),
 )
 def run(module: ir.Module) -> None:
     """Rewrite integer pointer arithmetic to getelementptr.

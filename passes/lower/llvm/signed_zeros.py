@@ -7,7 +7,7 @@ from mlir import ir
 from tir_mlir.dialect.constants.dense import is_dense, splat_of
 from tir_mlir.dialect.ir import defining_op, walk
 from tir_mlir.dialect.ir.op_traits import CASTS
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 _CONVERSIONS = ("llvm.fpext", "llvm.fptrunc")
 _ORDERS = {2, 3, 4, 5, 9, 10, 11, 12}
@@ -18,7 +18,9 @@ _FENCE = "llvm.arithmetic.fence"
 @lowering(
     "tir-lower-signed-zeros",
     "Hide the zero of comparisons of floats from LLVM",
-    only_with=(*_CONVERSIONS, *sorted(CASTS), "f16", "gpu."),  # functions of f16 are those of f32
+    works_on=Content(
+        ops={*_CONVERSIONS, *CASTS, "gpu.module"}, elements={"f16", "bf16"}
+    ),  # functions of f16 are those of f32
 )
 def run(module: ir.Module) -> None:
     """Hide the zero that a float is compared with, in kernels, and for types that are converted from.

@@ -7,7 +7,7 @@ from mlir.dialects import arith
 
 from tir_mlir.dialect.ir import constant_integer, walk
 from tir_mlir.dialect.ir.op_traits import IFS
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
 
@@ -15,7 +15,7 @@ _EQ, _SLE, _SLT = 0, 3, 2  # predicates of arith.cmpi
 @lowering(
     "tir-lower-bindings",
     "Take a value directly where a loop only searches for it",
-    only_with=IFS,
+    works_on=Content(ops={*IFS}),
 )
 def run(module: ir.Module) -> None:
     """Replace a search by the value that it finds.

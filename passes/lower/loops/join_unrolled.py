@@ -10,7 +10,7 @@ from mlir import ir
 from tir_mlir.dialect.ir import Index, Loop, edit, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_ACCESSES
 from tir_mlir.passes.lower.loops.tail_conditions import FAST_KINDS
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 MIN_OPS = 64
 """The number of ops from which on unrolled code is left to LLVM; a loop around less is better kept as it is."""
@@ -21,7 +21,7 @@ PREFIX = "tir.unroll="
 @lowering(
     "tir-lower-join-unrolled",
     "Join long unrolled loops with the loop around them, for LLVM to unroll",
-    only_with=("unrolled",),
+    works_on=Content(kinds={"unrolled"}),
 )
 def run(module: ir.Module) -> None:
     """Join an unrolled loop with the serial loop that holds only it.

@@ -13,12 +13,12 @@ from tir_mlir.dialect.ir.op_traits import ALLOCS, PARALLEL_LOOPS
 from tir_mlir.dialect.presburger import sets
 from tir_mlir.passes.lower.memory import lifetimes
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
-from tir_mlir.passes.lower.registry import location_text, lowering, programs, warn
+from tir_mlir.passes.lower.registry import THREAD, Content, location_text, lowering, programs, warn
 
 _NO_THREADS = "a CPU has no such threads; use parallel for its cores and vectorize for its vectors"
 
 
-@lowering("tir-lower-parallel-threads", "Lower thread-bound loops to serial loops", only_with=("Idx.", "vthread"))
+@lowering("tir-lower-parallel-threads", "Lower thread-bound loops to serial loops", works_on=Content(kinds={THREAD}))
 def run_threads(module: ir.Module) -> None:
     """Lower `blockIdx`, `threadIdx` and `vthread` loops to serial ones.
 
@@ -47,7 +47,7 @@ def serialize(module: ir.Module) -> None:
 @lowering(
     "tir-lower-parallel-races",
     "Serialize parallel loops that are nested or whose iterations share a buffer",
-    only_with=('"parallel"', '"vectorized"'),
+    works_on=Content(kinds={"parallel", "vectorized"}),
 )
 def run_races(module: ir.Module) -> None:
     """Serialize parallel loops that cannot run in parallel.

@@ -14,7 +14,7 @@ from tir_mlir.dialect.ir.annotation_keys import PREFETCH
 from tir_mlir.dialect.ir.op_traits import AFFINE_ELEMENT_ACCESSES, AFFINE_STORE, accessed_memref
 from tir_mlir.dialect.presburger import dim_factors
 from tir_mlir.passes.lower.outcomes import Outcomes
-from tir_mlir.passes.lower.registry import location_text, lowering, programs
+from tir_mlir.passes.lower.registry import Content, location_text, lowering, programs
 
 LINE_BYTES = 64
 """Bytes of a cache line."""
@@ -22,7 +22,9 @@ MAX_LINES = 64
 """Maximal lines prefetched in one iteration: more than a core can have in flight."""
 
 
-@lowering("tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch", only_with=(PREFETCH,))
+@lowering(
+    "tir-lower-prefetch", "Lower prefetch annotations to affine.prefetch", works_on=Content(annotations={PREFETCH})
+)
 def run(module: ir.Module) -> None:
     """Prefetch, at the start of each iteration, what the iteration accesses of the named buffers.
 

@@ -6,10 +6,14 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import Loop, attrs, edit, is_loop, walk
 from tir_mlir.passes.lower.memory.check_record import SITE
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 
-@lowering("tir-lower-searches", "Move a search for a value out of loops that do not change it", only_with=(attrs.BIND,))
+@lowering(
+    "tir-lower-searches",
+    "Move a search for a value out of loops that do not change it",
+    works_on=Content(attributes={attrs.BIND}),
+)
 def run(module: ir.Module) -> None:
     """Exchange a loop with the search in it.
 

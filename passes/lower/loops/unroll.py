@@ -7,13 +7,15 @@ from mlir import ir
 from tir_mlir.dialect.ir import Loop, apply, attrs, edit, is_loop, walk
 from tir_mlir.passes.lower.loops.keep_rolled import is_repeated_chain
 from tir_mlir.passes.lower.outcomes import Outcomes
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 LIMIT = 4096
 """Maximal number of ops after unrolling one loop, without constants; larger loops are left to LLVM."""
 
 
-@lowering("tir-lower-unroll", "Unroll loops of kind unrolled with a constant extent", only_with=("unrolled",))
+@lowering(
+    "tir-lower-unroll", "Unroll loops of kind unrolled with a constant extent", works_on=Content(kinds={"unrolled"})
+)
 def run(module: ir.Module, limit: int | str = LIMIT) -> None:
     """Unroll each `unrolled` loop.
 

@@ -6,11 +6,11 @@ from mlir import ir
 
 from tir_mlir.dialect.ir import walk
 from tir_mlir.dialect.ir.op_traits import ELEMENT_LOADS, ELEMENT_STORES
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 from tir_mlir.passes.lower.retype_module import retype
 
 
-@lowering("tir-lower-bools", "Lower bool buffers to i8", only_with=("xi1", "<i1"))
+@lowering("tir-lower-bools", "Lower bool buffers to i8", works_on=Content(elements={"i1"}))
 def run(module: ir.Module) -> None:
     """A bool is an i1 as a value, and a byte in memory (as in NumPy).
 

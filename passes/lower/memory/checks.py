@@ -21,7 +21,7 @@ from tir_mlir.passes.lower.memory.check_record import (
     record,
     value_of,
 )
-from tir_mlir.passes.lower.registry import location_text, lowering, programs
+from tir_mlir.passes.lower.registry import Content, location_text, lowering, programs
 
 CHECKED = "tir.checked"
 
@@ -82,7 +82,9 @@ def _indices(op: ir.Operation) -> list[ir.Value]:
     return [value_of(index) for index in walk.access_indices(op)]
 
 
-@lowering("tir-lower-checks", "Check marked accesses and bindings when they run", only_with=(CHECKED,))
+@lowering(
+    "tir-lower-checks", "Check marked accesses and bindings when they run", works_on=Content(attributes={CHECKED})
+)
 def run(module: ir.Module) -> list[CheckedSite]:
     """Skip accesses outside their buffer, and record the first one.
 

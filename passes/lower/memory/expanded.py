@@ -6,13 +6,13 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.ir import walk
-from tir_mlir.passes.lower.registry import lowering
+from tir_mlir.passes.lower.registry import Content, lowering
 
 
 @lowering(
     "tir-lower-expanded",
     "Lower memref.expand_shape to several unknown sizes",
-    only_with=("memref.expand_shape",),
+    works_on=Content(ops={"memref.expand_shape"}),
 )
 def run(module: ir.Module) -> None:
     """Lower a view that expands one dimension to several of unknown size.

@@ -12,7 +12,7 @@ from tir_mlir.dialect.analysis import buffers, has_fixed_pointer
 from tir_mlir.dialect.diagnostics import LoweringError
 from tir_mlir.dialect.ir import Block, Buffer, attrs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import ACCESSES, NEUTRAL, POINTERS
-from tir_mlir.passes.lower.registry import LoweringWarning, location_text, lowering, programs
+from tir_mlir.passes.lower.registry import Content, LoweringWarning, location_text, lowering, programs
 
 DIM_ALIGN = "tir.dim_align"
 """On an allocation: [axis, factor, offset], ... Exists only during lowering."""
@@ -26,7 +26,7 @@ DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
 @lowering(
     "tir-lower-strides-align",
     "Copy storage_align annotations from blocks to allocations",
-    only_with=(ALIGN_KEY,),
+    works_on=Content(annotations={ALIGN_KEY}),
 )
 def run(module: ir.Module) -> None:
     """Copy the annotations of blocks to the buffers they refer to.
@@ -118,7 +118,11 @@ def _number(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
 
 
-@lowering("tir-lower-strides", "Lower aligned buffers to strided views", only_with=(ALIGN_KEY, DIM_ALIGN))
+@lowering(
+    "tir-lower-strides",
+    "Lower aligned buffers to strided views",
+    works_on=Content(annotations={ALIGN_KEY}, attributes={DIM_ALIGN}),
+)
 def apply_strides(module: ir.Module) -> None:
     """Make every aligned buffer a strided view of a longer one-dimensional buffer.
 

@@ -12,7 +12,7 @@ from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, step, wa
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.memory import strides
 from tir_mlir.passes.lower.outcomes import set_honored
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 GROUPS = (2, 4, 8)
@@ -23,7 +23,7 @@ MAX_WIDTH = 64
 @lowering(
     "tir-lower-interleave",
     "Lower copies that interleave rows to vector.interleave",
-    only_with=("unrolled",),
+    works_on=Content(kinds={"unrolled"}),
 )
 def run(module: ir.Module) -> None:
     """Load rows, interleave them, and store them as one.

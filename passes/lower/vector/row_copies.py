@@ -15,7 +15,7 @@ from tir_mlir.dialect.presburger import linear_terms
 from tir_mlir.passes.lower.memory.strides import is_padded
 from tir_mlir.passes.lower.op_attrs import zero_vector
 from tir_mlir.passes.lower.outcomes import set_honored
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 WIDTHS = (16, 8, 4, 2)
@@ -27,7 +27,7 @@ PIECE_BITS = 512
 @lowering(
     "tir-lower-row-copies",
     "Lower copies across rows, or of every nth element, to masked vector loads and shuffles",
-    only_with=("vectorized",),
+    works_on=Content(kinds={"vectorized"}),
 )
 def run(module: ir.Module) -> None:
     """Load contiguous runs of elements.

@@ -12,13 +12,13 @@ from mlir.dialects import memref, vector
 from tir_mlir.dialect.ir import Buffer, Index, create, edit, vectors, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_VECTOR_ACCESSES, VECTOR_LOAD, VECTOR_STORE, accessed_memref
 from tir_mlir.passes.lower.memory import strides
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 
 
 @lowering(
     "tir-lower-rows",
     "Lower vector accesses of several rows, and of elements with gaps between them",
-    only_with=AFFINE_VECTOR_ACCESSES,
+    works_on=Content(ops={*AFFINE_VECTOR_ACCESSES}),
 )
 def run(module: ir.Module) -> None:
     """Make every vector access one of adjacent elements.

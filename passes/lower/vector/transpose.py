@@ -11,7 +11,7 @@ from mlir.dialects import vector
 from tir_mlir.dialect.ir import Buffer, Index, Loop, emit_map, is_loop, walk
 from tir_mlir.dialect.ir.op_traits import AFFINE_LOAD, AFFINE_STORE, CASTS
 from tir_mlir.passes.lower.outcomes import set_honored
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.legality import VectorizableLoop, is_contiguous
 
 SQUARE_SIZES = (8, 4, 2)
@@ -21,7 +21,7 @@ SQUARE_SIZES = (8, 4, 2)
 @lowering(
     "tir-lower-transpose",
     "Lower copies that transpose a tile to vector loads, shuffles and stores",
-    only_with=("unrolled",),
+    works_on=Content(kinds={"unrolled"}),
 )
 def run(module: ir.Module) -> None:
     """Load rows, transpose them by shuffles, and store columns.

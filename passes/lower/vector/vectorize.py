@@ -9,7 +9,7 @@ from tir_mlir.dialect.ir import loop as make_loop
 from tir_mlir.dialect.ir.op_traits import INDEX_CASTS, SLOW_FUNCTIONS
 from tir_mlir.dialect.presburger import intervals
 from tir_mlir.passes.lower.outcomes import Key, Outcomes
-from tir_mlir.passes.lower.registry import lowering, programs
+from tir_mlir.passes.lower.registry import Content, lowering, programs
 from tir_mlir.passes.lower.vector.emit import VectorEmitter
 from tir_mlir.passes.lower.vector.legality import NotVectorizable, VectorizableLoop, analyse, can_mask
 from tir_mlir.passes.lower.vector.partial_sums import PartialSums
@@ -30,7 +30,7 @@ MAX_ROWS = 4
 _SPLIT = "split it by a constant factor and vectorize the inner loop"
 
 
-@lowering("tir-lower-vectorize", "Lower vectorized loops to vector operations", only_with=("vectorized",))
+@lowering("tir-lower-vectorize", "Lower vectorized loops to vector operations", works_on=Content(kinds={"vectorized"}))
 def run(module: ir.Module) -> None:
     """Run all iterations of a `vectorized` loop at once.
 

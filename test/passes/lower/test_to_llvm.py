@@ -15,7 +15,7 @@ from tir_mlir import build
 from tir_mlir.dialect.diagnostics import LoweringError, TirError
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.passes.lower import LOWERINGS, lower_to_llvm, pipeline
-from tir_mlir.passes.lower.registry import text_of
+from tir_mlir.passes.lower.registry import content_of
 
 RNG = np.random.default_rng(3)
 FORBIDDEN = (
@@ -80,24 +80,24 @@ def _lit_programs():
             continue
 
 
-def test_a_pass_that_is_left_out_by_the_words_of_the_module_would_change_nothing():
+def test_a_pass_that_is_left_out_by_the_content_of_the_module_would_change_nothing():
     left_out = set[str]()
     with enter_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module in _lit_programs():
-            words = before = text_of(module)
+            content, before = content_of(module), str(module)
             for name in pipeline.MODULE_PASSES:
                 try:
                     LOWERINGS[name].run(module)
                 except TirError:
                     break
-                after = text_of(module)
+                after = str(module)
                 if before != after:
-                    assert LOWERINGS[name].is_needed(words), name
-                elif not LOWERINGS[name].is_needed(words):
+                    assert LOWERINGS[name].is_needed(content), name
+                elif not LOWERINGS[name].is_needed(content):
                     left_out.add(name)
                 before = after
-    assert left_out == {name for name in pipeline.MODULE_PASSES if LOWERINGS[name].only_with}
+    assert left_out == {name for name in pipeline.MODULE_PASSES if LOWERINGS[name].works_on}
 
 
 def test_conditions_are_decided_by_the_ranges():

@@ -15,7 +15,7 @@ from tir_mlir.graph.units.unit_queries import Goal, UnitQuery, decode_query, enc
 from tir_mlir.passes.lower import pipeline
 from tir_mlir.passes.lower.memory.allocs import STACK_BUFFER, STACK_TOTAL, bytes_of, is_plain, scratch_bytes
 from tir_mlir.passes.lower.memory.strides import DIM_ALIGN
-from tir_mlir.passes.lower.registry import LOWERINGS, programs, text_of
+from tir_mlir.passes.lower.registry import LOWERINGS, Content, content_of, programs
 from tir_mlir.script.module import PrimFunc
 
 _BEFORE = pipeline.MODULE_PASSES[: pipeline.MODULE_PASSES.index("tir-lower-allocs")]
@@ -51,13 +51,13 @@ def scratch_of(module: ir.Module) -> dict[str, int]:
         warnings.simplefilter("ignore")  # they are reported when the module is built
         if not allocates(module.operation):
             return {}
-        copy, text = clone_module(module), text_of(module)
-        _run(_SIZES, copy, text)
+        copy, content = clone_module(module), content_of(module)
+        _run(_SIZES, copy, content)
         buffers = _allocs(copy.operation)
         if any(map(_size_changes, buffers)) or 4 * sum(map(_small, buffers)) > STACK_TOTAL:
-            _run(_BEFORE[len(_SIZES) :], copy, text)
+            _run(_BEFORE[len(_SIZES) :], copy, content)
         elif any(_is_large(op) and walk.loops_above(op) for op in buffers):
-            _run(_STORAGE_PASSES, copy, text)
+            _run(_STORAGE_PASSES, copy, content)
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
 
@@ -65,13 +65,13 @@ def lowered_scratch_of(module: ir.Module) -> dict[str, int]:
     """The same, by all passes before the one that assigns buffers."""
     with enter_context():
         copy = clone_module(module)
-        _run(_BEFORE, copy, text_of(module))
+        _run(_BEFORE, copy, content_of(module))
         return {func.name: scratch_bytes(func) for func in programs(copy)}
 
 
-def _run(passes: Sequence[str], module: ir.Module, text: str) -> None:
+def _run(passes: Sequence[str], module: ir.Module, content: Content) -> None:
     for name in passes:
-        LOWERINGS[name].run_if_needed(module, text)
+        LOWERINGS[name].run_if_needed(module, content)
 
 
 def _allocs(op: ir.Operation) -> list[ir.Operation]:
