@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir import on_demand, sources
+from tir_mlir import sources
+from tir_mlir.extensions import implemented_in
 
 if TYPE_CHECKING:
     from tir_mlir import cache as cache
@@ -63,50 +64,34 @@ _HOME = {
 _PACKAGES = ("cache", "errors", "graph", "intrin", "schedules", "script", "target", "te", "topi", "tune", "visual")
 
 
-def _graphs() -> Any:
-    from tir_mlir.graph.script import reader
-
-    return reader
-
-
-def _operators() -> Any:
-    from tir_mlir.graph import operators
-
-    return operators
-
-
-def _intrinsics() -> Any:
-    from tir_mlir import intrin
-
-    return intrin
-
-
-def _machine() -> Any:
-    from tir_mlir.ptx import program
-
-    return program
-
-
-def _machine_code() -> Any:
-    from tir_mlir.interpreter import machine_code
-
-    return machine_code
-
-
-def _intrinsic_checks() -> Any:
-    from tir_mlir.intrin import check
-
-    return check
-
-
 __path__ = sources.SEARCHED
-on_demand.provide(
-    graphs=_graphs,
-    operators=_operators,
-    intrinsics=_intrinsics,
-    machine=_machine,
-    machine_code=_machine_code,
-    intrinsic_checks=_intrinsic_checks,
+implemented_in(
+    {
+        "tir_mlir.build": {"check_machine_code": "tir_mlir.interpreter.machine_code"},
+        "tir_mlir.dialect.computation.intrinsics": {
+            "TensorIntrin.check": "tir_mlir.intrin.check",
+            "find_fault": "tir_mlir.intrin.check",
+            "register_built_in": "tir_mlir.intrin",
+        },
+        "tir_mlir.runtime.cache.store": {"maker_of": "tir_mlir.runtime.cache.fingerprint"},
+        "tir_mlir.runtime.drivers.device_driver": {"default_driver": "tir_mlir.runtime.drivers.cuda"},
+        "tir_mlir.runtime.library": {"report_kernels": "tir_mlir.ptx.program"},
+        "tir_mlir.script.module": {
+            "IRModule.from_linalg": "tir_mlir.script.linalg",
+            "graph_function": "tir_mlir.graph.expressions.graph_function",
+            "write_graphs": "tir_mlir.graph.expressions.write_graph",
+        },
+        "tir_mlir.script.parser": {
+            "graph_namespace": "tir_mlir.graph.script.reader",
+            "read_graphs": "tir_mlir.graph.script.reader",
+        },
+        "tir_mlir.script.printer.graphs": {"show_operands": "tir_mlir.graph.operators"},
+        "tir_mlir.te.expr": {"dtypes_of": "tir_mlir.te.infer_dtype"},
+        "tir_mlir.tune.records.database": {
+            "enter": "tir_mlir.tune.records.build_context",
+            "leave": "tir_mlir.tune.records.build_context",
+        },
+    }
 )
 
 

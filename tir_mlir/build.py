@@ -15,9 +15,9 @@ from typing import Any, Protocol, overload
 
 from mlir import ir
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context, funcs, held_module
+from tir_mlir.extensions import extension_point
 from tir_mlir.runtime import scheduled_programs
 from tir_mlir.runtime.call import fast_entry
 from tir_mlir.runtime.call.signature import signatures
@@ -35,7 +35,17 @@ DRIVERS = ("jit", "tools", "object")
 class _ModelSource(Protocol):
     """A graph: it is compiled to a Model."""
 
-    def build_model(self, target: Any = "llvm", **options: Any) -> Any: ...
+    def build_model(
+        self,
+        target: Any = "llvm",
+        *,
+        weights: str | None = None,
+        threads: int | None = None,
+        optimize: str = "full",
+        cache: bool = True,
+        libs: Sequence[str | Path] = (),
+        dump: str | Path | None = None,
+    ) -> Any: ...
 
 
 @overload
@@ -106,8 +116,14 @@ def build(
     options = _options(target, libs, driver=driver, cache=cache, checked=checked)
     library, original = _build_program(mod, target, options, dump)
     if verify:
-        on_demand.load("machine_code").check(library, original)
+        check_machine_code(library, original)
     return library
+
+
+@extension_point
+def check_machine_code(library: Library, program: ir.Module) -> None:
+    """Run each function of a library, and the interpreter on its program, on the same data. Raises BuildError."""
+    ...
 
 
 def build_by_function(

@@ -14,11 +14,11 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.computation.form import Form, NotRaisable
 from tir_mlir.dialect.computation.raising import raise_form
 from tir_mlir.dialect.diagnostics import IntrinError, short_repr
 from tir_mlir.dialect.ir import Buffer, Func, enter_context, funcs
+from tir_mlir.extensions import extension_point
 
 _known: dict[str, TensorIntrin] = {}
 
@@ -29,6 +29,18 @@ class Parsed:
 
     module: ir.Module
     func: Func
+
+
+@extension_point
+def register_built_in(name: str) -> None:
+    """Register the built-in intrinsic of a name, or of the function that implements it, if there is one."""
+    ...
+
+
+@extension_point
+def find_fault(intrinsic: TensorIntrin) -> str | None:
+    """The first difference between an implementation in loops and the description on small numbers, or None."""
+    ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class TensorIntrin:
             if name in _known and not override and _known[name] != intrinsic:
                 raise IntrinError(f'another intrinsic "{name}" is registered already; pass override=True to replace it')
             _check(intrinsic)
-            if (fault := on_demand.load("intrinsic_checks").fault(intrinsic)) is not None:
+            if (fault := find_fault(intrinsic)) is not None:
                 raise IntrinError(f'"{name}": {fault}')
         _known[name] = intrinsic
 
@@ -67,7 +79,7 @@ class TensorIntrin:
         if not isinstance(name, str):
             raise IntrinError(f"the name of an intrinsic must be a string, not {short_repr(name)}")
         if name not in _known:
-            on_demand.load("intrinsics").register_built_in(name)
+            register_built_in(name)
         if name in _known or allow_missing:
             return _known.get(name)
         near = difflib.get_close_matches(name, _known, n=3, cutoff=0.5)
@@ -80,6 +92,7 @@ class TensorIntrin:
         raise IntrinError(f'no tensor intrinsic "{name}"; {way}')
 
     @staticmethod
+    @extension_point
     def check(name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[Any] = ()) -> Any:
         """Run the implementation of an intrinsic, with its kernel, against its description: on random data, on small
         numbers, at ties, at the ends of types and at the constants of the description; strides of operands differ.
@@ -92,7 +105,7 @@ class TensorIntrin:
         parameters that the description only writes are not read; its text is the report. Errors: IntrinError,
         BuildError.
         """
-        return on_demand.load("intrinsic_checks").check_intrinsic(TensorIntrin.get(name), seed, kernel, libs)
+        ...
 
     @staticmethod
     def list() -> list[str]:

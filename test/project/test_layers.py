@@ -3,59 +3,64 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import ROOT
 
+from tir_mlir import extensions
+
 # Each package, lowest first, and what it may import: packages above it, or parts of them with all in them.
 PACKAGES: dict[str, str] = {
-    "on_demand": "",
+    "extensions": "",
     "sources": "",
-    "dialect": "on_demand",
+    "dialect": "extensions",
     "errors": "dialect.diagnostics",
     "processes": "dialect.diagnostics",
     "target": "dialect.diagnostics",
     "passes": "dialect",
-    "runtime": "dialect on_demand processes sources target",
+    "runtime": "dialect extensions processes sources target",
     "cache": "dialect.diagnostics runtime.cache runtime.tools",
-    "ptx": "dialect.diagnostics errors runtime target",
+    "ptx": "dialect.diagnostics errors extensions runtime target",
     "targets": "dialect passes.lower runtime target",
-    "build": "dialect on_demand runtime target targets",
+    "build": "dialect extensions runtime target targets",
     "equivalence": "build dialect errors passes.lower ptx runtime target",
-    "script": "dialect on_demand passes.linalg processes runtime.tools target",
-    "interpreter": "build dialect equivalence passes.lower ptx runtime.call script target",
-    "te": "dialect script",
+    "script": "dialect extensions passes.linalg processes runtime.tools target",
+    "interpreter": "build dialect equivalence extensions passes.lower ptx runtime.call runtime.library script target",
+    "te": "dialect extensions script",
     "topi": "dialect te",
     "visual": "dialect script",
-    "intrin": "build dialect equivalence interpreter passes.lower runtime script.parser target",
+    "intrin": "build dialect equivalence extensions interpreter passes.lower runtime script.parser target",
     "schedule": "build dialect equivalence passes.schedule runtime script visual",
     "schedules": "build dialect intrin runtime schedule script target te",
     "testing": "dialect.diagnostics schedule script",
     "graph": (
-        "build dialect equivalence interpreter passes.linalg passes.lower runtime schedule schedules script "
-        "sources target te topi visual"
+        "build dialect equivalence extensions interpreter passes.linalg passes.lower runtime schedule schedules "
+        "script sources target te topi visual"
     ),
     "llm": "build dialect graph processes runtime schedule schedules script.module target te",
     # the front of the package
     "tir_mlir": (
-        "build cache dialect errors graph interpreter intrin on_demand ptx runtime schedule schedules script "
-        "sources target te topi visual"
+        "build cache dialect errors graph interpreter intrin extensions runtime schedule schedules script sources "
+        "target te topi visual"
     ),
     "examples": "build errors runtime.kernels script tir_mlir",
     "opt": "dialect graph passes processes runtime schedule script target tir_mlir",
     "tune": (
-        "build dialect equivalence graph opt passes.schedule.queries processes runtime schedule schedules script "
-        "sources target tir_mlir visual"
+        "build dialect equivalence extensions graph opt passes.schedule.queries processes runtime schedule "
+        "schedules script sources target tir_mlir visual"
     ),
     "__main__": "opt",
     "onnx_backend": "build dialect graph",
-    "compat": "build dialect graph on_demand runtime schedule script target te tir_mlir topi tune",
+    "compat": "build dialect graph runtime schedule script target te tir_mlir topi tune",
 }
 # The parts of the packages, and which other parts of the same package they may import; ".": the modules directly in it.
 PARTS: dict[str, str] = {
@@ -159,12 +164,11 @@ def syntax(path: Path) -> ast.Module:
 
 
 @cache
-def imported(path: Path, top_level_only: bool = False) -> list[tuple[int, str]]:
-    """Lines and full names of what a file imports, at the top level only or inside functions as well."""
+def imported(path: Path, types: bool = True) -> list[tuple[int, str]]:
+    """Lines and full names of what a file imports, inside functions as well. types: also for types only."""
     found = []
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    tree = syntax(path)
-    for node in tree.body if top_level_only else ast.walk(tree):
+    for node in statements(syntax(path), types):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -178,6 +182,14 @@ def imported(path: Path, top_level_only: bool = False) -> list[tuple[int, str]]:
             names = [str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)]
         found += [(getattr(node, "lineno"), name) for name in names]  # noqa: B009
     return found
+
+
+def statements(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
+    """All nodes of a tree. types: also those below `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if types or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from statements(node, types)
 
 
 def package(module: str) -> str:
@@ -207,11 +219,11 @@ def all_modules() -> set[str]:
 
 
 @cache
-def edges(top_level_only: bool = False) -> list[tuple[str, str, str]]:
+def edges(types: bool = True) -> list[tuple[str, str, str]]:
     """(importing module, imported module, place) for every import of the project in the project."""
     modules, imports = all_modules(), []
     for path in sources():
-        for line, name in imported(path, top_level_only):
+        for line, name in imported(path, types):
             if within(name, "tir_mlir") and (to := home(name, modules)) in modules:
                 imports.append((module_name(path), to, f"{path.relative_to(ROOT)}:{line}"))
     return imports
@@ -274,11 +286,10 @@ def test_parts_have_no_circle():
 
 
 def test_modules_import_each_other_in_no_circle():
-    """When they are loaded. Doors are left out: they import what is behind them."""
-    doors = {module_name(path) for path in sources() if path.name == "__init__.py"}
+    """Imports in functions and of doors count, those for types do not."""
     graph: dict[str, set[str]] = {}
-    for module, to, _ in edges(top_level_only=True):
-        if module not in doors and to not in doors:
+    for module, to, _ in edges(types=False):
+        if module != to:
             graph.setdefault(module, set()).add(to)
     assert not circles(graph)
 
@@ -378,6 +389,44 @@ def test_files_name_no_place_of_one_machine():
         if hits := [p for p in places if p in text]:
             wrong.append(f"{name}: {', '.join(hits)}")
     assert not wrong, "\n".join(wrong)
+
+
+def extension_points() -> Iterator[str]:
+    """The full names of what is declared with `@extension_point`."""
+
+    def look(tree: ast.AST, prefix: str) -> Iterator[str]:
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, ast.ClassDef):
+                yield from look(node, f"{prefix}.{node.name}")
+            elif isinstance(node, ast.FunctionDef):
+                if any(ast.unparse(decorator) == "extension_point" for decorator in node.decorator_list):
+                    yield f"{prefix}.{node.name}"
+
+    for path in sources():
+        yield from look(syntax(path), module_name(path))
+
+
+def parameters(function: Any) -> list[tuple[str, object]]:
+    """Names and defaults of the parameters."""
+    return [(p.name, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+def test_each_extension_point_is_implemented_above_it():
+    """By a module that imports it, with the same parameters; the table of modules has no other rows."""
+    for door in ("tir_mlir", "tir_mlir.graph"):
+        importlib.import_module(door)
+    points = set(extension_points())
+    assert points == set(extensions.MODULES)
+    read = {(module, to) for module, to, _ in edges(types=False)}
+    for point in sorted(points):
+        below = next(module for module in sorted(all_modules(), key=len, reverse=True) if within(point, module))
+        assert (extensions.MODULES[point], below) in read, point
+        declared: Any = importlib.import_module(below)
+        for name in point.removeprefix(f"{below}.").split("."):
+            declared = getattr(declared, name)
+        above = extensions.implementation(point)
+        first = 1 if "self" in inspect.signature(declared).parameters else 0  # above it has the name of what it is
+        assert parameters(declared)[first:] == parameters(above)[first:], point
 
 
 def test_a_package_has_what_stands_on_it():

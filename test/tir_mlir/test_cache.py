@@ -43,7 +43,7 @@ def test_what_is_exported_is_found_elsewhere(elsewhere):
 
 def test_only_own_entries_are_exported(folder, monkeypatch):
     maker = fingerprint.maker("code")
-    monkeypatch.setattr(fingerprint, "maker", lambda _: "0" * 16 + maker[16:])
+    monkeypatch.setattr(store, "maker_of", lambda _: "0" * 16 + maker[16:])
     store.save("code", "old", b"of an older version")
     monkeypatch.undo()
     monkeypatch.setenv("TIR_CACHE_DIR", str(folder.with_name("cache")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import ArgumentError, TirError, short_repr
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.structural_equal import difference
@@ -62,8 +61,12 @@ def _is_program(node: Any) -> bool:
 
 
 def _is_graph(node: Any) -> bool:
-    """Whether it is a graph; of anything else it is not asked for the class, which loads the package of graphs."""
-    return hasattr(node, "params") and isinstance(node, on_demand.load("graphs").Function)
+    """Whether it is a graph."""
+    if not hasattr(node, "params"):
+        return False
+    from tir_mlir.graph.expressions import Function  # loads the package of graphs
+
+    return isinstance(node, Function)
 
 
 def _comparable_node(node: Any) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tir_mlir.extensions import implemented_in
+
 if TYPE_CHECKING:
     from tir_mlir.graph.builder import GraphBuilder as GraphBuilder
     from tir_mlir.graph.compile import STAGES as STAGES
@@ -30,6 +32,25 @@ _MODULE_OF = {
     "OperatorKind": "operators",
     "register_packed": "packed_functions",
 }
+
+implemented_in(
+    {
+        "tir_mlir.graph.builder": {
+            "GraphBuilder.branch": "tir_mlir.graph.region_builder",
+            "GraphBuilder.loop": "tir_mlir.graph.region_builder",
+        },
+        "tir_mlir.graph.graph": {
+            "Graph.build_model": "tir_mlir.graph.build_model",
+            "Graph.calibrate": "tir_mlir.graph.precision.calibrate",
+            "Graph.compare": "tir_mlir.graph.precision.rounding",
+            "Graph.from_linalg": "tir_mlir.graph.importers.linalg_model.graph_from_linalg",
+            "Graph.interpret": "tir_mlir.graph.whole_program",
+            "Graph.plot": "tir_mlir.graph.profiling.graph_rows",
+            "Graph.to_linalg": "tir_mlir.graph.transforms.linalg_bodies",
+            "Graph.verify": "tir_mlir.graph.verify_graph",
+        },
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

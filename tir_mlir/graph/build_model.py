@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from tir_mlir.build import build_by_function
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.graph.compile import Options, compile_graph
 from tir_mlir.graph.compiled_cache import compiled_by_content
 from tir_mlir.graph.graph import Graph
@@ -18,8 +18,8 @@ from tir_mlir.graph.memory.calls_in_place import in_place_triples, scratch_sizes
 from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.model import Model
 from tir_mlir.graph.model_parts import check_packed, named_parts
-from tir_mlir.graph.model_weights import bound_weights, compiled_nodes
-from tir_mlir.graph.transforms.lift_weights import weights_graph
+from tir_mlir.graph.model_weights import bound_weights, weight_functions
+from tir_mlir.graph.precision.quantize_weights import quantize_weights
 from tir_mlir.graph.units.unit_queries import FULL
 from tir_mlir.runtime.dump import Dump, open_dump
 from tir_mlir.runtime.library import Library
@@ -29,10 +29,12 @@ from tir_mlir.runtime.timing import Timing
 from tir_mlir.target import Target, chosen
 
 
+@implement(Graph.build_model)
 def build_model(
     graph: Graph,
     target: Target | str = "llvm",
     *,
+    weights: str | None = None,
     threads: int | None = None,
     optimize: str = FULL,
     cache: bool = True,
@@ -40,6 +42,7 @@ def build_model(
     dump: str | Path | None = None,
 ) -> Model:
     """Compile a graph to a Model, which is called with its inputs. See `tir_mlir.build`."""
+    graph = graph if weights is None else quantize_weights(graph, weights)
     timing, options = Timing(), Options(target, threads, cache=cache, optimize=optimize)
     with follow_build(f"build of {graph.name}") as followed_build, open_dump(dump, graph.name) as states:
         timing.follow(followed_build)
@@ -113,21 +116,3 @@ def plan_graph(graph: Graph) -> ExecutionPlan:
     return buffer_assignment.plan(
         graph.func, in_place, scratch=scratch, donated=buffer_assignment.donations(graph.func)
     )
-
-
-def weight_functions(
-    graph: Graph, target: Target | str = "llvm", cache: bool = True, states: Dump | None = None
-) -> dict[str, tuple[Any, int]]:
-    """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
-    `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
-    with enter_context():
-        weights_func = weights_graph(graph)
-        plans = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
-        if not plans:
-            return {}
-        module = lower_main(graph.module.mlir, plans)
-    with nullcontext() if states is None else states.part("weights") as own_states:
-        if own_states is not None:
-            own_states.write("lower-main", module)
-        library = build_by_function(module, target, cache=cache, dump=own_states)
-    return {name: (library[name], plan.arena.total) for name, plan in plans.items()}

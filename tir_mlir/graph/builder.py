@@ -13,6 +13,7 @@ from tir_mlir.dialect.graph import LoopFacts, Node, TensorFunc, TensorType, cont
 from tir_mlir.dialect.ir import KeptSymbols, attrs, enter_context, is_program, kept_symbols, symbols_kept
 from tir_mlir.dialect.ir import create as tir_create
 from tir_mlir.dialect.ir import symbol as symbol_of
+from tir_mlir.extensions import extension_point
 from tir_mlir.graph.callee_types import (
     called_graph,
     called_types,
@@ -252,6 +253,7 @@ class GraphBuilder:
             callee = create.declare_packed(self.module.mlir, function, [v.type for v in operands], result_types)
             return self._one_or_all(create.call(callee, operands, types, self._result_names(name_hint, types)))
 
+    @extension_point
     def branch(
         self,
         condition: Value,
@@ -270,10 +272,9 @@ class GraphBuilder:
         side that runs decides on, and the new name of that size, as of `first_rows`; or a function of the results of
         both sides that returns this. Errors: GraphError.
         """
-        from tir_mlir.graph import region_builder
+        ...
 
-        return region_builder.branch(self, condition, then, otherwise, inputs, counted or {}, name_hint)
-
+    @extension_point
     def loop(
         self,
         body: Callable[..., Any],
@@ -294,9 +295,7 @@ class GraphBuilder:
         tested before each step; the body returns the next one first. backward: rows from the last to the first.
         Errors: GraphError.
         """
-        from tir_mlir.graph import region_builder
-
-        return region_builder.loop(self, body, carried, scanned, steps, condition, backward, name_hint)
+        ...
 
     def control(
         self,

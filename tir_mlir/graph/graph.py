@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,16 @@ import numpy as np
 from tir_mlir.dialect.diagnostics import GraphError, check_type
 from tir_mlir.dialect.graph import TensorFunc, graph_bodies, graphs, tensor_func
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import extension_point
 from tir_mlir.script.module import IRModule
 
 if TYPE_CHECKING:
+    from tir_mlir.equivalence import Result
+    from tir_mlir.graph.model import Model
+    from tir_mlir.graph.precision.quantize_weights import Choice
     from tir_mlir.graph.precision.rounding import Calibration, OutputErrors, Rounding
+    from tir_mlir.interpreter import Report
+    from tir_mlir.target import Target
     from tir_mlir.visual.svg import Picture
 
 
@@ -46,15 +53,14 @@ class Graph:
         self.name = name or ("main" if "main" in names else names[0])
 
     @staticmethod
+    @extension_point
     def from_linalg(source: str, func: str | None = None) -> Graph:
         """A graph of a function of linalg ops on tensors, as compilers of models write them. source: MLIR text, or the
         path of a `.mlir` file; func: its name (default: main, or the only one). Constant tensors become weights.
 
         Errors: ScriptError with the line for what is not supported.
         """
-        from tir_mlir.graph.importers.linalg_model.graph_from_linalg import graph_from_linalg
-
-        return graph_from_linalg(source, func)
+        ...
 
     @property
     def func(self) -> TensorFunc:
@@ -73,58 +79,71 @@ class Graph:
         graph.from_text, graph.rounding = self.from_text, self.rounding
         return graph
 
-    def build_model(self, target: Any = "llvm", *, weights: str | None = None, **options: Any) -> Any:
+    @extension_point
+    def build_model(
+        self,
+        target: Target | str = "llvm",
+        *,
+        weights: str | None = None,
+        threads: int | None = None,
+        optimize: str = "full",
+        cache: bool = True,
+        libs: Sequence[str | Path] = (),
+        dump: str | Path | None = None,
+    ) -> Model:
         """Compile to a Model; `tir_mlir.build(graph)` is the same."""
-        from tir_mlir.graph.build_model import build_model
-        from tir_mlir.graph.precision.quantize_weights import quantize_weights
+        ...
 
-        graph = self if weights is None else quantize_weights(self, weights)
-        return build_model(graph, target, **options)
-
-    def verify(self, before: Graph, seed: int = 0) -> Any:
+    @extension_point
+    def verify(self, before: Graph, seed: int = 0) -> Result:
         """Check that this graph computes what another one does, as before a transform: exactly, over a prime field.
 
         The result is truthy if they agree, else it tells the first element that differs. Errors: GraphError for graphs
         with packed functions, and for two graphs of which one has rounded weights, see `compare`; NotChecked for
         operations without exact semantics.
         """
-        from tir_mlir.graph.verify_graph import verify_graph
+        ...
 
-        return verify_graph(before, self, seed)
-
+    @extension_point
     def compare(self, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
         """The errors of the outputs beside those of another graph, on given inputs: what rounding weights costs. Builds
         and runs both. The result prints as a table."""
-        from tir_mlir.graph.precision.rounding import compare_models
+        ...
 
-        return compare_models(self.build_model(threads=threads), before.build_model(threads=threads), inputs)
-
-    def calibrate(self, batches: Iterable[Any], method: str = "min-max", **options: Any) -> Graph:
+    @extension_point
+    def calibrate(
+        self,
+        batches: Iterable[Any],
+        method: str = "min-max",
+        *,
+        percentile: float = 99.99,
+        keep: Choice = (),
+        activations: str = "uint8",
+        symmetric: bool = False,
+        per_channel: bool = True,
+        bias: str = "float32",
+        threads: int | None = None,
+    ) -> Graph:
         """This graph with weights and activations of its layers in 8 bits, by the numbers that they see in batches of
         inputs: `tir_mlir.calibrate(graph, batches)` is the same, and tells the options."""
-        from tir_mlir.graph.precision.calibrate import calibrate
+        ...
 
-        return calibrate(self, batches, method, **options)
-
-    def interpret(self, *inputs: Any, **options: Any) -> Any:
+    @extension_point
+    def interpret(self, *inputs: Any, **options: Any) -> tuple[list[np.ndarray], Report]:
         """Run the graph in Python with every access checked: (outputs, counts). Options of `tir_mlir.interpret`."""
-        from tir_mlir.graph.whole_program import interpret_graph
+        ...
 
-        return interpret_graph(self, inputs, **options)
-
+    @extension_point
     def to_linalg(self) -> Graph:
         """The graph with bodies of linalg ops on tensors for the operators that it calls: `.text()` is a program that
         any MLIR tool lowers and runs. Errors: GraphError for a size of a result that no operand has.
         """
-        from tir_mlir.graph.transforms.linalg_bodies import to_linalg
+        ...
 
-        return to_linalg(self)
-
+    @extension_point
     def plot(self) -> Picture:
         """Draw the graph: one row a node with its type, functions of TensorIR with the names of their blocks."""
-        from tir_mlir.graph.profiling.graph_rows import plot_graph
-
-        return plot_graph(self)
+        ...
 
     def text(self) -> str:
         """The module as MLIR text."""

@@ -4,12 +4,14 @@ node by node, by NumPy and by the functions that are compiled for the other node
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from math import prod
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
+from tir_mlir.build import build_by_function
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding, node_of
 from tir_mlir.dialect.ir import enter_context
@@ -27,10 +29,13 @@ from tir_mlir.graph.memory.buffer_assignment import (
     is_view,
 )
 from tir_mlir.graph.memory.calls_in_place import scratch_sizes
+from tir_mlir.graph.memory.lower_main import lower_main
 from tir_mlir.graph.operators import array_rule
 from tir_mlir.graph.transforms.lift_weights import constant_array, derived_types, weights_graph
 from tir_mlir.runtime.aligned_arrays import empty
 from tir_mlir.runtime.blocked_copies import copy_into
+from tir_mlir.runtime.dump import Dump
+from tir_mlir.target import Target
 
 
 def bound_weights(graph: Graph, plan: ExecutionPlan, functions: Mapping[str, Any]) -> np.ndarray:
@@ -59,6 +64,24 @@ def computed_weights(graph: Graph, functions: Mapping[str, Any]) -> list[np.ndar
         assert weights_func is not None
         values = _WeightValues(graph, weights_func, functions)
         return [values.store(value, None) for value in weights_func.outputs]
+
+
+def weight_functions(
+    graph: Graph, target: Target | str = "llvm", cache: bool = True, states: Dump | None = None
+) -> dict[str, tuple[Any, int]]:
+    """The compiled functions of what NumPy does not compute in the graph that computes weights, by the names of
+    `compiled_nodes`, each with the bytes that it needs for itself. states: of the build that they are a part of."""
+    with enter_context():
+        weights_func = weights_graph(graph)
+        plans = {} if weights_func is None else compiled_nodes(weights_func, graph.module.mlir)
+        if not plans:
+            return {}
+        module = lower_main(graph.module.mlir, plans)
+    with nullcontext() if states is None else states.part("weights") as own_states:
+        if own_states is not None:
+            own_states.write("lower-main", module)
+        library = build_by_function(module, target, cache=cache, dump=own_states)
+    return {name: (library[name], plan.arena.total) for name, plan in plans.items()}
 
 
 def compiled_nodes(weights_func: TensorFunc, module: ir.Module) -> dict[str, ExecutionPlan]:

@@ -11,6 +11,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import LoopFacts, TensorType, encoding, node_of
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.emit import listed_values
 from tir_mlir.graph.memory.data_sizes import upper_bound
@@ -73,14 +74,15 @@ Region = Callable[..., Any]
 """A function of a RegionBuilder and of values: what a region computes of them, one value or several."""
 
 
+@implement(GraphBuilder.branch)
 def branch(
     builder: GraphBuilder,
     condition: Value,
     then: Region,
     otherwise: Region,
-    inputs: Sequence[Value],
-    counted: Counted | Callable[[Sequence[Value], Sequence[Value]], Counted],
-    hint: Any,
+    inputs: Sequence[Value] = (),
+    counted: Counted | Callable[[Sequence[Value], Sequence[Value]], Counted] | None = None,
+    name_hint: str | Sequence[str] = "lv",
 ) -> Any:
     """See `GraphBuilder.branch`."""
     (condition,) = builder._as_values("the condition of a branch", [condition])
@@ -95,7 +97,7 @@ def branch(
             for value in regions[0].captured:
                 region.read(value)
         made.append(listed_values(function(region, *map(region.read, inputs))))
-    counted = counted(made[0], made[1]) if callable(counted) else counted
+    counted = counted(made[0], made[1]) if callable(counted) else counted or {}
     if all(number < len(values) for number in counted for values in made):
         made = _pad_to_common_bound(regions, made, counted)
     for region, values in zip(regions, made, strict=True):
@@ -107,7 +109,7 @@ def branch(
         types = [f"({', '.join(str(v.type) for v in region.outputs)})" for region in regions]
         raise GraphError(f"both sides of a branch have results of the same types, not {types[0]} and {types[1]}")
     results = [(v.shape, v.dtype) for v in first.outputs]
-    values = builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, hint)
+    values = builder.control([r.func.name for r in regions], [condition, *second.captured], results, None, name_hint)
     return _cut(builder, listed_values(values), counted) if counted else values
 
 
@@ -155,15 +157,16 @@ def _cut(builder: GraphBuilder, values: Sequence[Value], counted: Counted) -> An
     return results[0] if len(results) == 1 else tuple(results)
 
 
+@implement(GraphBuilder.loop)
 def loop(
     builder: GraphBuilder,
     body: Region,
     carried: Sequence[Value],
-    scanned: Sequence[Value],
-    steps: int | str | Value | None,
-    condition: Value | None,
-    backward: bool,
-    hint: Any,
+    scanned: Sequence[Value] = (),
+    steps: int | str | Value | None = None,
+    condition: Value | None = None,
+    backward: bool = False,
+    name_hint: str | Sequence[str] = "lv",
 ) -> Any:
     """See `GraphBuilder.loop`."""
     carried, scanned = builder._as_values("a loop", carried), builder._as_values("a loop", scanned)
@@ -193,7 +196,7 @@ def loop(
     types = [(v.shape, v.dtype) for v in carried]
     types += [((at_most or 0, *v.shape), v.dtype) for v in results[len(carried) :]]
     inputs = [*before, *carried, *scanned, *region.captured]
-    return builder.control([region.func.name], inputs, types, facts, hint)
+    return builder.control([region.func.name], inputs, types, facts, name_hint)
 
 
 def _scalar(builder: GraphBuilder, value: Value, dtype: str) -> Value:

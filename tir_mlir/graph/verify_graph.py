@@ -14,6 +14,7 @@ from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.equivalence import Difference, Result
 from tir_mlir.equivalence.compare import QUICK_WORK, compare
 from tir_mlir.equivalence.work import work_of
+from tir_mlir.extensions import implement
 from tir_mlir.graph.compared_parts import ByParts, ComparedGraph, lower_to_program
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.transforms.inline_graphs import inlined_calls, inlined_weights
@@ -22,7 +23,8 @@ from tir_mlir.graph.whole_program import calls_only, weight_types
 from tir_mlir.runtime.progress import follow_build, stage
 
 
-def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
+@implement(Graph.verify)
+def verify_graph(graph: Graph, before: Graph, seed: int = 0) -> Result:
     """Whether two graphs compute the same, exactly over a prime field, for all inputs and weights tried.
 
     Weights are inputs here, with the same values for the same name; those whose arrays differ are a difference. A
@@ -31,8 +33,8 @@ def verify_graph(original: Graph, transformed: Graph, seed: int = 0) -> Result:
     cut at values that both have by one name. Errors: GraphError for packed functions, and if a weight is rounded in one
     of them only; NotChecked for what has no exact semantics, and for large graphs of which a part differs.
     """
-    with follow_build(f"verification of {transformed.name}"), stage("comparison"):
-        return _compare_graphs(original, transformed, seed)
+    with follow_build(f"verification of {graph.name}"), stage("comparison"):
+        return _compare_graphs(before, graph, seed)
 
 
 def _compare_graphs(original: Graph, transformed: Graph, seed: int) -> Result:

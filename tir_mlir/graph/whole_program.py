@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import ArgumentError
 from tir_mlir.dialect.graph import TensorFunc, TensorType, create
 from tir_mlir.dialect.ir import attrs, enter_context
 from tir_mlir.dialect.symbolic import sources
+from tir_mlir.extensions import implement
 from tir_mlir.graph.compared_parts import lower_to_program
 from tir_mlir.graph.frames import numpy_type
 from tir_mlir.graph.graph import Graph
@@ -77,7 +78,8 @@ def _weights_as_inputs(func: TensorFunc) -> None:
     create.update_type(func)
 
 
-def interpret_graph(graph: Graph, inputs: Sequence[Any], **options: Any) -> tuple[list[np.ndarray], Report]:
+@implement(Graph.interpret)
+def interpret_graph(graph: Graph, *inputs: Any, **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run a graph in Python with every access checked. Returns its outputs, and the counts. Options of `interpret`."""
     module, legalized = whole_program(graph)
     with enter_context():

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from tir_mlir.build import check_machine_code
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotChecked, NotInterpreted
 from tir_mlir.dialect.ir import Block, enter_context, funcs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import is_approximate
 from tir_mlir.equivalence import inputs
 from tir_mlir.equivalence.random_arguments import as_float
 from tir_mlir.equivalence.work import work_of
+from tir_mlir.extensions import implement
 from tir_mlir.interpreter.interpret import interpret
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature, ScalarParam, signatures
+from tir_mlir.runtime.library import Library
 
 MOST_WORK = 1 << 19
 """Iterations up to which a program is interpreted; takes some seconds."""
@@ -29,7 +32,8 @@ _TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e
 """Where functions such as exp, or sums of 16-bit floats in another order, round; relative to the largest element."""
 
 
-def check(library: Any, module: ir.Module) -> None:
+@implement(check_machine_code)
+def check(library: Library, program: ir.Module) -> None:
     """Run each function of a library and the interpreter on the same data: small whole numbers with -0.0, the ends of
     the types with NaN and infinities, small positive numbers; symbolic sizes take several values. Elements have to be
     equal, and the bytes around each buffer as they were. Requires a program that the interpreter runs.
@@ -37,10 +41,10 @@ def check(library: Any, module: ir.Module) -> None:
     Raises BuildError that names the first element, or why nothing was compared.
     """
     with enter_context():
-        known = signatures(module)
-        facts = {f.name: FunctionTraits.from_function(f) for f in funcs(module) if f.name in known}
+        known = signatures(program)
+        facts = {f.name: FunctionTraits.from_function(f) for f in funcs(program) if f.name in known}
     for signature in known.values():
-        _check_function(library[signature.name], signature, module, facts[signature.name])
+        _check_function(library[signature.name], signature, program, facts[signature.name])
 
 
 @dataclass(frozen=True)

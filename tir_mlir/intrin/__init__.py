@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.computation import TensorIntrin, intrinsics
+from tir_mlir.extensions import implement
 
 if TYPE_CHECKING:
     from tir_mlir.runtime.kernels import built_in_kernel as built_in_kernel
@@ -26,6 +27,7 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module("tir_mlir.runtime.kernels"), name)
 
 
+@implement(intrinsics.register_built_in)
 def register_built_in(name: str) -> None:
     """Register the built-in intrinsic of a name, if there is one: a trace may name it."""
     if name.startswith(("dot_", "sum_")):

@@ -20,10 +20,11 @@ from mlir import ir
 
 from tir_mlir.build import build
 from tir_mlir.dialect.analysis.accesses import accesses
-from tir_mlir.dialect.computation import TensorIntrin
+from tir_mlir.dialect.computation import TensorIntrin, intrinsics
 from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotInterpreted, UnwrittenError
 from tir_mlir.dialect.ir import Buffer, Func, attrs, create, enter_context, funcs, is_block, is_loop, ops
 from tir_mlir.equivalence.work import work_of
+from tir_mlir.extensions import implement
 from tir_mlir.interpreter.interpret import interpret
 from tir_mlir.intrin.check_data import RUNS, ArgumentMemory, arguments, facts_of
 from tir_mlir.passes.lower import LoweringWarning
@@ -52,8 +53,9 @@ class IntrinsicResult:
     __repr__ = __str__
 
 
+@implement(TensorIntrin.check)
 def check_intrinsic(
-    intrinsic: TensorIntrin, seed: int = 0, kernel: str | None = None, libs: Sequence[str | Path] = ()
+    name: str, seed: int = 0, kernel: str | None = None, libs: Sequence[str | Path] = ()
 ) -> IntrinsicResult:
     """Run implementation and description on random data (`check_data`) and compare: integers exactly, floats within the
     rounding error of a sum of that length. Rows are padded if strides are variable, by another number in each operand,
@@ -66,6 +68,8 @@ def check_intrinsic(
     """
     if kernel is not None and libs:
         raise BuildError("TensorIntrin.check takes the code of a kernel or libs that define it, not both")
+    intrinsic = TensorIntrin.get(name)
+    assert intrinsic is not None
     with enter_context():
         desc, impl = intrinsic.desc_func(), intrinsic.impl_func()
         mine, theirs = (next(iter(signatures(p.module).values())) for p in (impl, desc))
@@ -151,7 +155,8 @@ _TRIAL_ITERATIONS = 1 << 13
 """The iteration limit of a trial (about 20 ms); `TensorIntrin.check` runs longer ones."""
 
 
-def fault(intrinsic: TensorIntrin) -> str | None:
+@implement(intrinsics.find_fault)
+def find_fault(intrinsic: TensorIntrin) -> str | None:
     """The first difference between implementation and description on small integers, or None.
 
     Skipped: kernel calls (see `TensorIntrin.check`), ops that the interpreter does not support, long runs.

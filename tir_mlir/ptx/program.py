@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ArgumentError, ToolError
+from tir_mlir.extensions import implement
 from tir_mlir.ptx.machine_driver import MachineDriver
 from tir_mlir.ptx.parser import Module, parse
 from tir_mlir.ptx.report import Report
+from tir_mlir.runtime import library
 from tir_mlir.runtime.call.signature import BufferParam, CallSignature
 from tir_mlir.runtime.drivers.device_driver import KernelCode
 from tir_mlir.runtime.gpu.function import DeviceFunction
@@ -181,6 +183,7 @@ def _sample(param: BufferParam, shape: tuple[int, ...], random: np.random.Genera
     return np.lib.stride_tricks.as_strided(memory, shape, [s * memory.itemsize for s in steps])
 
 
+@implement(library.report_kernels)
 def report(function: DeviceFunction, args: Sequence[Any]) -> ProgramReport:
     """The report of a function on arrays; without arrays, of the first block of each launch on small numbers."""
     return run(function, args) if args else run(function, sample_arguments(function.signature), one_block=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir import ir
 from mlir.dialects.llvm import translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import BuildError, short_repr
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.call import no_pickle
 from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.drivers.compiled_code import CompiledCode
@@ -19,12 +19,22 @@ from tir_mlir.runtime.drivers.exporting import Exporter, check_path
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN
 from tir_mlir.runtime.timing import Timing
 
+if TYPE_CHECKING:
+    from tir_mlir.runtime.gpu.function import DeviceFunction
+
 
 class _FunctionTable(dict[str, Any]):
     """The dict base of a library, so that `lib["main"]` is a C-level lookup. `__call__` is a slot for the same reason:
     `lib(...)` calls the object stored in it."""
 
     __slots__ = ("__call__", "__dict__")
+
+
+@extension_point
+def report_kernels(function: DeviceFunction, args: Sequence[Any]) -> Any:
+    """What the kernels of a function do on arguments, as the PTX machine counts it; without arguments, the first block
+    of each launch on small numbers."""
+    ...
 
 
 class Library(_FunctionTable):
@@ -110,8 +120,7 @@ class Library(_FunctionTable):
         if not self._driver.is_ptx:
             raise BuildError('this library has no kernels in PTX; fix: build(..., target="cuda")')
         name = _function_name(self, name)
-        machine = on_demand.load("machine")
-        return machine.report(self[name], positional_arguments(self[name].signature, args, named) if named else args)
+        return report_kernels(self[name], positional_arguments(self[name].signature, args, named) if named else args)
 
     @property
     def source(self) -> str:

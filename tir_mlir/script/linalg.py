@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import TirError, VerifyError
 from tir_mlir.dialect.ir import Func, create, enter_context, funcs, is_block, walk
 from tir_mlir.dialect.ir.context import context
 from tir_mlir.dialect.verify import check_mlir, structure
+from tir_mlir.extensions import implement
 from tir_mlir.passes import linalg as passes
 from tir_mlir.passes.linalg import UnraisedBlock as UnraisedBlock
 from tir_mlir.passes.linalg.prepare import UPSTREAM
@@ -32,6 +33,7 @@ class ImportedModule(IRModule):
         self.constants = {name: dict(values) for name, values in constants.items() if values}
 
 
+@implement(IRModule.from_linalg)
 def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> ImportedModule:
     """Convert linalg ops to loops and blocks. `source`: a module, MLIR text, or the path of a `.mlir` file.
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import TirError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorFunc, encoding, is_tensor_func, tensor_funcs
 from tir_mlir.dialect.ir import (
@@ -25,6 +24,19 @@ from tir_mlir.dialect.ir import (
     symbol_table,
     visit,
 )
+from tir_mlir.extensions import extension_point
+
+
+@extension_point
+def graph_function(module: IRModule, name: str) -> Any:
+    """A graph of a module, as a `tir_mlir.graph.expressions.Function`."""
+    ...
+
+
+@extension_point
+def write_graphs(module: IRModule, graphs: Mapping[str, Any]) -> None:
+    """Append graphs to a module that has the programs they call. Errors: TirError for what is not a graph."""
+    ...
 
 
 class IRModule:
@@ -47,14 +59,11 @@ class IRModule:
         """Copy functions into the module, graphs after the programs that they call."""
         check_names(functions)
         graphs = {name: func for name, func in functions.items() if not isinstance(func, PrimFunc)}
-        for name, func in graphs.items():
-            if not isinstance(func, on_demand.load("graphs").Function):
-                raise TirError(f"IRModule maps names to PrimFuncs and graphs; {name} is {short_repr(func)}")
         for name, func in functions.items():
             if name not in graphs:
                 copy_function(self.mlir, func, name, functions)
         if graphs:
-            on_demand.load("graphs").write_functions(self, graphs)
+            write_graphs(self, graphs)
 
     @staticmethod
     def from_mlir(text_or_path: str) -> IRModule:
@@ -67,11 +76,10 @@ class IRModule:
         return IRModule(load(text_or_path))
 
     @staticmethod
+    @extension_point
     def from_linalg(source: IRModule | ir.Module | str, func: str | None = None) -> IRModule:
         """Convert linalg ops to loops and blocks; see `tir_mlir.from_linalg`."""
-        from tir_mlir.script.linalg import from_linalg
-
-        return from_linalg(source, func)
+        ...
 
     @staticmethod
     def from_expr(func: PrimFunc) -> IRModule:
@@ -86,7 +94,7 @@ class IRModule:
         programs = self.prim_funcs
         with enter_context():
             names = [f.name for f in tensor_funcs(self.mlir) if f.is_graph]
-        return {**programs, **{GlobalVar(n): on_demand.load("graphs").Function.of_module(self, n) for n in names}}
+        return {**programs, **{GlobalVar(n): graph_function(self, n) for n in names}}
 
     def functions_items(self) -> list[tuple[str, Any]]:
         """Names and functions, in pairs."""
@@ -150,7 +158,7 @@ class IRModule:
             is_prim_func = op is not None and is_program(op)
         if op is None:
             raise KeyError(f"the module has no function {short_repr(name)}; it has {', '.join(self) or 'none'}")
-        return PrimFunc(self, name) if is_prim_func else on_demand.load("graphs").Function.of_module(self, name)
+        return PrimFunc(self, name) if is_prim_func else graph_function(self, name)
 
     def _function_op(self, name: object) -> ir.Operation | None:
         """The program or graph of a name; None if there is none."""

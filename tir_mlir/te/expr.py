@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import short_repr
 from tir_mlir.dialect.symbolic import from_ast
+from tir_mlir.extensions import extension_point
 from tir_mlir.te.source_location import refuse, set_location
 
 _keys = itertools.count()
+
+
+@extension_point
+def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
+    """The element type of each expression. Raises ScriptError at the offending subexpression."""
+    ...
 
 
 class Expr:
@@ -32,8 +39,6 @@ class Expr:
     @property
     def dtype(self) -> str:
         """The element type of the value."""
-        from tir_mlir.te.infer_dtype import dtypes_of
-
         return dtypes_of([self])[0]
 
     def astype(self, dtype: str) -> Expr:

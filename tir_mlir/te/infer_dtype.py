@@ -9,12 +9,13 @@ from typing import Any
 from mlir import ir
 
 from tir_mlir.dialect.ir import cache_by_structure, enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.script import tir
 from tir_mlir.script.parser import arithmetic
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
 from tir_mlir.script.parser.items import dtype_of
 from tir_mlir.script.parser.statements import FunctionParser
-from tir_mlir.te import script_ast
+from tir_mlir.te import expr, script_ast
 from tir_mlir.te.expr import Expr, rename_keys
 from tir_mlir.te.source_location import TeSource, file_of, set_location
 
@@ -61,6 +62,7 @@ def _structure(exprs: Sequence[Expr]) -> Hashable:
     return tuple(structure_of(expr.node) for expr in exprs)
 
 
+@implement(expr.dtypes_of)
 @cache_by_structure(_structure)
 def dtypes_of(exprs: Sequence[Expr]) -> list[str]:
     """The element type of each expression. Raises ScriptError at the offending subexpression.

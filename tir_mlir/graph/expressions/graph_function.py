@@ -8,10 +8,12 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import tensor_func
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.graph.expressions.nodes import Attrs, Call, Expr, SeqExpr, Var, as_expr, checked_type
 from tir_mlir.graph.expressions.read_graph import read_graph
 from tir_mlir.graph.expressions.struct_info import StructInfo, as_struct_info
 from tir_mlir.graph.graph import Graph
+from tir_mlir.script import module
 from tir_mlir.script.module import GlobalVar, IRModule
 from tir_mlir.script.printer.graphs import WEIGHTS
 
@@ -50,6 +52,7 @@ class Function(Expr):
         self.name = str(self.attrs.get("global_symbol", "main"))
 
     @staticmethod
+    @implement(module.graph_function)
     def of_module(module: IRModule, name: str) -> Function:
         """The graph of a module as an expression."""
         with enter_context():

@@ -7,9 +7,10 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir.dialect.diagnostics import GraphError
+from tir_mlir.dialect.diagnostics import GraphError, TirError, short_repr
 from tir_mlir.dialect.graph import LoopFacts, encoding
 from tir_mlir.dialect.ir import attrs, enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.expressions.graph_function import Function, callees_of
 from tir_mlir.graph.expressions.nodes import (
@@ -25,7 +26,7 @@ from tir_mlir.graph.expressions.nodes import (
 from tir_mlir.graph.expressions.read_graph import BRANCH, CALL_DPS_PACKED, CALL_TIR, LOOP
 from tir_mlir.graph.expressions.struct_info import TensorStructInfo, TupleStructInfo
 from tir_mlir.graph.operators import OPERATORS
-from tir_mlir.script.module import GlobalVar, IRModule
+from tir_mlir.script.module import GlobalVar, IRModule, write_graphs
 from tir_mlir.script.printer.graphs import REGION, WEIGHTS
 
 
@@ -157,22 +158,26 @@ def _result(builder: GraphBuilder, info: Any) -> tuple[Any, str]:
     return tuple(info.shape), info.dtype
 
 
-def write_functions(module: IRModule, functions: Mapping[str, Function]) -> None:
+@implement(write_graphs)
+def write_functions(module: IRModule, graphs: Mapping[str, Function]) -> None:
     """Append graphs to a module, those that others call first. Errors: GraphError for a circle of calls.
 
     A call with numbers of a graph of named sizes becomes what that graph does, see `GraphBuilder.call`.
     """
+    for name, graph in graphs.items():
+        if not isinstance(graph, Function):
+            raise TirError(f"IRModule maps names to PrimFuncs and graphs; {name} is {short_repr(graph)}")
     done: set[str] = set()
 
     def write(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise GraphError(f"graphs call each other in a circle: {' -> '.join([*above, name])}")
-        for callee in callees_of(functions[name]):
-            if callee in functions and callee not in done:
+        for callee in callees_of(graphs[name]):
+            if callee in graphs and callee not in done:
                 write(callee, (*above, name))
-        write_graph(module, name, functions[name])
+        write_graph(module, name, graphs[name])
         done.add(name)
 
-    for name in functions:
+    for name in graphs:
         if name not in done:
             write(name, ())

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import Node, TensorFunc
+from tir_mlir.extensions import implement
 from tir_mlir.graph.operators import arithmetic, networks, shaping
 from tir_mlir.graph.operators.array_rules import ArrayRule
 from tir_mlir.graph.operators.operator import Operator, OperatorKind
+from tir_mlir.script.printer import graphs
+from tir_mlir.script.printer.literals import sequence
 
 __all__ = [
     "OPERATORS",
@@ -41,6 +44,12 @@ def takes_tuple(name: str | None) -> bool:
 def shown_operands(name: str | None, operands: Sequence[str]) -> list[str]:
     """The operands of an operator as text of a call."""
     return OPERATORS[name].format_operands(operands) if name in OPERATORS else list(operands)
+
+
+@implement(graphs.show_operands)
+def show_operands(operator: str | None, operands: Sequence[str]) -> list[str]:
+    """The operands as text of a call in a script."""
+    return [sequence(list(operands))] if takes_tuple(operator) else shown_operands(operator, operands)
 
 
 def kind_of(name: str | None) -> OperatorKind:

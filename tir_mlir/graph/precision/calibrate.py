@@ -12,6 +12,7 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, check_type, short_repr
 from tir_mlir.dialect.graph import TensorType, create, free_name
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.precision.formats import Format, hindrance, round_per_tensor, round_weight
 from tir_mlir.graph.precision.integer_bias import round_biases
@@ -35,6 +36,7 @@ from tir_mlir.graph.transforms.simplify import simplify
 HOW = Format("int8")
 
 
+@implement(Graph.calibrate)
 def calibrate(
     graph: Graph,
     batches: Iterable[Any],

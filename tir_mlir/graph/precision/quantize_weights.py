@@ -14,10 +14,9 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import GraphError, short_repr
 from tir_mlir.dialect.graph import TensorType, create, encoding, free_name, node_of, tensor_func
 from tir_mlir.dialect.ir import attrs, enter_context
-from tir_mlir.graph.build_model import weight_functions
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
-from tir_mlir.graph.model_weights import computed_weights
+from tir_mlir.graph.model_weights import computed_weights, weight_functions
 from tir_mlir.graph.operators import OperatorKind, kind_of
 from tir_mlir.graph.precision.formats import (
     BFLOAT16,

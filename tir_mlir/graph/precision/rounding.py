@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from tir_mlir.extensions import implement
+from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.precision.formats import Format, Rounded
 
 
@@ -163,13 +165,11 @@ def weight_error(name: str, weight: np.ndarray, rounded_weight: Rounded, how: Fo
     return WeightError(name, weight.shape, str(how), relative, largest, weight.nbytes, rounded_weight.nbytes)
 
 
-def compare_models(
-    rounded_model: Callable[..., Any], reference: Callable[..., Any], inputs: Sequence[Any]
-) -> OutputErrors:
-    """The errors of the outputs of a model beside those of another one, on the same inputs."""
-    outputs, expected = (
-        output if isinstance(output := model(*inputs), tuple) else (output,) for model in (rounded_model, reference)
-    )
+@implement(Graph.compare)
+def compare_graphs(graph: Graph, before: Graph, *inputs: Any, threads: int | None = None) -> OutputErrors:
+    """The errors of the outputs of a graph beside those of another one, on the same inputs."""
+    models = [each.build_model(threads=threads) for each in (graph, before)]
+    outputs, expected = (output if isinstance(output := model(*inputs), tuple) else (output,) for model in models)
     pairs = [(np.asarray(f), np.asarray(w)) for f, w in zip(outputs, expected, strict=True) if w is not None]
     return OutputErrors(tuple(OutputError(n, w.shape, *errors(f, w)) for n, (f, w) in enumerate(pairs)))
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mlir import ir
 
 from tir_mlir.dialect.graph.views import Node
 from tir_mlir.dialect.ir import enter_context
+from tir_mlir.extensions import implement
+from tir_mlir.graph.graph import Graph
 from tir_mlir.visual import graph_picture
 from tir_mlir.visual.graph_picture import NodeRow
 from tir_mlir.visual.svg import Picture
 
-if TYPE_CHECKING:
-    from tir_mlir.graph.graph import Graph
 
-
+@implement(Graph.plot)
 def plot_graph(graph: Graph) -> Picture:
     """Draw the nodes in their order, without constants and what is computed from weights only."""
     with enter_context():

@@ -11,6 +11,7 @@ from typing import Any
 from tir_mlir.dialect.diagnostics import GraphError, ScriptError, TirError
 from tir_mlir.dialect.graph import free_name
 from tir_mlir.dialect.ir import enter_context, walk
+from tir_mlir.extensions import implement
 from tir_mlir.graph import script as relax
 from tir_mlir.graph import size_code
 from tir_mlir.graph.builder import add_function
@@ -34,12 +35,14 @@ from tir_mlir.graph.expressions.match_cast import MatchCast, bind_cast_sizes
 from tir_mlir.graph.expressions.read_graph import CALL_DPS_PACKED, CALL_TIR
 from tir_mlir.graph.expressions.struct_info import SIZES, as_struct_info
 from tir_mlir.graph.operators import OPERATORS
+from tir_mlir.script import parser
 from tir_mlir.script.module import IRModule, PrimFunc, verify_module
 from tir_mlir.script.parser import FunctionSource
 
 _SIZE_WORDS = ("int64", "int32", "Var", "var", "SizeVar")
 
 
+@implement(parser.read_graphs)
 def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
     """Add graphs to a module that has the programs they call. Raises ScriptError with the line."""
     sources = {p.name: p for p in programs}
@@ -49,6 +52,12 @@ def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
     with enter_context():
         write_functions(module, functions.graphs)
         verify_module(module.mlir)
+
+
+@implement(parser.graph_namespace)
+def graph_namespace() -> Any:
+    """The namespace of this package."""
+    return relax
 
 
 class _GraphFunctions(Mapping[str, Any]):

@@ -12,6 +12,7 @@ from tir_mlir.dialect.diagnostics import GraphError
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, create, encoding, tensor_funcs
 from tir_mlir.dialect.ir import Func, enter_context, funcs
 from tir_mlir.dialect.ir.create import declare
+from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
 from tir_mlir.graph.memory.buffer_assignment import is_view
 from tir_mlir.graph.size_code import GraphSizes
@@ -21,6 +22,7 @@ from tir_mlir.passes.linalg.to_linalg import specialize
 from tir_mlir.script.module import IRModule, copy_function
 
 
+@implement(Graph.to_linalg)
 def to_linalg(graph: Graph) -> Graph:
     """Give each function that the graph calls a body: of linalg ops on tensors for an operator.
 

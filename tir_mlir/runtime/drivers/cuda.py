@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import DeviceError, ForkError
+from tir_mlir.extensions import implement
 from tir_mlir.runtime.cache import store
 from tir_mlir.runtime.cache.fingerprint import FORMAT, installation
+from tir_mlir.runtime.drivers import device_driver
 from tir_mlir.runtime.drivers.device_driver import (
     FORKED,
     DeviceInfo,
@@ -95,6 +97,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 }
 
 
+@implement(device_driver.default_driver)
 @functools.cache
 def cuda() -> Cuda:
     """The driver of this machine. Raises DeviceError, a BuildError, that names what is missing."""

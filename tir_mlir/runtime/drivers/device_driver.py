@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tir_mlir.dialect.diagnostics import ForkError
+from tir_mlir.extensions import extension_point
 
 Dim3 = tuple[int, int, int]
 
@@ -165,14 +166,16 @@ def using(driver: DeviceDriver) -> Iterator[None]:
         _current.reset(token)
 
 
+@extension_point
+def default_driver() -> DeviceDriver:
+    """CUDA's driver. Errors: DeviceError without a GPU."""
+    ...
+
+
 def active() -> DeviceDriver:
     """The driver of calls: that of `using`, else CUDA's. Errors: DeviceError without a GPU."""
     driver = _current.get()
-    if driver is None:
-        from tir_mlir.runtime.drivers import cuda
-
-        driver = cuda.cuda()
-    return driver
+    return default_driver() if driver is None else driver
 
 
 FORKED = (

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from mlir import ir
 
-from tir_mlir import on_demand
+from tir_mlir.dialect.computation.intrinsics import register_built_in
 from tir_mlir.dialect.diagnostics import TirError, check_type
 from tir_mlir.target.instruction_sets import llvm_word
 
@@ -86,7 +86,7 @@ def find_kernel(symbol: str) -> Builder | None:
     asked for: another process may have scheduled the program."""
     check_type(symbol, str, "find_kernel", "symbol", "the name of a C function")
     if symbol not in _kernels:
-        on_demand.load("intrinsics").register_built_in(symbol)
+        register_built_in(symbol)
     return _kernels.get(symbol)
 
 

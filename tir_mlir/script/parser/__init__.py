@@ -10,9 +10,9 @@ from typing import Any
 
 from mlir import ir
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.diagnostics import ScriptError, TirError, short_repr
 from tir_mlir.dialect.ir import enter_context, funcs
+from tir_mlir.extensions import extension_point
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
@@ -50,6 +50,18 @@ class ClassMember:
         raise ScriptError(f"{self.program.name} is a member of a class without @I.ir_module: decorate the class")
 
 
+@extension_point
+def read_graphs(module: IRModule, programs: Sequence[FunctionSource]) -> None:
+    """Add graphs to a module that has the programs they call. Raises ScriptError with the line."""
+    ...
+
+
+@extension_point
+def graph_namespace() -> Any:
+    """`R`, the namespace of graphs."""
+    ...
+
+
 def build(programs: Iterable[FunctionSource]) -> IRModule:
     """Parse functions into one module and verify it. Raises ScriptError with the source line."""
     seen: dict[str, FunctionSource] = {}
@@ -69,7 +81,7 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
             verify_source(module, states)
     built = IRModule(module)
     if graphs := [p for p in seen.values() if p.graph]:
-        on_demand.load("graphs").read_graphs(built, graphs)
+        read_graphs(built, graphs)
     return built
 
 
@@ -177,7 +189,7 @@ def read(source: Any, globals: Mapping[str, Any] | None = None, filename: str = 
     text = SourceText.of_text(source, filename)
     names = {**python_scope.namespaces(), **(globals or {})}
     if "R.function" in source:
-        names.setdefault("R", on_demand.load("graphs").relax)
+        names.setdefault("R", graph_namespace())
     programs: list[FunctionSource] = []
     for stmt in text.parse().body:
         programs += _top_level(stmt, text, names)
@@ -240,7 +252,7 @@ def _known_import(stmt: ast.Import | ast.ImportFrom, names: dict[str, Any]) -> b
         if target is not None:
             names[alias.asname or alias.name] = names[target]
         if alias.name == "relax" or (module, alias.name) == ("tir_mlir.graph", "script"):
-            names[alias.asname or alias.name] = on_demand.load("graphs").relax
+            names[alias.asname or alias.name] = graph_namespace()
     return True
 
 

@@ -18,7 +18,7 @@ from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.script.parser import arithmetic, expressions, inlined_calls, pointers, vector_expressions
+from tir_mlir.script.parser import arithmetic, conditions, inlined_calls, pointers, vector_expressions
 from tir_mlir.script.parser.items import (
     Const,
     Expr,
@@ -526,7 +526,7 @@ _HANDLERS: dict[str, Callable[..., Any]] = {
     "all": lambda w, *a: _join_conditions(w, "and", a),
     "any": lambda w, *a: _join_conditions(w, "or", a),
     "Let": _let,
-    "if_then_else": lambda e, n, a: expressions.conditional(e, a["condition"], a["then_value"], a["else_value"], n),
+    "if_then_else": lambda e, n, a: conditions.conditional(e, a["condition"], a["then_value"], a["else_value"], n),
     "type_annotation": lambda e, n, args: e.python(args["dtype"], "the type"),
     "tvm_access_ptr": _tvm_access_ptr,
     "address_of": _address_of,

@@ -10,21 +10,20 @@ from typing import Any
 
 import numpy as np
 from mlir import ir
-from mlir.dialects import affine, memref, scf
+from mlir.dialects import memref
 
 from tir_mlir.dialect import symbolic
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
-from tir_mlir.dialect.ir import Index, create, dtypes
+from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.language.refused_words import REFUSED
 from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
+from tir_mlir.script.parser.calls import call
+from tir_mlir.script.parser.conditions import conditional
 from tir_mlir.script.parser.function_state import ParserState
 from tir_mlir.script.parser.inlined_calls import LocalLambda
 from tir_mlir.script.parser.items import (
-    AffineCondition,
     BufferProperty,
     BufferRef,
-    Const,
-    Expr,
     Ramp,
     RegionRef,
     ScriptValue,
@@ -33,7 +32,6 @@ from tir_mlir.script.parser.items import (
     as_index,
     describe,
     is_expr,
-    mlir_type,
 )
 from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
@@ -268,8 +266,6 @@ class Evaluator:
         return LocalLambda(node, self.state, self._python)
 
     def _Call(self, node: ast.Call) -> Any:
-        from tir_mlir.script.parser.calls import call
-
         return call(self, node)
 
     # ---- Python around the program
@@ -318,73 +314,3 @@ def checked_indices(buffer: BufferRef, items: list[Any]) -> list[Index | ir.Valu
 
 def to_ssa(index: Index | ir.Value) -> ir.Value:
     return create.apply(index) if isinstance(index, Index) else index
-
-
-def make_if(test: Expr, results: list[ir.Type], has_else: bool) -> ir.Operation:
-    """Create an if op with empty bodies: affine.if for an affine condition, else scf.if."""
-    constraints = test.constraints() if isinstance(test, AffineCondition) else None
-    if constraints is not None:
-        op = create.guard(constraints, results=results, has_else=has_else)
-        return op
-    op = ir.Operation.create("scf.if", results=results, operands=[arithmetic.to_value(test, "bool")], regions=2)
-    for region in list(op.regions)[: 2 if has_else else 1]:
-        body = region.blocks.append()
-        if not results:
-            with ir.InsertionPoint(body):
-                scf.yield_([])
-    return op
-
-
-def conditional(evaluate: Evaluator, test: ast.expr, then: ast.expr, otherwise: ast.expr, node: ast.AST) -> Any:
-    """`T.if_then_else(test, then, other)`: only the chosen side is evaluated. A constant test folds."""
-    decided = arithmetic.condition(evaluate(test))
-    if isinstance(decided, Const):
-        return evaluate(then if decided.value else otherwise)
-    with evaluate.state.source.location(node):
-        return _choose(decided, lambda: evaluate(then), lambda: evaluate(otherwise))
-
-
-def _choose(test: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> ScriptValue:
-    """Build both sides in a provisional op; its result type is known only after both, so they move to a final op."""
-    draft = make_if(test, [ir.IndexType.get()], has_else=True)
-    sides = []
-    for region, make in zip(draft.regions, (then, otherwise), strict=True):
-        with ir.InsertionPoint(region.blocks[0]):
-            sides.append(arithmetic.as_expr(make()))
-    dtype = arithmetic.common_dtype(*sides)
-    if dtypes.lanes(dtype) > 1:
-        raise ParseError(f"a choice of one side has a scalar, not a value of type {dtype}; T.Select chooses lanes")
-    yield_ = affine.yield_ if draft.name == "affine.if" else scf.yield_
-    for region, side in zip(draft.regions, sides, strict=True):
-        with ir.InsertionPoint(region.blocks[0]):
-            yield_([arithmetic.to_value(side, dtype)])
-    final = ir.Operation.create(
-        draft.name,
-        results=[mlir_type(dtype)],
-        operands=list(draft.operands),
-        attributes={n: draft.attributes[n] for n in draft.attributes},
-        regions=2,
-    )
-    for old, new in zip(draft.regions, final.regions, strict=True):
-        old.blocks[0].append_to(new)
-    draft.erase()
-    return arithmetic.make_value(final.results[0], dtype)
-
-
-def parse_if(evaluate: Evaluator, node: ast.If, run: Callable[[list[ast.stmt]], None]) -> None:
-    """Parse an `if` statement; `run` parses a body. A constant condition selects a branch at parse time."""
-    try:
-        test = arithmetic.condition(evaluate(node.test))
-    except ParseError as refused:
-        raise evaluate.state.error(node.test, str(refused)) from None
-    if isinstance(test, Const):
-        run(node.body if test.value else node.orelse)
-        return
-    with evaluate.state.source.location(node):
-        op = make_if(test, [], has_else=bool(node.orelse))
-    with evaluate.state.nest("an if") as both:
-        for region, body in zip(op.regions, (node.body, node.orelse), strict=True):
-            if body:
-                with create.at_end(region.blocks[0]), evaluate.state.scope.frame() as branch:
-                    run(body)
-                both.bound |= branch.bound

@@ -16,7 +16,7 @@ from tir_mlir.dialect.ir import Index, annotation_keys, attrs, create
 from tir_mlir.dialect.presburger import assume, dim_factors, speaks_of_sizes
 from tir_mlir.dialect.presburger import sizes as allowed
 from tir_mlir.script.language.refused_words import REFUSED_STATEMENTS
-from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, expressions, loops, parameters
+from tir_mlir.script.parser import arithmetic, blocks, buffers, calls, conditions, loops, parameters
 from tir_mlir.script.parser.expressions import BINARY, Evaluator
 from tir_mlir.script.parser.function_signature import SignatureParser
 from tir_mlir.script.parser.function_state import ParserState
@@ -80,7 +80,7 @@ class FunctionParser:
         loops.parse_while(self.evaluate, stmt, self.run)
 
     def _If(self, stmt: ast.If) -> None:
-        expressions.parse_if(self.evaluate, stmt, self.run)
+        conditions.parse_if(self.evaluate, stmt, self.run)
 
     def _With(self, stmt: ast.With) -> None:
         call = stmt.items[0].context_expr

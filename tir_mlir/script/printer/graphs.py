@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from mlir import ir
 
-from tir_mlir import on_demand
 from tir_mlir.dialect.constants.dense import dense_array
 from tir_mlir.dialect.graph import Node, TensorFunc, TensorType, encoding
 from tir_mlir.dialect.ir import attrs
+from tir_mlir.extensions import extension_point
 from tir_mlir.script.printer.literals import annotation, quote, sequence
 from tir_mlir.script.printer.precedence import ScriptWriter
 from tir_mlir.script.printer.print_options import Options
@@ -28,6 +29,12 @@ WEIGHTS = "weights"
 """The function attribute that says which parameters are weights, and their names."""
 REGION = "region"
 """The attribute of a function that a branch or a loop runs."""
+
+
+@extension_point
+def show_operands(operator: str | None, operands: Sequence[str]) -> list[str]:
+    """The operands of an operator as a call shows them: those of any number in a tuple."""
+    ...
 
 
 class Metadata:
@@ -148,9 +155,7 @@ class GraphPrinter:
         inputs = [self._name(v) for v in node.inputs]
         if node.kind == encoding.OPERATOR:
             keywords = [f"{k}={_attribute(v)}" for k, v in node.attributes.items()]
-            table = on_demand.load("operators")
-            is_tuple = table.takes_tuple(node.operator)
-            operands = [sequence(inputs)] if is_tuple else table.shown_operands(node.operator, inputs)
+            operands = show_operands(node.operator, inputs)
             return f"R.{node.operator}({', '.join([*operands, *keywords])})"
         callee = node.callee
         assert callee is not None

@@ -11,11 +11,13 @@ from mlir import ir
 
 from tir_mlir.dialect.diagnostics import BuildError, TuneError, TuneWarning
 from tir_mlir.dialect.ir import Func, attrs, enter_context, funcs, held_module, ops, walk
+from tir_mlir.extensions import implement
 from tir_mlir.runtime.scheduled_programs import AS_GIVEN, FINDER, Finder, ScheduledProgram
 from tir_mlir.schedule import Schedule
 from tir_mlir.schedules.programs.auto import auto
 from tir_mlir.script.module import IRModule
 from tir_mlir.target import AnyTarget, resolved
+from tir_mlir.tune.records import database as records
 from tir_mlir.tune.records.database import Database
 from tir_mlir.tune.records.program_identity import identity
 from tir_mlir.tune.records.recorded_program import recorded_program
@@ -89,6 +91,7 @@ class BuildContext:
         return f"; its {count} record{'s' * (count != 1)} {others}" if count else ""
 
 
+@implement(records.enter)
 def enter(database: Database) -> None:
     """Make `build` ask a database before those entered already."""
     outer = FINDER.get()
@@ -96,6 +99,7 @@ def enter(database: Database) -> None:
     FINDER.set(BuildContext((database, *databases), outer))
 
 
+@implement(records.leave)
 def leave() -> None:
     """Undo the last `enter`."""
     current = FINDER.get()

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tir_mlir.dialect.diagnostics import TuneError, TuneWarning, short_repr
+from tir_mlir.extensions import extension_point
 from tir_mlir.runtime.tools import files
 from tir_mlir.target import AnyTarget
 from tir_mlir.tune.records.environment import machine, same_code, target_key, versions
@@ -39,6 +40,18 @@ _FIXES = {
     errno.EPERM: "choose a directory that this user may write",
     errno.EROFS: "choose a directory on a disk that can be written",
 }
+
+
+@extension_point
+def enter(database: Database) -> None:
+    """Make `build` ask a database before those entered already."""
+    ...
+
+
+@extension_point
+def leave() -> None:
+    """Undo the last `enter`."""
+    ...
 
 
 class Database:
@@ -198,18 +211,14 @@ class Database:
     # --- building -----------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Database:
-        from tir_mlir.tune.records import build_context  # loads the schedules
-
         if not self._list_folder(self.path / _FOLDER):
             text = f"{self.path} has no records: programs get the library's schedules"
             warnings.warn(text, TuneWarning, stacklevel=2)
-        build_context.enter(self)
+        enter(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        from tir_mlir.tune.records import build_context
-
-        build_context.leave()
+        leave()
 
     def __len__(self) -> int:
         return sum(len(self._names(folder)) for folder in self._subfolders(self.path / _FOLDER, 2))

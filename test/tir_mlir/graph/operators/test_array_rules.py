@@ -10,10 +10,10 @@ import pytest
 
 from tir_mlir import build
 from tir_mlir.dialect.ir import enter_context
-from tir_mlir.graph.build_model import weight_functions
 from tir_mlir.graph.builder import GraphBuilder
 from tir_mlir.graph.compile import compile_graph
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.model_weights import weight_functions
 from tir_mlir.graph.operators import OPERATORS, array_rule
 from tir_mlir.graph.transforms.lift_weights import weights_graph
 

@@ -10,7 +10,7 @@ from harness.device_arrays import DeviceArray
 from tir_mlir import build, interpret
 from tir_mlir.errors import ArgumentError, BuildError, DeviceError, ForkError, PtxError
 from tir_mlir.ptx.machine_driver import MachineDriver
-from tir_mlir.runtime.drivers import cuda
+from tir_mlir.runtime.drivers import cuda, device_driver
 from tir_mlir.runtime.drivers.device_driver import using
 
 
@@ -91,7 +91,7 @@ def test_a_build_needs_no_driver_and_a_call_says_what_is_missing(lib, monkeypatc
     def missing():
         return cuda.Cuda("libnot_there.so.1")
 
-    monkeypatch.setattr(cuda, "cuda", missing)
+    monkeypatch.setattr(device_driver, "default_driver", missing)
     with pytest.raises(BuildError, match=r"libnot_there\.so\.1 not found.*cuda-emulated.*interpret\(sch"):
         lib(np.zeros(4, np.float32), np.zeros(4, np.float32))
     assert ".visible .entry add_one_kernel" in lib.assembly

@@ -13,6 +13,7 @@ from tir_mlir.dialect.diagnostics import GraphError, LinalgError, TirError, Veri
 from tir_mlir.dialect.graph import TensorType, free_name
 from tir_mlir.dialect.ir import Func, attrs, direct_ops, dtypes, enter_context, funcs, ops, parents
 from tir_mlir.dialect.symbolic import from_affine, parse, size_of
+from tir_mlir.extensions import implement
 from tir_mlir.graph.builder import GraphBuilder, Value
 from tir_mlir.graph.callee_types import result_types
 from tir_mlir.graph.graph import Graph
@@ -29,6 +30,7 @@ _ON_TENSORS = ("tensor.extract_slice", "tensor.insert_slice", "tensor.pad", "ten
 _NAMES = ("n", "m", "k", "l", "p", "q")
 
 
+@implement(Graph.from_linalg)
 def graph_from_linalg(source: str, func: str | None = None) -> Graph:
     """A graph of a function on tensors. source: MLIR text, or the path of a `.mlir` file; func: its name.
 
