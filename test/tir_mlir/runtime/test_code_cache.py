@@ -255,8 +255,8 @@ def test_it_stays_below_its_bound_and_the_longest_unused_go(folder, monkeypatch)
 
 def test_a_process_looks_for_what_to_evict_now_and_then(folder, monkeypatch):
     searches = []
-    trim = store._trim
-    monkeypatch.setattr(store, "_trim", lambda bound: searches.append(bound) or trim(bound))
+    trim = store.trim
+    monkeypatch.setattr(store, "trim", lambda *args: searches.append(args) or trim(*args))
     for i in range(66):
         store.save("code", f"e{i}", b"small")
     assert len(searches) == 2

@@ -240,7 +240,7 @@ def test_ctrl_c_ends_the_build_and_keeps_what_is_done(folder):
         time.sleep(0.02)
     os.killpg(program.pid, signal.SIGINT)
     _, err = program.communicate(timeout=60)
-    assert "KeyboardInterrupt" in err and err.count("Traceback") == 1 and ended(worker)
+    assert err.splitlines().count("KeyboardInterrupt") == 1 and ended(worker)  # the worker says nothing
     assert all(store.load("code", path.name) for path in folder.glob("code/a*"))
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
-import time
+import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
@@ -71,7 +69,7 @@ class MappedEntryWriter:
         with contextlib.suppress(OSError, ToolError):
             folder = cache_folder() / KIND
             folder.mkdir(parents=True, exist_ok=True)
-            self._path = folder / f"new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+            self._path = folder / f"new-{uuid.uuid4().hex}"
             self._file = files.create(self._path)
 
     def add(self, key: str, array: np.ndarray) -> np.ndarray:
@@ -106,7 +104,7 @@ class MappedEntryWriter:
             self.abandon()
             return
         self._file = None
-        _trim(str(self._name))
+        store.trim([KIND], limit(), limit(), keep=str(self._name))
 
     def abandon(self) -> None:
         """Remove what was written. Arrays that are mapped remain."""
@@ -126,20 +124,3 @@ def writing(name: str | None) -> Iterator[MappedEntryWriter]:
         writer.finish()
     finally:
         writer.abandon()
-
-
-def _trim(kept: str) -> None:
-    """Remove least recently used files beyond the bound, but not `kept`, and files that nobody finishes."""
-    entries: list[tuple[float, int, Path]] = []
-    with contextlib.suppress(OSError), os.scandir(cache_folder() / KIND) as listing:
-        for file in listing:
-            with contextlib.suppress(OSError):
-                stat = file.stat()
-                entries.append((stat.st_mtime, stat.st_size, Path(file.path)))
-    total, clock = sum(size for _, size, _ in entries), time.time()
-    for mtime, size, path in sorted(entries):
-        unfinished = path.name.startswith("new-")
-        if (unfinished and clock - mtime > 3600) or (not unfinished and total > limit() and path.name != kept):
-            with contextlib.suppress(OSError):
-                path.unlink()
-            total -= size

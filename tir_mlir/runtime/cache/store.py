@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from tir_mlir.dialect.diagnostics import ToolError, variables
 from tir_mlir.extensions import extension_point
@@ -96,29 +94,18 @@ def save(kind: str, name: str, data: bytes) -> None:
 
 def put(kind: str, name: str, maker: str, data: bytes) -> bool:
     """`save` an entry that someone else made. Returns whether it is stored."""
-    temporary, bound = None, limit()
+    bound, content = limit(), _head(kind, name, maker.encode(), data) + b"\n" + data
     try:
-        folder = cache_folder() / kind
-        temporary = folder / f"new-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-        with _create_file(temporary) as file:
-            file.write(_head(kind, name, maker.encode(), data) + b"\n" + data)
-        os.replace(temporary, folder / name)  # atomic: another process sees the old entry or the whole new one
+        path = cache_folder() / kind / name
+        try:
+            files.replace(path, content)  # atomic: another process sees the old entry or the whole new one
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            files.replace(path, content)
     except (OSError, ToolError):
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         return False
     _trim_when_due(bound, len(data))
     return True
-
-
-def _create_file(path: Path) -> BinaryIO:
-    """A new file that only this user reads, in a folder that is made if needed. Raises OSError."""
-    try:
-        return files.create(path)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return files.create(path)
 
 
 def cached_text(kind: str, key: Sequence[str], make: Callable[[], str]) -> str:
@@ -139,13 +126,14 @@ def _trim_when_due(bound: int, size: int) -> None:
     if room > size and count:
         _room[cache_folder(), bound] = room - size, count - 1
     else:
-        _room[cache_folder(), bound] = (bound - _trim(bound)) // 2, 64
+        _room[cache_folder(), bound] = (bound - trim(KINDS, bound, 0.8 * bound)) // 2, 64
 
 
-def _trim(bound: int) -> int:
-    """Evict least recently used entries to 80 % of the bound, and remove stale temporary files; bytes that remain."""
+def trim(kinds: Iterable[str], bound: int, target: float, keep: str = "") -> int:
+    """Where entries of these kinds take more than the bound, remove least recently used ones down to the target, but
+    not `keep`; and temporary files that nobody finishes. The bytes that remain."""
     entries: list[tuple[float, int, str]] = []
-    for kind in KINDS:
+    for kind in kinds:
         with contextlib.suppress(OSError), os.scandir(Path(cache_folder(), kind)) as listing:
             for file in listing:
                 with contextlib.suppress(OSError):
@@ -154,8 +142,9 @@ def _trim(bound: int) -> int:
     clock, total = time.time(), sum(size for _, size, _ in entries)
     too_much = total > bound
     for mtime, size, path in sorted(entries):
-        unfinished = Path(path).name.startswith("new-") and clock - mtime > _STALE
-        if unfinished or (too_much and total > bound * 0.8):
+        name = os.path.basename(path)
+        removed = clock - mtime > _STALE if name.startswith("new-") else too_much and total > target and name != keep
+        if removed:
             with contextlib.suppress(OSError):
                 os.unlink(path)
             total -= size
