@@ -15,7 +15,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from tir_mlir.dialect.diagnostics import LinalgError, NotAffine
-from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, edit, is_apply, read_apply
+from tir_mlir.dialect.ir import Buffer, Func, Index, attrs, create, is_apply, read_apply
 from tir_mlir.dialect.ir.op_traits import INDEX_ARITH
 from tir_mlir.dialect.presburger import split_linear
 from tir_mlir.passes.linalg import reshapes
@@ -207,12 +207,6 @@ def _fold(op: ir.Operation, lhs: Index, rhs: Index) -> Index:
     if op.name == "arith.muli":
         return lhs * rhs
     return lhs // rhs if op.name == "arith.floordivsi" else lhs.ceildiv(rhs)
-
-
-def replace_index(value: ir.Value, index: Index) -> None:
-    """Replace every use of an index value by an expression."""
-    if index.is_value() != value:
-        edit.substitute({value: index})
 
 
 def restore_shape_variables(func: Func) -> None:

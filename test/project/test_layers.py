@@ -106,7 +106,6 @@ PARTS: dict[str, str] = {
     "runtime.llvm": "tools",
     "runtime.workers": ". cache tools",
     "script.parser": ". language",
-    "script.parser.modules": "parser",
     "script.printer": "language",
     "targets.cpu": ".",
     "targets.cpu.units": ". cpu",

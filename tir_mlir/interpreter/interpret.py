@@ -46,7 +46,7 @@ from tir_mlir.script.mlir_text import parse_mlir, read_text
 from tir_mlir.script.parser import parse
 from tir_mlir.script.parser.source import SourceText
 
-HANDLER_MODULES = (block_ops, memory_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
+HANDLER_MODULES = (block_ops, call_ops, memory_ops, loop_ops, value_ops, vector_ops)
 """Modules that register op handlers."""
 _MAX_REGISTERED = 32
 _count = itertools.count(1)

@@ -10,7 +10,6 @@ from mlir import ir
 from tir_mlir.dialect.diagnostics import NotInterpreted
 from tir_mlir.interpreter.floats import ROUND, f16, f32
 from tir_mlir.interpreter.memory import BYTES
-from tir_mlir.interpreter.poison import is_poison
 
 _FLOATS = {ir.F64Type: "f64", ir.F32Type: "f32", ir.F16Type: "f16", ir.BF16Type: "bf16"}
 
@@ -73,7 +72,3 @@ def array_of(scalars: list[Any], dtype: Any, kind: str) -> np.ndarray:
     half, mask = 1 << width(kind) - 1, (1 << width(kind)) - 1
     signed = np.array([(int(v) + half & mask) - half for v in scalars], f"i{width(kind) // 8}")
     return signed.astype(dtype, copy=False)
-
-
-def has_poison(scalars: list[Any]) -> bool:
-    return any(is_poison(v) for v in scalars)

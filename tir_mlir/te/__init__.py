@@ -30,8 +30,8 @@ from tir_mlir.te.tensor import (
     prod,
     reduce_axis,
     sum,
+    update,
 )
-from tir_mlir.te.update import update
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "PlaceholderOp", "Reducer", "Tensor", "Var", "comm_reducer", "compute", "max",

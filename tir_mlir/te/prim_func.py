@@ -14,8 +14,7 @@ from tir_mlir.te import script_ast
 from tir_mlir.te.expr import Expr, Var, rename_keys, subscript, t_call
 from tir_mlir.te.source_location import TeSource, file_of, refuse, set_location
 from tir_mlir.te.statements import StatementsOp
-from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor
-from tir_mlir.te.update import UpdateOp
+from tir_mlir.te.tensor import ComputeOp, IterVar, PlaceholderOp, Tensor, UpdateOp
 
 
 def create_prim_func(ops: Any, index_dtype_override: str | None = None, assume: Sequence[Expr] = ()) -> PrimFunc:

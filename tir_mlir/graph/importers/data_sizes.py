@@ -170,8 +170,3 @@ def argsort_rows(e: OperatorEmitter, rows: Any) -> Any:
         values = e.op("take", e.reshape(e.slice(rows, 1, column, column + 1), (count,)), positions, axis=0)
         positions = e.op("take", positions, e.op("argsort", values, axis=0, dtype="int64"), axis=0)
     return positions
-
-
-def is_name(size: Any) -> bool:
-    """Whether a size is a name alone."""
-    return isinstance(size, str) and isinstance(parse(size), Symbol)

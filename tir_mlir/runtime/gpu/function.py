@@ -7,6 +7,7 @@ later ones only read pointers. Calls return before the kernels are done, unless 
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,12 +22,13 @@ from tir_mlir.runtime.call import borrowed_tensors, fast_entry, no_pickle
 from tir_mlir.runtime.call.arrays import PackedArguments
 from tir_mlir.runtime.call.keywords import positional_arguments
 from tir_mlir.runtime.call.signature import CallSignature, ScalarParam
-from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launcher, active
+from tir_mlir.runtime.drivers.device_driver import DeviceDriver, KernelCode, Launch, Launcher, NativeDriver, active
 from tir_mlir.runtime.gpu import tensors
 from tir_mlir.runtime.gpu.host_program import DeviceBuffer, HostProgram, PreparedCall, PreparedLaunch, Scalar, bits_of
-from tir_mlir.runtime.gpu.native_calls import Kernels
 from tir_mlir.runtime.gpu.placement import DevicePacker, refuse_count
 
+_STATUS = 0  # the first word of struct kernels
+_OF_BUFFER, _OF_NUMBER, _CONSTANT, _OF_FUNCTION = range(4)
 PREPARED = 1024
 """Combinations of types, shapes and strides of a function whose launches are kept."""
 
@@ -277,3 +279,37 @@ def functions(
         function = DeviceFunction(s, programs[s.name], loaded)
         callables[s.name] = fast_entry.callable_for(function, s, fast_entry.KERNELS, True)
     return callables
+
+
+class Kernels:
+    """struct kernels of entry.c: what a call starts on a device. `device`: DLPack's kind and number; current_stream:
+    the address of DLPack's function that says the stream; buffers: the bytes of those of the function; launches:
+    kernel, launch, arguments."""
+
+    def __init__(
+        self,
+        driver: NativeDriver,
+        device: tuple[int, int],
+        current_stream: int,
+        buffers: Sequence[int],
+        launches: Sequence[tuple[int, Launch, Sequence[DeviceBuffer | Scalar | int]]],
+    ):
+        calls = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value, driver.get_context, driver.set_context
+        words = [0, os.getpid(), *calls, driver.context, current_stream, *device, driver.start]
+        words += [driver.allocate, driver.release, len(buffers), len(launches), *buffers]
+        for kernel, launch, arguments in launches:
+            words += [kernel, *launch.grid, *launch.block, launch.shared_bytes, len(arguments)]
+            words += [word for argument in arguments for word in _source(argument)]
+        self._words = (ctypes.c_uint64 * len(words))(*[int(w or 0) for w in words])
+        self.address = ctypes.addressof(self._words)
+
+    @property
+    def status(self) -> int:
+        """The error of a start that failed after another kernel of the call had been started; else 0."""
+        return self._words[_STATUS]
+
+
+def _source(argument: Any) -> tuple[int, int]:
+    if isinstance(argument, DeviceBuffer):
+        return (_OF_FUNCTION if argument.is_temporary else _OF_BUFFER), argument.number
+    return (_OF_NUMBER, argument.number) if isinstance(argument, Scalar) else (_CONSTANT, argument)

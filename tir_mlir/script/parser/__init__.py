@@ -16,7 +16,7 @@ from tir_mlir.extensions import extension_point
 from tir_mlir.script.module import IRModule, PrimFunc
 from tir_mlir.script.parser import inlined_calls, python_scope
 from tir_mlir.script.parser.function_state import ParserState, Scope, assigned_names
-from tir_mlir.script.parser.modules import call_order
+from tir_mlir.script.parser.module_calls import CLASS_NAMES, callees_first
 from tir_mlir.script.parser.source import ParseError, SourceText, pause_garbage_collection, short_traceback
 from tir_mlir.script.parser.statements import FunctionParser
 from tir_mlir.script.parser.verify_parsed import verify_source
@@ -69,11 +69,11 @@ def build(programs: Iterable[FunctionSource]) -> IRModule:
         if program.name in seen:
             raise program.source.error(program.node, f"the module already has a function {program.name}")
         seen[program.name] = program
-    class_names = {*call_order.CLASS_NAMES, *(p.class_name for p in seen.values() if p.class_name)}
+    class_names = {*CLASS_NAMES, *(p.class_name for p in seen.values() if p.class_name)}
     with enter_context():
         module = ir.Module.create()
         tir_programs = {name: p for name, p in seen.items() if not p.graph}
-        order = call_order.callees_first({name: p.node for name, p in tir_programs.items()}, class_names)
+        order = callees_first({name: p.node for name, p in tir_programs.items()}, class_names)
         states = [_parse_one(module, seen[name], tir_programs, class_names) for name in order]
         if order != list(tir_programs):
             _rearrange(module, list(tir_programs))

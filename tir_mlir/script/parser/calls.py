@@ -18,7 +18,14 @@ from tir_mlir.dialect.ir import Index, dtypes
 from tir_mlir.script.language import operations
 from tir_mlir.script.language.markers import DType, Macro
 from tir_mlir.script.module import PrimFunc
-from tir_mlir.script.parser import arithmetic, conditions, inlined_calls, pointers, vector_expressions
+from tir_mlir.script.parser import (
+    arithmetic,
+    conditions,
+    inlined_calls,
+    module_calls,
+    pointers,
+    vector_expressions,
+)
 from tir_mlir.script.parser.items import (
     Const,
     Expr,
@@ -30,7 +37,6 @@ from tir_mlir.script.parser.items import (
     dtype_of,
     is_expr,
 )
-from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
 from tir_mlir.target import chosen
 

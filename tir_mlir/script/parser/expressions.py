@@ -16,7 +16,7 @@ from tir_mlir.dialect import symbolic
 from tir_mlir.dialect.diagnostics import ScriptError, TirError
 from tir_mlir.dialect.ir import Index, create
 from tir_mlir.script.language.refused_words import REFUSED
-from tir_mlir.script.parser import arithmetic, pointers, vector_expressions
+from tir_mlir.script.parser import arithmetic, module_calls, pointers, vector_expressions
 from tir_mlir.script.parser.calls import call
 from tir_mlir.script.parser.conditions import conditional
 from tir_mlir.script.parser.function_state import ParserState
@@ -33,7 +33,6 @@ from tir_mlir.script.parser.items import (
     describe,
     is_expr,
 )
-from tir_mlir.script.parser.modules import module_calls
 from tir_mlir.script.parser.source import ParseError
 
 BINARY = {

@@ -141,12 +141,6 @@ class AllocationScope:
     body: ir.Block
     last: ir.Operation | None = None
 
-    @staticmethod
-    def enclosing_body(buffer: ir.Value) -> ir.Block | None:
-        """The body that contains an allocation or view."""
-        owner = buffer.owner
-        return None if isinstance(owner, ir.Block) else owner.operation.block
-
     def point(self) -> ir.InsertionPoint:
         """The insertion point after the ops already emitted at the start of the body, and products of sizes."""
         point = _point_after(self.body, self.last)

@@ -8,8 +8,7 @@ from math import prod
 from mlir import ir
 
 from tir_mlir.dialect.diagnostics import LoweringError
-from tir_mlir.dialect.ir import Buffer, attrs, bits, parent_op, walk
-from tir_mlir.dialect.ir.op_traits import ALLOCS
+from tir_mlir.dialect.ir import Buffer, attrs, bits, parent_op
 from tir_mlir.passes.lower.gpu.outline.limits import KernelLimits, check_shared
 from tir_mlir.passes.lower.gpu.thread_tags import is_local, is_shared
 from tir_mlir.passes.lower.registry import location_text
@@ -57,10 +56,6 @@ def check_scopes(kernel: str, allocs: Sequence[ir.Operation]) -> None:
 def bytes_of(buffer: Buffer) -> int:
     """The size of a buffer of constant shape."""
     return prod(n or 0 for n in buffer.shape) * max(bits(buffer.dtype) // 8, 1)
-
-
-def shared_allocs(top: ir.Operation) -> list[ir.Operation]:
-    return [op for op in walk.ops(top) if op.name in ALLOCS and is_shared(Buffer(op.results[0]))]
 
 
 def offsets_of(kernel: str, allocs: Sequence[ir.Operation], limits: KernelLimits) -> tuple[list[int], int]:
