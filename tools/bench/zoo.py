@@ -13,11 +13,11 @@ import argparse
 import contextlib
 import copy
 import fnmatch
+import functools
 import importlib
 import json
 import os
 import resource
-import select
 import signal
 import statistics
 import sys
@@ -120,32 +120,26 @@ def outcome(name: str, args: argparse.Namespace) -> dict[str, Any]:
     """
     for package in ("torch", name.partition("/")[0], "tir_mlir"):
         importlib.import_module(package)
-    reading, writing = os.pipe()
+    from tir_mlir.processes.forked import Copy
+
     with tempfile.TemporaryFile() as printed:
-        if not (child := os.fork()):
-            os.close(reading)
-            _in_child(name, args, writing, printed.fileno())
-        os.close(writing)
-        text = None
+        process = Copy(functools.partial(_send_facts, name, args, printed.fileno()))
         try:
-            text = _read_within(reading, args.limit)
+            with process:
+                if not process.pipe.poll(args.limit):
+                    return {"model": name, "why": f"takes longer than {args.limit:g} s"}
+                return process.pipe.recv()
+        except EOFError:  # it died
+            printed.seek(0)
+            lines = printed.read().decode(errors="replace").strip().splitlines()
         finally:
-            if text is None:  # it takes too long, or this process is told to end
-                os.kill(child, signal.SIGKILL)
-            status = os.waitpid(child, 0)[1]
             with contextlib.suppress(ProcessLookupError):  # the workers of its builds
-                os.killpg(child, signal.SIGKILL)
-        if text is None:
-            return {"model": name, "why": f"takes longer than {args.limit:g} s"}
-        if text:
-            return json.loads(text)
-        printed.seek(0)
-        lines = printed.read().decode(errors="replace").strip().splitlines()
-    ended = f"the process ended with {os.waitstatus_to_exitcode(status)}"
+                os.killpg(process.id, signal.SIGKILL)
+    ended = f"the process ended with {process.code}"
     return {"model": name, "why": ": ".join([ended, *lines[-1:]])[:300]}
 
 
-def _in_child(name: str, args: argparse.Namespace, writing: int, printed: int) -> None:
+def _send_facts(name: str, args: argparse.Namespace, printed: int, pipe: Any) -> None:
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
@@ -158,21 +152,7 @@ def _in_child(name: str, args: argparse.Namespace, writing: int, printed: int) -
         where = traceback.extract_tb(error.__traceback__)[-1]
         words = str(error).strip().replace("\n", " | ") or f"at {Path(where.filename).name}:{where.lineno}"
         facts = {"model": name, "why": f"{type(error).__name__}: {words}"[:600]}
-    os.write(writing, json.dumps(facts).encode())
-    os._exit(0)
-
-
-def _read_within(reading: int, limit: float) -> str | None:
-    """What a pipe says until it is closed; None when it is not within so many seconds."""
-    end, found = time.monotonic() + limit, b""
-    with open(reading, "rb", buffering=0) as pipe:
-        while (left := end - time.monotonic()) > 0:
-            if select.select([pipe], [], [], left)[0]:
-                piece = pipe.read(65536)
-                if not piece:
-                    return found.decode()
-                found += piece
-    return None
+    pipe.send(facts)
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
