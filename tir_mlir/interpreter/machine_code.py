@@ -14,6 +14,7 @@ from tir_mlir.dialect.diagnostics import BuildError, InterpreterError, NotChecke
 from tir_mlir.dialect.ir import Block, enter_context, funcs, is_block, walk
 from tir_mlir.dialect.ir.op_traits import is_approximate
 from tir_mlir.equivalence import inputs
+from tir_mlir.equivalence.machine_comparison import TOLERANCES
 from tir_mlir.equivalence.random_arguments import as_float
 from tir_mlir.equivalence.work import work_of
 from tir_mlir.extensions import implement
@@ -28,8 +29,6 @@ GUARD, MARK, LINE = 256, 0xA5, 64
 WHOLE, ENDS, POSITIVE = "small whole numbers", "the ends of the types", "small positive numbers"
 DATA = (WHOLE, ENDS, POSITIVE)
 _ENDS = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.5, 1e-3)
-_TOLERANCES = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-6}
-"""Where functions such as exp, or sums of 16-bit floats in another order, round; relative to the largest element."""
 
 
 @implement(check_machine_code)
@@ -220,7 +219,7 @@ def _differences(
         if facts.rounds or (facts.sums and param.dtype in ("float16", "bfloat16")):
             finite = np.abs(b[np.isfinite(b)])
             with np.errstate(invalid="ignore"):
-                differ &= ~(np.abs(a - b) <= _TOLERANCES[param.dtype] * (finite.max() if finite.size else 0.0))
+                differ &= ~(np.abs(a - b) <= TOLERANCES[param.dtype] * (finite.max() if finite.size else 0.0))
     for position in np.argwhere(differ):
         index = tuple(int(n) for n in position)
         yield index, a[index], b[index]
