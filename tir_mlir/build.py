@@ -108,7 +108,7 @@ def build(
     """
     target = resolved(target)
     if (of_graph := getattr(type(mod), "build_model", None)) is not None:
-        _refuse_for_graphs(driver=driver != "jit", checked=checked, verify=verify, **{"a GPU": not target.is_cpu})
+        _refuse_for_graphs(target, driver=driver != "jit", checked=checked, verify=verify)
         more = {} if optimize is None else {"optimize": optimize}
         return of_graph(mod, target, threads=threads, cache=cache, libs=libs, weights=weights, dump=dump, **more)
     _refuse_for_programs(threads, weights, optimize)
@@ -217,11 +217,12 @@ def _refuse_for_programs(threads: int | None, weights: str | None, optimize: str
         raise BuildError("weights is for graphs, which have weights; fix: declare parameters of the type that you want")
 
 
-def _refuse_for_graphs(**options: Any) -> None:
+def _refuse_for_graphs(target: AnyTarget, **options: bool) -> None:
     for name, value in options.items():
         if value:
-            what = "target out, for this CPU" if name == "a GPU" else "it out"
-            raise BuildError(f"{name} is not for graphs; fix: leave {what}")
+            raise BuildError(f"{name} is not for graphs; fix: leave it out")
+    if not target.is_cpu:
+        raise BuildError(f"a {target.noun} is not for graphs; fix: leave target out, for this CPU")
 
 
 def _module(mod: Any) -> ir.Module:

@@ -15,6 +15,8 @@ from tir_mlir.dialect.computation import intrinsics
 from tir_mlir.passes.lower import LOWERINGS, pipeline
 from tir_mlir.passes.schedule import PRIMITIVES
 from tir_mlir.runtime.kernels.registry import _kernels
+from tir_mlir.target import predefined
+from tir_mlir.targets import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = (
@@ -38,8 +40,8 @@ WRITTEN = [page for page in PAGES if not page.startswith(GENERATED)]
 
 @pytest.fixture
 def registries_restored() -> Iterator[None]:
-    """Forget the primitives, passes, kernels and intrinsics that a page registers."""
-    tables = (PRIMITIVES, LOWERINGS, _kernels, intrinsics._known)
+    """Forget the primitives, passes, kernels, intrinsics and targets that a page registers."""
+    tables = (PRIMITIVES, LOWERINGS, _kernels, intrinsics._known, registry._REGISTERED, predefined._REGISTERED)
     before = [dict(table) for table in tables]
     yield
     for table, old in zip(tables, before, strict=True):

@@ -32,7 +32,6 @@ from tir_mlir.target.predefined import (
     WASM_SIMD,
     ZEN4,
     named,
-    register,
 )
 
 __all__ = [
@@ -68,7 +67,6 @@ __all__ = [
     "named",
     "native",
     "ptx_target",
-    "register",
     "resolved",
 ]  # fmt: skip
 

@@ -32,8 +32,8 @@ class AnyTarget:
     `tir_mlir.targets`. The rest are questions, with the answers of a target that nothing else is known of."""
 
     kind: str = ""
-    noun: str = "targets of this kind"
-    """What its targets are called where something is not for them."""
+    noun: str = "target of this kind"
+    """What it is called where something is not for it."""
     is_cpu: bool = False
     """Whether it has what the schedules of `tir_mlir.schedules` ask: vector registers, caches, cores."""
     is_tuned: bool = False

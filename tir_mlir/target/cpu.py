@@ -42,7 +42,7 @@ class Target(AnyTarget):
     cpu: str = ""
 
     kind = "cpu"
-    noun = "CPUs"
+    noun = "CPU"
     is_cpu = True
     is_tuned = True
 

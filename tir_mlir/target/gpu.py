@@ -89,7 +89,7 @@ PRODUCTS = {f"nvidia/{name}": chip for chip, names in _PRODUCTS.items() for name
 class GPU(AnyTarget):
     """A target that runs kernels: the nests that are bound to blocks and threads."""
 
-    noun = "GPUs"
+    noun = "GPU"
     chip: str
     max_threads: int
     """Of a block."""

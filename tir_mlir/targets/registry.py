@@ -6,6 +6,7 @@ from importlib import import_module
 
 from tir_mlir.dialect.diagnostics import BuildError
 from tir_mlir.target import AnyTarget
+from tir_mlir.target.predefined import register as register_name
 from tir_mlir.targets.cpu.back_end import BACK_END as CPU
 from tir_mlir.targets.stages import BackEnd
 
@@ -14,9 +15,10 @@ _GPUS = {"cuda": "cuda", "cuda-emulated": "emulated", "opencl": "opencl", "rocm"
 _REGISTERED: dict[str, BackEnd] = {"cpu": CPU}
 
 
-def register(kind: str, back_end: BackEnd) -> None:
-    """Set the back end of targets of a kind."""
-    _REGISTERED[kind] = back_end
+def register(name: str, target: AnyTarget, back_end: BackEnd) -> None:
+    """Set the back end of the targets of a kind, and the name by which `build(..., target=name)` takes this one."""
+    register_name(name, target)
+    _REGISTERED[target.kind] = back_end
 
 
 def back_end_of(target: AnyTarget) -> BackEnd:
@@ -24,7 +26,5 @@ def back_end_of(target: AnyTarget) -> BackEnd:
     if target.kind in _GPUS and target.kind not in _REGISTERED:
         _REGISTERED[target.kind] = import_module(f"tir_mlir.targets.{_GPUS[target.kind]}").BACK_END
     if target.kind not in _REGISTERED:
-        raise BuildError(
-            f"{target.chip} has no back end; fix: tir_mlir.targets.register({target.kind!r}, BackEnd(...))"
-        )
+        raise BuildError(f"{target.chip} has no back end; fix: targets.register({target.kind!r}, target, BackEnd(...))")
     return _REGISTERED[target.kind]

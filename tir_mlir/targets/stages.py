@@ -187,4 +187,4 @@ def refuse_options(back_end: BackEnd, target: AnyTarget, used: Mapping[str, bool
     for name, is_used in used.items():
         if is_used and name not in back_end.takes:
             way = ways.get(name, "") if target.nvidia else ""
-            raise BuildError(f"{name} is not for {target.noun}; fix: leave it out{way}")
+            raise BuildError(f"{name} is not for {target.noun}s; fix: leave it out{way}")
