@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from tir_mlir.dialect.graph import TensorType, create, free_name
 from tir_mlir.dialect.ir import enter_context
 from tir_mlir.extensions import implement
 from tir_mlir.graph.graph import Graph
+from tir_mlir.graph.operators import OperatorKind
 from tir_mlir.graph.precision.formats import Format, hindrance, round_per_tensor, round_weight
-from tir_mlir.graph.precision.integer_bias import round_biases
 from tir_mlir.graph.precision.quantize_weights import (
     Choice,
     WeightSelection,
@@ -26,13 +27,20 @@ from tir_mlir.graph.precision.quantize_weights import (
     uses_of,
     with_computed_weights,
 )
-from tir_mlir.graph.precision.ranges import ActivationRange, Codes, QuantizationParameters, codes_of, method_of
 from tir_mlir.graph.precision.rounding import Calibration, LayerError, errors
-from tir_mlir.graph.rewrite import NodeCall, Rewriter
+from tir_mlir.graph.rewrite import NodeCall, Rewriter, is_kind, is_op
 from tir_mlir.graph.transforms.clean import clean
 from tir_mlir.graph.transforms.fold_batch_norm import fold_batch_norm
+from tir_mlir.graph.transforms.lift_weights import constant_array
 from tir_mlir.graph.transforms.simplify import simplify
 
+_PRODUCT = is_kind(OperatorKind.CONVOLUTION, OperatorKind.PRODUCT)
+_DEQUANTIZE, _RESHAPE = is_op("dequantize"), is_op("reshape")
+METHODS = ("min-max", "percentile", "entropy")
+BINS = 2048
+"""The bins of a histogram."""
+SHARES = np.linspace(1.0, 0.2, 65)
+"""Of the whole range: the parts that the entropy is computed of."""
 HOW = Format("int8")
 
 
@@ -251,3 +259,168 @@ def _errors(
         LayerError(name, float(relative), float(largest), step.scale, step.zero)
         for name, (relative, largest), step in zip(names, means, steps, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class QuantizationParameters:
+    """What an integer q stands for: (q - zero) * scale."""
+
+    scale: float
+    zero: int
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The integers that activations are rounded to. symmetric: as many of both signs, and 0 stands for 0."""
+
+    dtype: str = "uint8"
+    symmetric: bool = False
+
+    @property
+    def min_code(self) -> int:
+        return 0 if self.dtype == "uint8" else -127 if self.symmetric else -128
+
+    @property
+    def max_code(self) -> int:
+        return 255 if self.dtype == "uint8" else 127
+
+    def steps(self, low: float, high: float) -> QuantizationParameters:
+        """The steps of a range, which has 0 in it."""
+        low, high = min(low, 0.0), max(high, 0.0)
+        if self.symmetric:
+            return QuantizationParameters(float(np.float32(max(-low, high) / self.max_code)) or 1.0, 0)
+        scale = float(np.float32((high - low) / (self.max_code - self.min_code))) or 1.0
+        return QuantizationParameters(
+            scale, int(np.clip(np.rint(self.min_code - low / scale), self.min_code, self.max_code))
+        )
+
+
+class ActivationRange:
+    """The numbers of one activation so far: the least, the greatest, and a histogram between them."""
+
+    def __init__(self) -> None:
+        self.low, self.high = 0.0, 0.0
+        self.counts = np.zeros(BINS, np.int64)
+
+    def widen(self, numbers: np.ndarray, name: str) -> None:
+        """Take numbers in. Errors: GraphError for one that is not finite."""
+        low, high = float(numbers.min(initial=0)), float(numbers.max(initial=0))
+        if not np.isfinite([low, high]).all():
+            raise GraphError(f"calibrate: {name} multiplies numbers that are not finite; fix: pass other batches")
+        self.low, self.high = min(self.low, low), max(self.high, high)
+
+    def count(self, numbers: np.ndarray) -> None:
+        """Count numbers, once the range is known."""
+        if self.high > self.low:
+            self.counts += np.histogram(numbers, BINS, (self.low, self.high))[0]
+
+    def steps(self, method: str, percentile: float, codes: Codes) -> QuantizationParameters:
+        """The steps by a method of `METHODS`."""
+        if method == "min-max" or self.high == self.low:
+            return codes.steps(self.low, self.high)
+        edges = np.linspace(self.low, self.high, BINS + 1)
+        is_percentile = method == "percentile"
+        return codes.steps(*(_percentile(self.counts, edges, percentile) if is_percentile else self._entropy(codes)))
+
+    def _entropy(self, codes: Codes) -> tuple[float, float]:
+        """The part of the range whose rounded numbers tell the most of the numbers."""
+        counts = self.counts.copy()
+        counts[min(BINS - 1, int(-self.low / (self.high - self.low) * BINS))] = 0  # 0 is exact in every range
+        divergences = [_divergence(counts, self.low, self.high, share, codes) for share in SHARES]
+        share = float(SHARES[int(np.argmin(divergences))])
+        return self.low * share, self.high * share
+
+
+def method_of(method: object, percentile: object) -> tuple[str, float]:
+    """A method, and the percentage of numbers within. Errors: GraphError."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise GraphError(f"calibrate: no method {short_repr(method)}; fix: one of {', '.join(METHODS)}")
+    if isinstance(percentile, bool) or not isinstance(percentile, (int, float)) or not 50 < percentile <= 100:
+        raise GraphError(f"calibrate: percentile={short_repr(percentile)}; fix: a number above 50, up to 100")
+    return method, float(percentile)
+
+
+def codes_of(activations: object, symmetric: object) -> Codes:
+    """The integers of activations. Errors: GraphError."""
+    if not isinstance(activations, str) or activations not in ("uint8", "int8"):
+        raise GraphError(f"calibrate: activations={short_repr(activations)}; fix: uint8 or int8")
+    if symmetric and activations == "uint8":
+        raise GraphError('calibrate: symmetric steps of uint8, which has no negative numbers; fix: activations="int8"')
+    return Codes(activations, bool(symmetric))
+
+
+def _percentile(counts: np.ndarray, edges: np.ndarray, percentile: float) -> tuple[float, float]:
+    """The range without so many of the numbers on either side, half of the rest each."""
+    share = np.cumsum(counts) / max(1, counts.sum())
+    outside = (100 - percentile) / 200
+    first, last = np.searchsorted(share, outside, "right"), np.searchsorted(share, 1 - outside)
+    return float(edges[first]), float(edges[min(int(last) + 1, BINS)])
+
+
+def _divergence(counts: np.ndarray, low: float, high: float, share: float, codes: Codes) -> float:
+    """The divergence (Kullback, Leibler 1951) of numbers that are rounded within a part of their range, from all."""
+    centers = (np.arange(BINS) + 0.5) * ((high - low) / BINS) + low
+    steps, levels = codes.steps(low * share, high * share), codes.max_code - codes.min_code
+    rounded = np.clip(np.rint(centers / steps.scale) + steps.zero - codes.min_code, 0, levels).astype(int)
+    total = np.bincount(rounded, counts, levels + 1)
+    inside = (centers >= low * share) & (centers <= high * share) & (counts > 0)
+    shared = np.bincount(rounded[inside], minlength=levels + 1)
+    spread = np.where(inside, total[rounded] / np.maximum(shared[rounded], 1), 0.0)
+    p, q = counts / max(1, counts.sum()), spread / max(1.0, spread.sum())
+    seen = p > 0
+    return float((p[seen] * np.log(p[seen] / np.maximum(q[seen], 1e-9))).sum())
+
+
+def round_biases(graph: Graph) -> None:
+    """Let weights that are added to products of dequantised tensors be multiples of the steps of their sums, in place.
+
+    y = R.nn.dense(R.dequantize(x, s), R.dequantize(w, t))       bias_int32 = round(bias / (s * t))
+    R.add(y, bias)                                         ->    R.add(y, R.dequantize(bias_int32, R.multiply(s, t)))
+    """
+    rewriter = Rewriter(graph)
+    for call, _ in list(rewriter.calls(is_op("add")(varg_default_wildcard=True))):
+        for number in (0, 1):
+            product = call.defining_call(call.args[number], _PRODUCT)
+            bias = None if product is None else _integer_bias(graph, rewriter, call, product, call.args[1 - number])
+            if bias is not None:
+                call.replace(call.emit_same([call.args[number], bias]))
+                break
+
+
+def _integer_bias(
+    graph: Graph, rewriter: Rewriter, call: NodeCall, product: NodeCall, added: ir.Value
+) -> ir.Value | None:
+    """What is added, rounded; None where it is not a weight of one number a channel, or the product is of floats."""
+    x, w = (product.defining_call(value, _DEQUANTIZE) for value in product.args[:2])
+    shaped = call.defining_call(added, _RESHAPE)
+    base = added if shaped is None else shaped.args[0]
+    name = rewriter.func.weight(base.arg_number) if isinstance(base, ir.BlockArgument) else None
+    if x is None or w is None or name is None or call.type_of(base).dtype != "float32":
+        return None
+    steps = _array(graph, rewriter, x.args[1]), _array(graph, rewriter, w.args[1])
+    bias = graph.weights[name].reshape(-1)
+    if any(s is None for s in steps) or not np.isfinite(bias).all() or _size(call, w) not in (1, len(bias)):
+        return None
+    scale: Any = steps[0].reshape(-1) * steps[1].reshape(-1)  # type: ignore[union-attr]
+    limits = np.iinfo(np.int32)
+    rounded = np.clip(np.rint(bias.astype(np.float64) / scale), limits.min, limits.max).astype(np.int32)
+    new_name = free_name(f"{name}.int32", graph.weights)
+    graph.weights[new_name] = rounded
+    stored = create.add_input(rewriter.func, new_name, TensorType(rounded.shape, "int32"), new_name)
+    rewriter.weights.add(stored)
+    factor = call.emit("multiply", [x.args[1], w.args[1]])
+    wide = call.emit("dequantize", [stored, factor], {"axis": 0})
+    return wide if call.shape_of(wide) == call.shape_of(added) else call.reshape(wide, call.shape_of(added))
+
+
+def _size(call: NodeCall, dequantized: NodeCall) -> Any:
+    return prod(int(size) for size in call.shape_of(dequantized.args[1]))
+
+
+def _array(graph: Graph, rewriter: Rewriter, value: ir.Value) -> np.ndarray | None:
+    """The numbers of a weight or a constant."""
+    if isinstance(value, ir.BlockArgument):
+        name = rewriter.func.weight(value.arg_number)
+        return None if name is None else graph.weights.get(name)
+    node = rewriter.definition(value)
+    return constant_array(node.node) if node is not None and node.kind == "constant" else None
