@@ -39,47 +39,6 @@ def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buff
 # -----
 
 
-@T.prim_func
-def reduction(A: T.Buffer((8, 4), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i, k in T.grid(8, 4):
-        # expected-error @below {{block "Y" has an init: a reduction, not a complete block, cannot be inlined}}
-        with T.block("Y"):
-            vi, vk = T.axis.remap("SR", [i, k])
-            with T.init():
-                Y[vi] = T.float32(0)
-            Y[vi] = Y[vi] + A[vi, vk]
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
-
-
-# -----
-
-
-# What the block reads changes before its value is used.
-@T.prim_func
-def overwritten(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{A is written between block "Y", which reads it, and block "B": inlined, Y would differ}}
-        with T.block("A"):
-            vi = T.axis.spatial(8, i)
-            A[vi] = T.float32(0)
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
-
-
-# -----
-
-
 @T.prim_func(check_well_formed=False)
 def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
     Y = T.alloc_buffer((8,), "float32")
@@ -94,22 +53,6 @@ def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
-def other_iterations(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
-        # expected-error @below {{block "B" reads Y[0], which block "Y" has not computed in the same iteration of their common loops}}
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[0]
 
 
 # -----
@@ -145,24 +88,6 @@ def a_view(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(2, i)
             V = T.match_buffer(Y[vi * 4:vi * 4 + 4], (4,))
             B[vi * 4] = V[0]
-
-
-# -----
-
-
-@T.prim_func
-def two_stores(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        # expected-error @below {{the body of block "Y" is not a single store at an affine index, which inlining needs}}
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
-            Y[vi] = A[vi] + T.float32(1)
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
 
 
 # -----
@@ -286,30 +211,6 @@ def computed_again(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32"
                 with T.block("X"):
                     vi, vk = T.axis.remap("SS", [i, k])
                     X[vi, vk] = A[vi, vk]
-            with T.block("Y"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Y[vi, vj] = X[vi, vj] + T.float32(1)
-        for j in range(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = Y[vi, vj]
-
-
-# -----
-
-
-@T.prim_func
-def computed_otherwise(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
-    X = T.alloc_buffer((4, 8), "float32")
-    Y = T.alloc_buffer((4, 8), "float32")
-    for i in range(4):
-        for j in range(8):
-            for k in range(8):
-                # expected-error @below {{X is written between block "Y", which reads it, and block "B": inlined, Y would differ}}
-                with T.block("X"):
-                    vi, vk = T.axis.remap("SS", [i, k])
-                    vj = T.axis.opaque(8, j)
-                    X[vi, vk] = A[vi, vj]
             with T.block("Y"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 Y[vi, vj] = X[vi, vj] + T.float32(1)

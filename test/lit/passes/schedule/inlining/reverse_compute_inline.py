@@ -27,23 +27,6 @@ def transposed(A: T.Buffer((4, 8), "float32"), B: T.Buffer((8, 4), "float32")):
 
 
 @T.prim_func
-def several(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((9,), "float32")
-    for i in range(9):
-        with T.block("Y"):
-            vi = T.axis.spatial(9, i)
-            Y[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{block "B" reads Y at several indices; merging needs a single one}}
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi] + Y[vi + 1]
-
-
-# -----
-
-
-@T.prim_func
 def also_elsewhere(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
@@ -223,44 +206,6 @@ def in_another_branch(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")
 
 
 @T.prim_func
-def result_used(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{B, which block "B" writes, is used between block "Y" and it; writing it earlier would change that}}
-        with T.block("X"):
-            vi = T.axis.spatial(8, i)
-            X[vi] = B[vi]
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
-def shared(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 8), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
-    for i, j in T.grid(8, 8):
-        # expected-error @below {{two iterations of block "B" access the same element: its index cannot be solved for its iters}}
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
 def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.Buffer((1,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
@@ -273,23 +218,6 @@ def condition(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), X: T.B
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
-def no_simple_guard(A: T.Buffer((16,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((16,), "float32")
-    for i in range(16):
-        with T.block("Y"):
-            vi = T.axis.spatial(16, i)
-            Y[vi] = A[vi]
-    for i in range(8):
-        # expected-error @below {{the part that is read has no simple guard on the producer's iters}}
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi * 2]
 
 
 # -----
@@ -372,28 +300,6 @@ def nested(A: T.Buffer((16,), "float32"), B: T.Buffer((12,), "float32")):
     for i in range(12):
         with T.block("B"):
             vi = T.axis.spatial(12, i)
-            B[vi] = Y[vi] + T.float32(1)
-
-
-# -----
-
-
-@T.prim_func
-def nested_twice(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
-    Y = T.alloc_buffer((16,), "float32")
-    for o in range(4):
-        # expected-error @below {{the body of block "O" is not a single store at an affine index, which inlining needs}}
-        with T.block("O"):
-            vo = T.axis.spatial(4, o)
-            for i in range(4):
-                with T.block("Y"):
-                    vi = T.axis.spatial(4, i)
-                    Y[vo * 4 + vi] = A[vo * 4 + vi]
-            with T.block("Z"):
-                Y[vo * 4] = T.float32(0)
-    for i in range(16):
-        with T.block("B"):
-            vi = T.axis.spatial(16, i)
             B[vi] = Y[vi] + T.float32(1)
 
 

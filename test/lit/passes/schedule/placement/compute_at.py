@@ -44,45 +44,6 @@ def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buff
 
 
 @T.prim_func
-def other_consumer(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for k in range(8):
-        with T.block("Y"):
-            vi = T.axis.spatial(8, k)
-            Y[vi] = A[vi]
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
-    for j in range(8):
-        # expected-error @below {{the consumer "C" of block "Y" is not under loop i, so it would read values that are not computed yet}}
-        with T.block("C"):
-            vi = T.axis.spatial(8, j)
-            C[vi] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
-def already(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
-    Y = T.alloc_buffer((8, 8), "float32")
-    # expected-error @below {{loop i is already around block "Y"; the target may not be an ancestor of block "Y"}}
-    for i in range(8):
-        for j in range(8):
-            with T.block("Y"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                Y[vi, vj] = A[vi, vj]
-        for j in range(8):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = Y[vi, vj]
-
-
-# -----
-
-
-@T.prim_func
 def output(A: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
         # expected-error @below {{block "Y" writes Y, which is visible outside its scope: it is an output block; only blocks that write allocated buffers can be moved to a consumer}}
@@ -107,27 +68,6 @@ def reads_itself(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
             vi = T.axis.spatial(8, i)
             Y[vi] = A[vi]
             Y[vi] = Y[vi] + T.float32(1)
-    for i in range(8):
-        with T.block("B"):
-            vi = T.axis.spatial(8, i)
-            B[vi] = Y[vi]
-
-
-# -----
-
-
-@T.prim_func
-def two_writers(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-    Y = T.alloc_buffer((8,), "float32")
-    for i in range(8):
-        with T.block("X"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = T.float32(0)
-    for i in range(8):
-        # expected-error @below {{Y is written by several blocks ("X", "Y"), so none is a complete block; it must have a single writer}}
-        with T.block("Y"):
-            vi = T.axis.spatial(8, i)
-            Y[vi] = A[vi]
     for i in range(8):
         with T.block("B"):
             vi = T.axis.spatial(8, i)
@@ -195,7 +135,7 @@ def another_scope(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 def input_written_twice(A: T.Buffer((8,), "float32"), X: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     Y = T.alloc_buffer((8,), "float32")
     for i in range(8):
-        # expected-error @below {{X, which the block reads, is written by 2 blocks; it must not change between the two places}}
+        # expected-error @below {{X, which the block reads, is written by 2 blocks; it must not change between the two positions}}
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
             Y[vi] = X[vi]
