@@ -7,18 +7,25 @@ The line is on stderr if that is a terminal, and gone at the end; TIR_PROGRESS=0
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tir_mlir.dialect.diagnostics import variables
 
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
 _SETTING = "TIR_PROGRESS"
+BAR = 32
+"""Characters of a bar."""
 PATIENCE = 2.0
 """Seconds after which a build shows its line."""
 
@@ -140,48 +147,72 @@ def _is_shown() -> bool:
         return False
 
 
-class _Line:
-    """The line of a build on a terminal; a thread shows it once the build has taken some time."""
+class LiveDisplay(ABC):
+    """What `render` returns, drawn on a terminal several times a second, from `start` to `stop`."""
+
+    fleeting = False
+    """Whether it is gone at the end."""
+
+    def __init__(self, console: Console | None = None):
+        self._console, self._live = console, None
+        self._begun = time.monotonic()
+
+    def start(self) -> None:
+        """Begin to draw."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            get_renderable=self.render,
+            console=self._console or Console(file=sys.stderr),
+            refresh_per_second=4,
+            transient=self.fleeting,
+            redirect_stdout=not self.fleeting,
+            redirect_stderr=not self.fleeting,
+        )
+        self._live.start()
+
+    def stop(self) -> None:
+        """Draw no more."""
+        if self._live is not None:
+            self._live.stop()
+
+    @abstractmethod
+    def render(self) -> RenderableType:
+        """What is shown now."""
+
+    def bar(self, done: int, count: int, unit: str) -> str:
+        """A bar of what is done, if it is known how much comes, and the seconds passed."""
+        drawn, left = "━╌" if (sys.stderr.encoding or "").lower().startswith("utf") else "=-"
+        full = round(BAR * min(1.0, done / max(1, count)))
+        bar = f"{drawn * full}{left * (BAR - full)} {done} of {count} {unit}, " if count else ""
+        return f"{bar}{time.monotonic() - self._begun:.0f} s"
+
+
+class _Line(LiveDisplay):
+    """The line of a build; it is shown once the build has taken some time."""
+
+    fleeting = True
 
     def __init__(self, build: Build):
-        self._build, self._ended, self._start = build, threading.Event(), time.monotonic()
-        self._thread = threading.Thread(target=self._show, daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # no thread can start
-            self._ended.set()
+        super().__init__()
+        self._build = build
+        self._timer = threading.Timer(PATIENCE, self.start)
+        self._timer.daemon = True
+        with contextlib.suppress(RuntimeError):  # no thread can start
+            self._timer.start()
 
     def close(self) -> None:
         """Take the line away."""
-        self._ended.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._timer.cancel()
+        if self._timer.ident is not None:
+            self._timer.join()
+        self.stop()
 
-    def _show(self) -> None:
-        if self._ended.wait(PATIENCE):
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+    def render(self) -> RenderableType:
+        from rich.text import Text
 
-        columns = TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[functions]}")
-        bar = Progress(
-            *columns,
-            TextColumn("{task.fields[seconds]:.0f} s"),
-            console=Console(file=sys.stderr),
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
         build = self._build
-        with bar:
-            line = bar.add_task(build.title, total=None, functions="", seconds=PATIENCE)
-            while not self._ended.wait(0.1):
-                count, done = build.count, min(build.done, build.count)
-                counts = f"{done} of {count} {build.unit}" if count else ""
-                stage = f"{build.title}: {build.stage}".removesuffix(": ")
-                seconds = time.monotonic() - self._start
-                bar.update(
-                    line, description=stage, total=count or None, completed=done, functions=counts, seconds=seconds
-                )
-                bar.refresh()
+        stage = f"{build.title}: {build.stage}".removesuffix(": ")
+        text = f"{stage} {self.bar(min(build.done, build.count), build.count, build.unit)}"
+        return Text(text, no_wrap=True, overflow="ellipsis")

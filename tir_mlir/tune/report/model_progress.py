@@ -60,7 +60,7 @@ class ModelProgress(LiveProgress):
 
     def render(self) -> Group:
         """The lines of the display."""
-        head = f"{self.progress_text(self.tried, self.trials)}, {self.current}: {self.text}"
+        head = f"{self.bar(self.tried, self.trials, 'trials')}, {self.current}: {self.text}"
         return Group(Text(head), self._table())
 
     def _table(self) -> Table:

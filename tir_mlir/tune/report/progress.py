@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeVar
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tir_mlir.runtime.progress import follow_build
+from tir_mlir.runtime.progress import LiveDisplay, follow_build
 from tir_mlir.tune.report.table import duration
 
 TABLE_ROWS = 5
 """Candidates in the live table."""
-BAR = 40
 
 
 class ProgressTrial(Protocol):
@@ -55,37 +52,24 @@ class Silent:
 _Entered = TypeVar("_Entered", bound="LiveProgress")
 
 
-class LiveProgress(ABC):
-    """What `drawn` returns, redrawn in a terminal while it is entered."""
+class LiveProgress(LiveDisplay):
+    """A display of a search, drawn while it is entered."""
 
     def __init__(self, console: Console | None = None):
         self.console = console or Console(stderr=True)
+        super().__init__(self.console)
         self.text = ""
-        self._start = time.monotonic()
-        self._live: Live | None = None
 
     def __enter__(self: _Entered) -> _Entered:
-        self._live = Live(get_renderable=self.render, console=self.console, refresh_per_second=4, transient=False)
-        self._live.__enter__()
+        self.start()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._live is not None:
-            self._live.__exit__(*error)
-
-    @abstractmethod
-    def render(self) -> Group:
-        """The lines of the display."""
+        self.stop()
 
     def phase(self, text: str) -> None:
         """What the search does now."""
         self.text = text
-
-    def progress_text(self, done: int, trials: int) -> str:
-        """A bar of the trials done, their number, and the seconds passed."""
-        full = round(BAR * min(1.0, done / max(1, trials)))
-        bar = "━" * full + "╌" * (BAR - full)
-        return f"{bar} {done}/{trials} trials, {time.monotonic() - self._start:.0f} s"
 
 
 class Progress(LiveProgress):
@@ -98,7 +82,7 @@ class Progress(LiveProgress):
 
     def begin(self, title: str, trials: int) -> None:
         """Show another search: of the function `title`."""
-        self.title, self.trials, self.done, self._start = title, trials, [], time.monotonic()
+        self.title, self.trials, self.done, self._begun = title, trials, [], time.monotonic()
 
     def report_trial(self, trial: ProgressTrial, best: ProgressTrial | None) -> None:
         """A candidate is done."""
@@ -106,7 +90,7 @@ class Progress(LiveProgress):
 
     def render(self) -> Group:
         """The lines of the display."""
-        head = f"{self.title} {self.progress_text(len(self.done), self.trials)}, {self.text}"
+        head = f"{self.title} {self.bar(len(self.done), self.trials, 'trials')}, {self.text}"
         ends = Counter(t.status for t in self.done)
         counts = ", ".join(f"{n} {status}" for status, n in ends.most_common())
         return Group(Text(head), Text(counts), self._table())

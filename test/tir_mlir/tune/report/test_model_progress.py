@@ -21,7 +21,7 @@ def test_functions_and_trials_are_shown():
     progress.report_trial(None, None)
     progress.phase("search")
     lines = shown(progress).splitlines()
-    assert "9/32 trials" in lines[0] and "dense: search" in lines[0]
+    assert "9 of 32 trials" in lines[0] and "dense: search" in lines[0]
     assert lines[2].split() == ["dense", "2", "ms", "1", "ms", "2.00", "8"]
     assert lines[-1].split() == ["all", "3", "ms", "2", "ms", "1.50", "9"]
 

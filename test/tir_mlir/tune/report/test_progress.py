@@ -24,7 +24,7 @@ def ok(number, milliseconds):
 
 def test_the_fastest_come_first():
     lines = drawn(ok(0, 3), ok(1, 1), ok(2, 2)).splitlines()
-    assert lines[0].startswith("mm ") and "3/4 trials" in lines[0] and lines[0].endswith("search")
+    assert lines[0].startswith("mm ") and "3 of 4 trials" in lines[0] and lines[0].endswith("search")
     assert [line.split()[0] for line in lines[3:]] == ["1", "2", "0"]
     assert lines[3].split() == ["1", "TPE", "1", "ms", "C.rows=1"]
 
